@@ -1,4 +1,7 @@
-"""Which line wrote to a saved tensor, found by comparing the snapshots after each line."""
+"""Which line wrote to a saved tensor, found by comparing the snapshots after each line.
+
+For the step player, which has those. A watch sees the write itself: `SavedRecord.written_at`.
+"""
 
 from __future__ import annotations
 
@@ -61,9 +64,9 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
     if snap is None or not snap.nodes:
         return Blame()
     # PyTorch's error says which versions differ, and of no tensor by name.
-    raised = parse_stale_versions(error or "")
+    raised_versions = parse_stale_versions(error or "")
     # An error of another kind is none that a write can explain.
-    if error is not None and raised is None:
+    if error is not None and raised_versions is None:
         return Blame()
     nodes = _find_nodes_of_step(snap, source)
     if error is None:
@@ -72,7 +75,7 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
     blamed_keys: set[object] = set()
     writers: set[int] = set()
     for finding in find_write_findings(snap, nodes):
-        pairs = _pairs_to_blame(finding, raised)
+        pairs = _pairs_to_blame(finding, raised_versions)
         lines |= dict.fromkeys(_blame_first_of(past, finding, pairs))
         for pair in pairs:
             if any(_blame_first_of(past, finding, [pair])):
@@ -84,12 +87,12 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
 def _find_nodes_of_step(snap: Snapshot, source: str) -> list[NodeRecord]:
     """Return the nodes behind the tensors that a line names; all nodes if it names none."""
     # Of `y = net.x + x2` neither `x` in `net.x` nor `x` in `x2`.
-    named = {
+    named_ids = {
         tensor_id
         for name, tensor_id in snap.names
         if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", source)
     }
-    return snap.nodes_behind(*named) or list(snap.nodes)
+    return snap.nodes_behind(*named_ids) or list(snap.nodes)
 
 
 def _find_nodes_of_backward(
@@ -108,9 +111,11 @@ def _has_saved_in_state(node: NodeRecord, state: str) -> bool:
     return any(saved.state == state for saved in node.saved)
 
 
-def _pairs_to_blame(finding: BackwardFinding, raised: StaleVersions | None) -> Sequence[SavedBy]:
+def _pairs_to_blame(
+    finding: BackwardFinding, raised_versions: StaleVersions | None
+) -> Sequence[SavedBy]:
     """Return what belongs to the error; without an error, what was written unseen."""
-    if raised is None:
+    if raised_versions is None:
         return [] if finding.kind == "stale" else finding.saved
     if finding.kind != "stale":
         return []
@@ -118,7 +123,8 @@ def _pairs_to_blame(finding: BackwardFinding, raised: StaleVersions | None) -> S
     return [
         pair
         for pair in finding.saved
-        if (pair.saved.version, pair.saved.saved_version) == (raised.now, raised.then)
+        if (pair.saved.version, pair.saved.saved_version)
+        == (raised_versions.now, raised_versions.then)
     ]
 
 

@@ -1,6 +1,7 @@
 """A finding: one cause why backward would not do what it should; and words for what it touches.
 
-Pictures have no findings, and take the same words from here (`SavedBy`, `add_writing_lines`).
+Pictures have no findings. What their sentences on something saved share with those of findings is
+here, too: `SavedBy`, `phrase_then_and_now`, `phrase_consequence`, `add_writing_lines`.
 """
 
 from __future__ import annotations
@@ -101,9 +102,9 @@ def values_of_first_saved(snap: Snapshot, pairs: Sequence[SavedBy]) -> dict[str,
 def phrase_then_and_now(saved: SavedRecord) -> str:
     """Return `at version 0, now at 1`: in all sentences on something stale, behind "saved".
 
-    A further fact on what was saved, and is not so any more, belongs in here, be it a version or
-    not. It is half a sentence: the whole ones are the messages with {then_and_now}. A translation
-    that says "saved" in this half leaves it out of those, or has the half in brackets.
+    Whatever else was so at the save and is not so now belongs in here, be it a version or not. It is
+    half a sentence: the whole ones are the messages with {then_and_now}. A translation that says
+    "saved" in this half leaves it out of those, or has the half in brackets.
     """
     return gettext("at version {then}, now at {now}", then=saved.saved_version, now=saved.version)
 
@@ -128,9 +129,12 @@ def phrase_others(pairs: Sequence[SavedBy]) -> str:
     return f" {count}"
 
 
-def add_writing_lines(sentence: str, *written: SavedRecord) -> str:
-    """Add ` (written by train.py, line 12)` to a sentence, if a watch saw which lines wrote."""
-    lines = join_few_names(dict.fromkeys(saved.written_at for saved in written if saved.written_at))
+def add_writing_lines(sentence: str, *records: SavedRecord) -> str:
+    """Add ` (written by train.py, line 12)` to a sentence, if a watch saw which lines wrote.
+
+    What was not written has no line, and adds nothing.
+    """
+    lines = join_few_names(dict.fromkeys(saved.written_at for saved in records if saved.written_at))
     if not lines:
         return sentence
     return gettext("{sentence} (written by {lines})", sentence=sentence, lines=escape_unseen(lines))
@@ -158,11 +162,11 @@ def name_in_python(tensor: TensorRecord) -> str:
 
 def advise_copy(tensors: Iterable[TensorRecord]) -> str:
     """Return the way out that fits every write: into a copy of the first that has a name."""
-    named = next((tensor for tensor in tensors if name_in_python(tensor)), None)
-    if named is None:
+    tensor = next((tensor for tensor in tensors if name_in_python(tensor)), None)
+    if tensor is None:
         return gettext("write to a copy (clone), or write after backward")
-    name = name_in_python(named)
-    if named.is_view:
+    name = name_in_python(tensor)
+    if tensor.is_view:
         # A copy of the view no longer reaches the tensor that the program means to write to.
         return gettext(
             "write after backward, or to a copy of all that {name} is a view of, made before {name}",

@@ -24,13 +24,13 @@ class MaybeUnseenWrite(NamedTuple):
     """Another one over its memory, whose own counter has counted writes."""
     saved: list[SavedBy]
     """All that saved the tensor, or another one over the same cells and with its counter. Writes
-    to the same cells have the same list."""
+    to the same cells have the same list: by its `id`, what is said of it is worked out once."""
 
 
 def select_stale(pairs: Iterable[SavedBy]) -> list[SavedBy]:
-    """Return what was written, and counted, after it was saved, and makes backward raise.
+    """Return what is stale and makes backward raise, or may: where `raises` is None.
 
-    Among it is what backward may open or not: there `raises` is None.
+    What backward cannot open is stale as well, and does no harm.
     """
     return [pair for pair in pairs if pair.saved.state == "stale" and pair.saved.may_raise]
 

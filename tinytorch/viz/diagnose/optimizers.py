@@ -33,13 +33,13 @@ def find_replaced(snap: Snapshot) -> Iterator[ReplacedParameters]:
         if leaf.is_leaf and leaf.requires_grad and not _is_held_alone(leaf)
     ]
     for optimizer, parameters in list_stepped(snap).items():
-        held = {tensor.id for tensor in parameters}
+        parameter_ids = {tensor.id for tensor in parameters}
         strays: list[str] = []
         replaced: list[str] = []
         for before, run, after in _split_into_runs(parameters):
             between = _list_leaves_between(snap, leaves, before, after)
             # Only if one stands for each: they may as well be those of a module that was not given.
-            if len(between) == len(run) and held.isdisjoint(between):
+            if len(between) == len(run) and parameter_ids.isdisjoint(between):
                 strays += run
                 replaced += between
         if strays:

@@ -36,13 +36,13 @@ def find_refusals(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[Refusal]:
 
 def find_nodes_behind_functions(snap: Snapshot, nodes: Sequence[NodeRecord]) -> set[str]:
     """Return the nodes that get no gradient if a Function in Python returns None for it."""
-    waiting = [node for node in nodes if node.function and not node.function.is_trusted]
+    stack = [node for node in nodes if node.function and not node.function.is_trusted]
     found: set[str] = set()
-    while waiting:
-        for end in waiting.pop().ends:
+    while stack:
+        for end in stack.pop().ends:
             if end not in found:
                 found.add(end)
-                waiting.append(snap.node(end))
+                stack.append(snap.node(end))
     return found
 
 
@@ -58,7 +58,7 @@ def _can_expand(shape: tuple[int, ...], larger: tuple[int, ...]) -> bool:
     if len(shape) > len(larger):
         return False
     pairs = zip(reversed(shape), reversed(larger), strict=False)
-    return all(size in (1, wanted) for size, wanted in pairs)
+    return all(size in (1, expected) for size, expected in pairs)
 
 
 # -- shapes on the way -------------------------------------------------------------------

@@ -25,23 +25,23 @@ _MAX_EXITS = 3
 def describe_unreached(snap: Snapshot, roots: Sequence[TensorRecord]) -> list[str]:
     """Say which of the named leaves get no gradient, and why; nothing if all of them do."""
     # What was found as a loss, though it has no history, is known by a name of its own.
-    judged = [root for root in roots if root.grad_fn is not None or _is_loss_alone(root)]
-    nodes = [node for root in judged for node in snap.nodes_behind(root)]
-    unreached = [leaf for leaf in _find_unreached(snap, nodes) if leaf not in judged]
+    losses = [root for root in roots if root.grad_fn is not None or _is_loss_alone(root)]
+    nodes = [node for root in losses for node in snap.nodes_behind(root)]
+    unreached = [leaf for leaf in _find_unreached(snap, nodes) if leaf not in losses]
     # That a loss without any graph raises was said; there, only the lines are worth telling.
-    with_history = [root for root in judged if root.requires_grad]
+    with_history = [root for root in losses if root.requires_grad]
     # What a loss is computed from is no former layer's.
-    reached = {node.variable for node in nodes}
-    found = find_replaced(snap) if judged else ()
-    replaced = [each for each in found if reached.isdisjoint(each.strays)]
+    reached_leaves = {node.variable for node in nodes}
+    found = find_replaced(snap) if losses else ()
+    replaced = [each for each in found if reached_leaves.isdisjoint(each.strays)]
     strays = {tensor_id for each in replaced for tensor_id in each.strays}
     unreached = [leaf for leaf in unreached if leaf.id not in strays]
     if not with_history:
         unreached = [leaf for leaf in unreached if leaf.exits]
     about_optimizers = [describe_replaced(snap, each) for each in replaced]
-    if not judged or not unreached:
+    if not losses or not unreached:
         return about_optimizers
-    root = join_few_names([snap.label(each.id) for each in judged])
+    root = join_few_names([snap.label(each.id) for each in losses])
     lines = [_describe_absence(snap, nodes, unreached, root)] if with_history else []
     lines += _list_exits(snap, unreached, root)
     return [*lines, *_describe_steppers(snap, unreached), *about_optimizers]
@@ -115,11 +115,11 @@ def _find_unreached(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[TensorR
     """
     if snap.notes or any(node.cut for node in nodes):
         return []
-    reached = {node.variable for node in nodes}
+    reached_leaves = {node.variable for node in nodes}
     return [
         tensor
         for tensor in snap.named_tensors
-        if tensor.is_leaf and tensor.requires_grad and tensor.id not in reached
+        if tensor.is_leaf and tensor.requires_grad and tensor.id not in reached_leaves
     ]
 
 

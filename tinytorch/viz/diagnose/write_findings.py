@@ -56,7 +56,8 @@ def describe_stale_saves(snap: Snapshot, stale: Sequence[SavedBy]) -> Iterator[B
             key = counter or (pair.node.id, pair.saved.name)
             groups.setdefault(key, []).append(pair)
     if len(leaves) == 1 and len(name_counter_sharers(snap, *leaves)) > 1:
-        # An alias of the leaf (detach()) was written, it seems, and not the leaf by an optimizer.
+        # An alias of this leaf (detach()) was written, it seems, and not the leaf by an optimizer:
+        # it is described as what is no leaf.
         groups = {"leaf": of_leaves, **groups}
     elif leaves:
         yield _describe_written_leaves(snap, of_leaves, leaves)

@@ -368,20 +368,20 @@ class Blocks:
         cells = (block.stop - block.start) // itemsize
         if cells <= MAX_CELLS:
             return [(0, cells)]
-        wanted = [(0, CELLS_AT_START), (cells - CELLS_AT_END, cells)]
+        ranges = [(0, CELLS_AT_START), (cells - CELLS_AT_END, cells)]
         for place in (self.places[position] for position in block.members[:MAX_VIEWS]):
             axes = zip(place.shape or (), place.stride or (), strict=True)
             span = sum((size - 1) * stride for size, stride in axes if size) * place.itemsize
             first, last = place.start_byte // itemsize, (place.start_byte + span) // itemsize
-            wanted += [(first, first + CELLS_OF_VIEW), (last - 1, last + 1)]
-        inside = ((max(start, 0), min(stop, cells)) for start, stop in wanted)
-        merged: list[tuple[int, int]] = []
+            ranges += [(first, first + CELLS_OF_VIEW), (last - 1, last + 1)]
+        inside = ((max(start, 0), min(stop, cells)) for start, stop in ranges)
+        joined: list[tuple[int, int]] = []
         for start, stop in sorted(inside):
-            if merged and start <= merged[-1][1]:
-                merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+            if joined and start <= joined[-1][1]:
+                joined[-1] = (joined[-1][0], max(stop, joined[-1][1]))
             elif start < stop:
-                merged.append((start, stop))
-        return merged
+                joined.append((start, stop))
+        return joined
 
 
 def _group_by_memory(storages: dict[int, _StorageObject]) -> dict[int, _Block]:

@@ -65,9 +65,9 @@ def _is_source_of(call: ast.Call, code: CodeType, first_line: int, start: int) -
         column = argument.col_offset
         if argument.lineno == 1:
             column += start - len("(")
-        read = names_at.get((first_line + argument.lineno - 1, column))
+        loaded_names = names_at.get((first_line + argument.lineno - 1, column))
         any_name = " ".join(names_at.values()).replace(",", " ")
-        possible = any_name if read is None else read.partition(",")[0]
+        possible = any_name if loaded_names is None else loaded_names.partition(",")[0]
         if argument.id not in possible.split():
             return False
     return True

@@ -26,7 +26,7 @@ class Checksums:
 
     def __init__(self) -> None:
         self._bytes_left = MAX_BYTES
-        self._known: dict[Any, tuple[str, int] | str] = {}
+        self._checksum_by_view: dict[Any, tuple[str, int] | str] = {}
         """By address and geometry: what is said of the bytes there, whoever sees them."""
 
     def of(self, tensor: Any) -> tuple[str, int] | str:
@@ -35,17 +35,17 @@ class Checksums:
         if type(tensor).__name__ not in PLAIN_CLASSES:
             return gettext("it is an object of the subclass {kind}", kind=type(tensor).__name__)
         view_key = view_key_of(tensor)
-        if view_key not in self._known:
+        if view_key not in self._checksum_by_view:
             try:
-                self._known[view_key] = self._read(tensor)
+                self._checksum_by_view[view_key] = self._read(tensor)
             except Exception:  # noqa: BLE001 - without memory, each kind raises another
-                self._known[view_key] = gettext("it has no memory that could be read")
-        known = self._known[view_key]
-        if isinstance(known, str):
-            return known
+                self._checksum_by_view[view_key] = gettext("it has no memory that could be read")
+        checksum = self._checksum_by_view[view_key]
+        if isinstance(checksum, str):
+            return checksum
         # A tensor that was detached in place is another one to backward, with the same bytes; an
         # alias of it that was saved, too, is none.
-        return f"{known[0]} {grad_fn_or_none(tensor) is None}", known[1]
+        return f"{checksum[0]} {grad_fn_or_none(tensor) is None}", checksum[1]
 
     def _read(self, tensor: Any) -> tuple[str, int] | str:
         if str(tensor.device) != "cpu":

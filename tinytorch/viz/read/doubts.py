@@ -213,28 +213,28 @@ def _find_hooks_on_graphs(engine: Any, next_number: int) -> list[Any]:
     torch registers a hook in an OrderedDict: those that no known owner refers to are on graphs.
     """
     if next_number != HookSearch.searched_up_to:
-        owned = _ids_of_owned_dicts(engine)
+        owned_ids = _ids_of_owned_dicts(engine)
         found = list(HookSearch.found)
         for candidate in find_objects([OrderedDict]):
-            if id(candidate) not in owned:
+            if id(candidate) not in owned_ids:
                 found += _new_hooks_in(candidate, next_number)
         HookSearch.found = tuple(found)
         HookSearch.searched_up_to = next_number
-    registered = [hook for hook in HookSearch.found if hook.find_function() is not None]
-    HookSearch.found = tuple(registered)
-    return [hook.find_function() for hook in registered]
+    hooks = [hook for hook in HookSearch.found if hook.find_function() is not None]
+    HookSearch.found = tuple(hooks)
+    return [hook.find_function() for hook in hooks]
 
 
 def _ids_of_owned_dicts(engine: Any) -> set[int]:
     owners = (engine.nn.Module, engine.optim.Optimizer, Module, AutogradMeta, NodeHooks)
     kinds = [kind for kind in find_classes() if issubclass(kind, owners)]
-    owned: set[int] = set()
+    owned_ids: set[int] = set()
     for candidate in find_objects(kinds):
         # Python 3.13 keeps attributes inside of the object, where `get_referents` of its dict
         # does not see them.
         attributes = getattr(candidate, "__dict__", {}).values()
-        owned.update(map(id, (*attributes, *gc.get_referents(candidate))))
-    return owned
+        owned_ids.update(map(id, (*attributes, *gc.get_referents(candidate))))
+    return owned_ids
 
 
 def find_objects(kinds: Iterable[type]) -> list[Any]:
@@ -247,8 +247,8 @@ def find_objects(kinds: Iterable[type]) -> list[Any]:
     # Each object twice in a row: `compress` takes one, the question for its class the other.
     objects = chain.from_iterable(map(repeat, _iterate_objects(), repeat(2)))
     # By `id`: a metaclass may have a hash in Python, and there another thread would get its turn.
-    wanted = frozenset(map(id, kinds))
-    return list(compress(objects, map(wanted.__contains__, map(id, map(type, objects)))))
+    class_ids = frozenset(map(id, kinds))
+    return list(compress(objects, map(class_ids.__contains__, map(id, map(type, objects)))))
 
 
 def find_classes() -> Iterable[type]:

@@ -42,10 +42,10 @@ _HELD: ContextVar[dict[int, ObjectIdentity] | None] = ContextVar("held", default
 @contextmanager
 def hold_identities() -> Iterator[dict[int, ObjectIdentity]]:
     """Hold what `identity_key` finds meanwhile: equal keys mean one object as long as it is held."""
-    held: dict[int, ObjectIdentity] = {}
-    token = _HELD.set(held)
+    identities: dict[int, ObjectIdentity] = {}
+    token = _HELD.set(identities)
     try:
-        yield held
+        yield identities
     finally:
         _HELD.reset(token)
 
@@ -79,7 +79,7 @@ def _identity_of(thing: object) -> ObjectIdentity:
         identity = _IDENTITIES.get(address)
         if identity is None or identity.reference() is not thing:
             identity = _IDENTITIES[address] = ObjectIdentity(thing)
-    held = _HELD.get()
-    if held is not None:
-        held[identity.number] = identity
+    identities = _HELD.get()
+    if identities is not None:
+        identities[identity.number] = identity
     return identity

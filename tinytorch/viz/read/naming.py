@@ -201,14 +201,14 @@ def things_in(
     are not yielded, as it names all its tensors itself. The arguments are those of `tensors_in`.
     """
     # A stack and no recursion: containers may contain themselves, or be nested very deeply.
-    waiting = [_Waiting(name, value, 0)]
+    stack = [_Waiting(name, value, 0)]
     known_names = {} if known_names is None else known_names
     searched: set[int] = set()
     # Of a program with lists of millions of numbers all would be looked at, for seconds.
     for _ in range(_MAX_THINGS):
-        if not waiting:
+        if not stack:
             return
-        name, value, depth = waiting.pop()
+        name, value, depth = stack.pop()
         yield name, value
         if is_data(value):
             known_names.setdefault(id(value), name)
@@ -220,7 +220,7 @@ def things_in(
             inner = _search(value, known_names, objects)
         # A stack gives back the last first.
         for key, part in reversed(inner):
-            waiting.append(_Waiting(f"{name}.{key}" if name else key, part, depth + 1))
+            stack.append(_Waiting(f"{name}.{key}" if name else key, part, depth + 1))
 
 
 # -- what is inside of what ------------------------------------------------------------
@@ -259,24 +259,24 @@ def _parts_of_module(net: Any, known_names: dict[int, str]) -> Iterator[tuple[st
         (f"{path}." if path else "", module)
         for path, module in net.named_modules(remove_duplicate=False)
     ]
-    held: list[Any] = []
+    values: list[Any] = []
     for group in ("_parameters", "_buffers"):
         for path, module in modules:
             for name, tensor in getattr(module, group).items():
                 yield path + name, tensor
                 if group == "_buffers":
-                    held.append(tensor)
+                    values.append(tensor)
     for path, module in modules:
         for name, value in vars(module).items():
             # `_parameters`, `_buffers` and `_modules` were gone through above.
             is_own_container = name[0] != "_" and isinstance(value, CONTAINERS)
             if is_own_container or is_tensor(value):
                 yield path + name, value
-                held.append(value)
+                values.append(value)
                 if is_own_container:
-                    held += value.values() if isinstance(value, Mapping) else value
+                    values += value.values() if isinstance(value, Mapping) else value
     if isinstance(known_names, KnownNames):
-        known_names.held_by_modules |= {id(value) for value in held if is_tensor(value)}
+        known_names.held_by_modules |= {id(value) for value in values if is_tensor(value)}
 
 
 def _parts_of_optimizer(optimizer: Any, known_names: dict[int, str]) -> Iterator[tuple[str, Any]]:

@@ -101,11 +101,11 @@ def read_snapshot(
     if not isinstance(values, bool):
         # A tensor called `values`: snapshot(values=net.values).
         named, values = {**named, "values": values}, True
-    found = collect_tensors_and_arrays(args, named, frame)
-    pairs, own_arrays = found.pairs, found.arrays
+    collected = collect_tensors_and_arrays(args, named, frame)
+    pairs, own_arrays = collected.pairs, collected.arrays
     # A subclass or a mode would be asked by the look, and could refuse it, record it or change it.
     with disable_overrides(), hold_identities() as identities:
-        reader = _Reader(values, found.held_by_modules, found.optimizer_places)
+        reader = _Reader(values, collected.held_by_modules, collected.optimizer_places)
         for name, tensor in pairs:
             if is_tensor(tensor):
                 reader.add_name(reader.tensors.add(tensor, "named"), name)
@@ -374,10 +374,10 @@ class _Reader:
         # By the first of its tensors, so that C1 is the counter of T1.
         for first, members in sorted(groups.items()):
             candidates = (earlier_id.get(ids[member]) for member in members)
-            known = next((name for name in candidates if name in counter_ids.known), None)
+            old_id = next((name for name in candidates if name in counter_ids.known), None)
             counters.append(
                 Counter(
-                    id=counter_ids.id_of(known),
+                    id=counter_ids.id_of(old_id),
                     version=versions[first] or 0,
                     tensors=tuple(ids[member] for member in members),
                 )
@@ -406,7 +406,7 @@ class _Reader:
                 id=f"N{position + 1}",
                 name=name_of_node(node),
                 edges=edges,
-                saved=tuple(_with_id(found, ids) for found in self.saved[position]),
+                saved=tuple(_with_tensor_id(saved, ids) for saved in self.saved[position]),
                 variable=None if leaf is None else ids[leaf],
                 tensors=tuple(results.get(id(node), ())),
                 cut=any(
@@ -469,7 +469,7 @@ def _describe_subclass(tensor: Any) -> tuple[str, ...]:
     return (gettext("an object of the subclass {kind}", kind=kind),)
 
 
-def _with_id(found: FoundSaved, ids: list[str]) -> SavedRecord:
-    if found.position is None:
-        return found.record
-    return replace(found.record, tensor=ids[found.position])
+def _with_tensor_id(saved: FoundSaved, ids: list[str]) -> SavedRecord:
+    if saved.position is None:
+        return saved.record
+    return replace(saved.record, tensor=ids[saved.position])

@@ -138,8 +138,10 @@ class TensorRecord:
         if byte_in_cell or cells_left < 0:
             return None
         # The largest stride first; of equal strides the later dimension.
-        moving = [(axis.stride, -d, axis.size) for d, axis in enumerate(self.axes()) if axis.stride]
-        steps = _split_into_steps(cells_left, sorted(moving, reverse=True))
+        moving_axes = [
+            (axis.stride, -d, axis.size) for d, axis in enumerate(self.axes()) if axis.stride
+        ]
+        steps = _split_into_steps(cells_left, sorted(moving_axes, reverse=True))
         if steps is None:
             return None
         index = [0] * len(self.shape)
@@ -311,8 +313,8 @@ class SavedRecord:
     `state` is one of:
 
     live        no write was counted since it was saved; `bytes_unchanged` says if one was seen
-    stale       its memory was written after it was saved, and counted: backward raises
-    detached    `detach_` cut it off its history after it was saved: backward raises
+    stale       its memory was written after it was saved, and its counter counted that
+    detached    `detach_` cut it off its history after it was saved
     freed       an earlier backward released it
     number      plain data
     packed      a saved-tensor hook has it, and looking would call the hook

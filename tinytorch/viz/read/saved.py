@@ -195,9 +195,9 @@ class SavedReader:
         checksum_now = self.checksums.of(tensor)
         if isinstance(checksum_now, str):
             return {"not_read": checksum_now}
-        watched = _find_watched_save(raw)
-        has_changed = getattr_or_none(watched, "has_changed")
-        if has_changed is None:
+        watched_save = _find_watched_save(raw)
+        has_changed = getattr_or_none(watched_save, "has_changed")
+        if has_changed is None:  # no watch, or one that could not compare
             return {"checksum_now": checksum_now}
         if not has_changed:
             return {"checksum_now": checksum_now, "checksum_then": checksum_now}
@@ -207,7 +207,7 @@ class SavedReader:
         return {
             "checksum_now": checksum_now,
             "checksum_then": (geometry, checksum + 1),
-            "written_at": watched.written_at,
+            "written_at": watched_save.written_at,
         }
 
     def _read_error(self, node: Any, name: str, message: str, raws: tuple[Any, ...]) -> FoundSaved:
@@ -223,20 +223,20 @@ class SavedReader:
             was_freed = "already been freed" in message
             return FoundSaved(SavedRecord(name, "freed" if was_freed else "unreadable"))
         position = None
-        stale = _find_stale_one(raws, versions)
+        stale_raw = _find_stale_raw(raws, versions)
         # The tensor as it is now; of a result of the node itself a detached alias of it.
-        held = _find_tensor_in(stale)
-        if held is not None:
-            position = self._find_original(held, node)
+        tensor = _find_tensor_in(stale_raw)
+        if tensor is not None:
+            position = self._find_original(tensor, node)
             if position is None:
-                position = self._add_saved(held)
-        watched = _find_watched_save(stale)
+                position = self._add_saved(tensor)
+        watched_save = _find_watched_save(stale_raw)
         record = SavedRecord(
             name,
             "stale",
             version=versions.now,
             saved_version=versions.then,
-            written_at="" if watched is None else watched.written_at,
+            written_at="" if watched_save is None else watched_save.written_at,
         )
         return FoundSaved(record, position)
 
@@ -262,7 +262,7 @@ def _is_ignored(name: str, *, has_raw: bool) -> bool:
     return not has_raw and _IGNORED_NUMBERS.search(name) is not None
 
 
-def _find_stale_one(raws: tuple[Any, ...], versions: StaleVersions) -> Any:
+def _find_stale_raw(raws: tuple[Any, ...], versions: StaleVersions) -> Any:
     """Return the SavedTensor that was written since; None if it is not known which.
 
     The tensors of a Function in Python are read as one, and the first stale one raises.
@@ -270,9 +270,9 @@ def _find_stale_one(raws: tuple[Any, ...], versions: StaleVersions) -> Any:
     if len(raws) == 1:
         return raws[0]
     for raw in raws:
-        watched = _find_watched_save(raw)
-        if watched is not None:
-            if watched.is_stale:
+        watched_save = _find_watched_save(raw)
+        if watched_save is not None:
+            if watched_save.is_stale:
                 return raw
             continue
         unpack = getattr_or_none(raw, "unpack")
@@ -289,9 +289,9 @@ def _find_stale_one(raws: tuple[Any, ...], versions: StaleVersions) -> Any:
 
 def _find_tensor_in(raw: Any) -> Any:
     """Return the tensor in a SavedTensor; None if there is none, or a hook has made it another."""
-    watched = _find_watched_save(raw)
+    watched_save = _find_watched_save(raw)
     # Under a watch the node holds the watch's `WatchedSave`, and that has the tensor.
-    tensor = getattr_or_none(raw, "data") if watched is None else watched.tensor
+    tensor = getattr_or_none(raw, "data") if watched_save is None else watched_save.tensor
     return tensor if is_tensor(tensor) else None
 
 
@@ -303,9 +303,9 @@ def _was_detached(node: Any, tensor: Any, raw: Any) -> bool:
     """
     if hasattr(type(node), "_forward_cls"):
         return False
-    watched = _find_watched_save(raw)
-    if watched is not None:
-        return bool(watched.was_detached)
+    watched_save = _find_watched_save(raw)
+    if watched_save is not None:
+        return bool(watched_save.was_detached)
     unpack = getattr_or_none(raw, "unpack")
     if unpack is None or getattr_or_none(raw, "unpack_hook") is not None:
         return False
@@ -322,9 +322,10 @@ def _was_detached(node: Any, tensor: Any, raw: Any) -> bool:
 def _find_watched_save(raw: Any) -> Any:
     """Return the `WatchedSave` that a node holds under `copylab.watch`; None without a watch.
 
-    The watch's pack hook put it in the tensor's place. Read of it: `tensor`, the tensor that was
-    saved, or a detached alias of it; `has_changed`, True if its bytes are others than at the save,
-    None if that is not known; `is_stale`; `was_detached`; `written_at`, the line to blame for a write.
+    The watch's `pack` put it in the tensor's place; its `unpack` is marked `is_of_watch`. Read of it:
+    `tensor`, the tensor that was saved, or a detached alias of it; `has_changed`, True if its bytes
+    are others than at the save, None if that is not known; `is_stale`; `was_detached`;
+    `written_at`, the line to blame for a write.
     """
     is_watched = getattr(getattr_or_none(raw, "unpack_hook"), "is_of_watch", False)
     return getattr_or_none(raw, "data") if is_watched else None

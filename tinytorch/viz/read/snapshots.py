@@ -218,12 +218,12 @@ class Snapshot:
     def _follow_edges(self, node_ids: Iterable[str | None]) -> list[NodeRecord]:
         """Return nodes and all that their edges lead to, each once, however many lead to it."""
         order = dict.fromkeys(node_id for node_id in node_ids if node_id)
-        waiting = list(order)
-        while waiting:
-            for node_id in self.node(waiting.pop()).ends:
+        stack = list(order)
+        while stack:
+            for node_id in self.node(stack.pop()).ends:
                 if node_id not in order:
                     order[node_id] = None
-                    waiting.append(node_id)
+                    stack.append(node_id)
         return [self.node(node_id) for node_id in order]
 
     def counter_sharers(self, tensor: TensorRecord | str) -> list[TensorRecord]:
@@ -354,7 +354,7 @@ class Snapshot:
 
     @cached_property
     def shown_storages(self) -> list[tuple[StorageRecord, list[TensorRecord]]]:
-        """The storages that a name or a .grad leads to, with those tensors.
+        """The storages that a name or a .grad leads to, with those tensors: also those in folds.
 
         Tensors that share a counter are neighbours.
         """

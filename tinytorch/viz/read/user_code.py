@@ -152,29 +152,29 @@ def _find_first_branch(instructions: Sequence[dis.Instruction]) -> int:
 
 def _hands_on_gradient(node: Any, code: CodeType) -> bool:
     """Return True if backward returns what it is given, and that fits the inputs of forward."""
-    returned = _find_returned(code)
+    names = _find_returned(code)
     needs = getattr_or_none(node, "needs_input_grad")
-    if returned is None or not isinstance(needs, tuple) or len(returned) < len(needs):
+    if names is None or not isinstance(needs, tuple) or len(names) < len(needs):
         return False
-    if any(name is not None for name in returned[len(needs) :]):
+    if any(name is not None for name in names[len(needs) :]):
         return False
-    given = gradient_specs_of(node)
+    specs = gradient_specs_of(node)
     edges = [edge for edge in node.next_functions if edge[0] is not None]
-    wanted_by = [name for name, is_needed in zip(returned, needs, strict=False) if is_needed]
-    if len(edges) != len(wanted_by):
+    needed_names = [name for name, is_needed in zip(names, needs, strict=False) if is_needed]
+    if len(edges) != len(needed_names):
         return False
     # A gradient for an input that needs none: PyTorch raises if that input is no tensor.
-    if sum(name is not None for name in returned) != sum(name is not None for name in wanted_by):
+    if sum(name is not None for name in names) != sum(name is not None for name in needed_names):
         return False
     parameters = code.co_varnames[1 : code.co_argcount]
-    for name, (follower, output_nr) in zip(wanted_by, edges, strict=True):
+    for name, (follower, output_nr) in zip(needed_names, edges, strict=True):
         if name is None:
             return False  # no gradient arrives behind it, which is for others to say
-        position = parameters.index(name) if name in parameters else len(given)
-        wanted = gradient_specs_of(follower)
-        if position >= len(given) or output_nr >= len(wanted):
+        position = parameters.index(name) if name in parameters else len(specs)
+        follower_specs = gradient_specs_of(follower)
+        if position >= len(specs) or output_nr >= len(follower_specs):
             return False
-        if given[position] is None or given[position] != wanted[output_nr]:
+        if specs[position] is None or specs[position] != follower_specs[output_nr]:
             return False
     return True
 
@@ -198,7 +198,7 @@ def _find_returned(code: CodeType) -> list[str | None] | None:
             stack.append(list(value) if isinstance(value, tuple) else value)
     if not stack:
         return None
-    returned = stack[-1] if isinstance(stack[-1], list) else [stack[-1]]
-    allowed = {None, *code.co_varnames[1 : code.co_argcount]}
-    is_plain = all(name is None or isinstance(name, str) for name in returned)
-    return returned if is_plain and allowed.issuperset(returned) else None
+    names = stack[-1] if isinstance(stack[-1], list) else [stack[-1]]
+    possible_names = {None, *code.co_varnames[1 : code.co_argcount]}
+    is_plain = all(name is None or isinstance(name, str) for name in names)
+    return names if is_plain and possible_names.issuperset(names) else None

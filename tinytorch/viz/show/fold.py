@@ -165,9 +165,9 @@ class FoldableLine:
     def _join_repeats(self, parts: list[Stretch]) -> list[Stretch]:
         """Join equal neighbours, where that saves entries."""
 
-        def compare_parts(one: int, other: int) -> object:
-            first = parts[one]
-            return self.compare(first.start, parts[other].start, first.stop - first.start)
+        def compare_parts(index: int, other_index: int) -> object:
+            first = parts[index]
+            return self.compare(first.start, parts[other_index].start, first.stop - first.start)
 
         def size_of_parts(start: int, stop: int) -> int:
             return self.size(Stretch(parts[start].start, parts[stop - 1].stop))

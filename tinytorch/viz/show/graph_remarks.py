@@ -325,7 +325,7 @@ class _GraphDescriber:
             if saved.state == "live":
                 writer_names = self.maybe_written.get((node.id, saved.tensor or ""))
             before = self.changed.earlier_saved.get((node.id, position))
-            yield self._remark_of_saved(saved, before, is_doubtful=writer_names is not None)
+            yield self._remark_of_state(saved, before, is_doubtful=writer_names is not None)
             if saved.written_at:
                 # The text has it in brackets behind the state.
                 place = escape_unseen(saved.written_at)
@@ -348,7 +348,7 @@ class _GraphDescriber:
         if node.cut:
             yield Remark("goes on", "", gettext("the graph goes on"))
 
-    def _remark_of_saved(
+    def _remark_of_state(
         self, saved: SavedRecord, before: SavedRecord | None, is_doubtful: bool
     ) -> Remark:
         state = _sentence_of_saved(self.snap, saved)
@@ -480,17 +480,17 @@ class _GraphDescriber:
                 if tail and not head:
                     entry = f"to_{outside[end]}"
                     name = self._name_of_entry(outside[end])
-                    said = gettext("on to {entry}", entry=name)
+                    caption = gettext("on to {entry}", entry=name)
                     edges[GraphEdge(tail, entry, "next")] = None
                 # A leaf that others use as well is drawn without them.
                 elif head and not tail and self.snap.node(end).variable is None:
                     entry = f"from_{outside[node.id]}"
                     name = self._name_of_entry(outside[node.id])
-                    said = gettext("from {entry}", entry=name)
+                    caption = gettext("from {entry}", entry=name)
                     edges[GraphEdge(entry, head, "next")] = None
                 else:
                     continue
-                entries.setdefault(entry, OutsideEntry(entry, said))
+                entries.setdefault(entry, OutsideEntry(entry, caption))
         return tuple(entries.values()), list(edges)
 
     def _name_of_entry(self, entry_id: str) -> str:
@@ -609,6 +609,7 @@ def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[Rema
         case "number":
             return "number", value
         case "stale" if not saved.may_raise:
+            # A dot and no cross: backward does not open it.
             return "live", gettext("{what}, written since, not read by backward", what=value)
         case "stale":
             return "raises", gettext("{what}, written since", what=value)

@@ -5,7 +5,7 @@ What the graph picture says of the same is in `graph_remarks`: there it is in th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ..diagnose import (
     SavedBy,
@@ -69,9 +69,8 @@ def _find_hazard_sentences(snap: Snapshot) -> Iterator[tuple[str, str]]:
             yield tensor_id, sentence
 
 
-def describe_hazards_out_of_sight(snap: Snapshot, shown: Iterable[str]) -> list[str]:
-    """Return the sentences on stale saved tensors that are not among those shown, or not known."""
-    visible = set(shown)
+def describe_hazards_out_of_sight(snap: Snapshot, ids_with_row: Collection[str]) -> list[str]:
+    """Return the sentences on stale saved tensors that have no row, or are not known."""
     notes: dict[str, None] = {}
     groups: dict[str, list[SavedBy]] = {}
     for node, saved in find_stale_saved(snap):
@@ -79,7 +78,7 @@ def describe_hazards_out_of_sight(snap: Snapshot, shown: Iterable[str]) -> list[
         if saved.tensor is None:
             # It may have a name, and be shown: which one it is could not be found out.
             notes[gettext("a saved tensor: {sentence}", sentence=sentence)] = None
-        elif saved.tensor not in visible:
+        elif saved.tensor not in ids_with_row:
             # Of hundreds of layers that were written in place, all may say the same.
             groups.setdefault(sentence, []).append(SavedBy(node, saved))
     for pairs in groups.values():

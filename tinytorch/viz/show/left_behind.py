@@ -42,11 +42,11 @@ def describe_left_behind(changed: Changes) -> Iterator[str]:
     yield from _describe_memory_of_gone(changed, formers)
     if changed.since is not None:
         before = _find_kept_graphs(changed.since)
-        for container, kept in _find_kept_graphs(changed.now).items():
+        for container, graphs in _find_kept_graphs(changed.now).items():
             # Said once; how many they are in the end is said there.
             former = before.get(container)
-            if former and len(former.finished) < 2 and _has_grown(former, kept):
-                yield _describe_container(container, len(kept.finished))
+            if former and len(former.finished) < 2 and _has_grown(former, graphs):
+                yield _describe_container(container, len(graphs.finished))
 
 
 def describe_kept_graphs(snaps: Sequence[Snapshot]) -> Iterator[str]:
@@ -55,19 +55,19 @@ def describe_kept_graphs(snaps: Sequence[Snapshot]) -> Iterator[str]:
     `snaps`: those of all steps; the earlier ones tell a list that grew from the parts of one loss.
     """
     kept_graphs = _find_kept_graphs(snaps[-1])
-    waiting = {name for name, kept in kept_graphs.items() if len(kept.finished) >= 2}
+    candidates = {name for name, graphs in kept_graphs.items() if len(graphs.finished) >= 2}
     grown: set[str] = set()
     for snap in reversed(snaps[:-1]):
-        if not waiting:
+        if not candidates:
             break
         before = _find_kept_graphs(snap)
         grown |= {
-            name for name in waiting & set(before) if _has_grown(before[name], kept_graphs[name])
+            name for name in candidates & set(before) if _has_grown(before[name], kept_graphs[name])
         }
-        waiting -= grown
-    for container, kept in kept_graphs.items():
+        candidates -= grown
+    for container, graphs in kept_graphs.items():
         if container in grown:
-            yield _describe_container(container, len(kept.finished))
+            yield _describe_container(container, len(graphs.finished))
 
 
 def _list_formers(changed: Changes) -> Iterator[_Former]:
@@ -171,17 +171,17 @@ def _describe_unreachable_leaves(changed: Changes, formers: Iterable[_Former]) -
 
 def _find_live_leaves(snap: Snapshot) -> set[str]:
     """Return the leaves that backward can still reach: freed saved tensors stop it."""
-    waiting = [node.id for node in snap.nodes if node.tensors]
-    seen, leaves = set(waiting), set()
-    while waiting:
-        node = snap.node(waiting.pop())
+    stack = [node.id for node in snap.nodes if node.tensors]
+    seen, leaves = set(stack), set()
+    while stack:
+        node = snap.node(stack.pop())
         if node.variable is not None:
             leaves.add(node.variable)
         if node.hides_saved or any(saved.state == "freed" for saved in node.saved):
             continue
         new = set(node.ends) - seen
         seen |= new
-        waiting += new
+        stack += new
     return leaves
 
 
@@ -234,12 +234,12 @@ class _KeptGraphs(NamedTuple):
     """Of those whose graphs backward has been through."""
 
 
-def _has_grown(before: _KeptGraphs, kept: _KeptGraphs) -> bool:
+def _has_grown(before: _KeptGraphs, graphs: _KeptGraphs) -> bool:
     """Return True if numbers came and were finished after others had been finished.
 
     The terms of one loss, the outputs of an RNN are there before backward goes through them all.
     """
-    return bool(before.finished & kept.finished and kept.finished - before.nodes)
+    return bool(before.finished & graphs.finished and graphs.finished - before.nodes)
 
 
 def _find_kept_graphs(snap: Snapshot) -> dict[str, _KeptGraphs]:
@@ -252,24 +252,24 @@ def _find_kept_graphs(snap: Snapshot) -> dict[str, _KeptGraphs]:
             continue
         tensor = snap.tensor(tensor_id)
         if tensor.numel == 1 and tensor.grad_fn:
-            kept = kept_graphs.setdefault(container, _KeptGraphs(set(), set()))
+            graphs = kept_graphs.setdefault(container, _KeptGraphs(set(), set()))
             key = snap.node(tensor.grad_fn).key
-            kept.nodes.add(key)
+            graphs.nodes.add(key)
             if _was_used_by_backward(snap, tensor.grad_fn):
-                kept.finished.add(key)
+                graphs.finished.add(key)
     return kept_graphs
 
 
 def _was_used_by_backward(snap: Snapshot, node_id: str) -> bool:
     """Return True if the first that saved tensors, from a node on, has them no more."""
-    waiting, seen = [node_id], {node_id}
-    while waiting and len(seen) < _MOST_NODES_SEARCHED:
-        node = snap.node(waiting.pop())
+    stack, seen = [node_id], {node_id}
+    while stack and len(seen) < _MOST_NODES_SEARCHED:
+        node = snap.node(stack.pop())
         # Backward frees tensors alone: the numbers of a node stay.
         states = {saved.state for saved in node.saved if saved.state != "number"}
         if states:
             return "freed" in states
         new = [end for end in node.ends if end not in seen]
         seen.update(new)
-        waiting += new
+        stack += new
     return False

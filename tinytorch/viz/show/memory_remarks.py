@@ -52,8 +52,8 @@ def describe_memory(changed: Changes, selection: MemorySelection) -> MemoryConte
     """Make everything that a memory picture says of a snapshot, with what changed in it."""
     snap = changed.now
     without_storage = [tensor for tensor in snap.named_tensors if tensor.storage is None]
-    shown = snap.shown_tensor_ids | {tensor.id for tensor in without_storage}
-    if shown:
+    ids_with_row = snap.shown_tensor_ids | {tensor.id for tensor in without_storage}
+    if ids_with_row:
         heading = _describe_total(snap)
     else:
         heading = Remark(
@@ -66,7 +66,7 @@ def describe_memory(changed: Changes, selection: MemorySelection) -> MemoryConte
         without_storage=tuple(
             _describe_tensor(changed, tensor, selection) for tensor in without_storage
         ),
-        notes=tuple(_list_notes(changed, shown, selection)),
+        notes=tuple(_list_notes(changed, ids_with_row, selection)),
         is_whole=selection.is_whole,
     )
 
@@ -175,6 +175,7 @@ def _describe_tensor(
     changed: Changes, tensor: TensorRecord, selection: MemorySelection
 ) -> TensorEntry:
     label, is_new = changed.now.label(tensor.id), tensor.id in changed.new_tensors
+    # Made by `select_storages`, which keeps tensors with a hazard out of folds.
     hazards = selection.hazard_sentences.get(tensor.id, ())
     cells = cells_of_tensor(tensor)
     storage = None if tensor.storage is None else changed.now.storage(tensor.storage)
@@ -300,7 +301,7 @@ def _describe_counter(changed: Changes, counter_id: str) -> str:
 
 
 def _list_notes(
-    changed: Changes, shown: frozenset[str], selection: MemorySelection
+    changed: Changes, ids_with_row: frozenset[str], selection: MemorySelection
 ) -> Iterator[str]:
     """Yield what remains to be said below the storages."""
     snap = changed.now
@@ -308,21 +309,21 @@ def _list_notes(
     if gone:
         yield gettext("no longer there: {names}", names=join_names(gone))
     # Tensors with a hazard and no name have no row that could say it.
-    yield from describe_hazards_out_of_sight(snap, shown)
+    yield from describe_hazards_out_of_sight(snap, ids_with_row)
     for name in snap.arrays:
         yield gettext(
             "the NumPy array {name} shares no memory with a tensor shown here",
             name=escape_name(name),
         )
     # Saved tensors keep storages alive that no name reaches.
-    drawn = {storage.id for storage, _ in snap.shown_storages}
-    hidden = [storage.nbytes for storage in snap.storages if storage.id not in drawn]
-    if hidden:
+    storage_ids = {storage.id for storage, _ in snap.shown_storages}
+    sizes = [storage.nbytes for storage in snap.storages if storage.id not in storage_ids]
+    if sizes:
         yield ngettext(
             "also kept alive by the graph: {number} storage without a name, {bytes} bytes",
             "also kept alive by the graph: {number} storages without a name, {bytes} bytes",
-            len(hidden),
-            bytes=f"{sum(hidden):,}",
+            len(sizes),
+            bytes=f"{sum(sizes):,}",
         )
     if selection.find and not selection.found:
         yield gettext("nothing here is called {name}", name=escape_name(selection.find))

@@ -205,8 +205,8 @@ class _NodeOrder:
             node_id: (-node.key[2], place) for place, (node_id, node) in enumerate(computed.items())
         }
         # By edges first, and only then by numbers: folds rely on it that no edge leads back.
-        waiting = {node_id: len(self.users[node_id]) for node_id in computed}
-        ready = [(ranks[node_id], node_id) for node_id, count in waiting.items() if not count]
+        users_left = {node_id: len(self.users[node_id]) for node_id in computed}
+        ready = [(ranks[node_id], node_id) for node_id, count in users_left.items() if not count]
         heapify(ready)
         order = []
         while ready:
@@ -215,8 +215,8 @@ class _NodeOrder:
             for end in dict.fromkeys(node.ends):
                 if end not in computed:
                     continue
-                waiting[end] -= 1
-                if not waiting[end]:
+                users_left[end] -= 1
+                if not users_left[end]:
                     heappush(ready, (ranks[end], end))
         return order
 
@@ -226,9 +226,9 @@ class _NodeOrder:
             return [module_path(node.module or "") for node in self.computed]
         reads = self._find_modules_read()
         paths = [reads.get(node.id, ()) for node in self.computed]
-        known = [place for place, node in enumerate(self.computed) if node.id in reads]
+        places_that_read = [place for place, node in enumerate(self.computed) if node.id in reads]
         # Nodes that read no parameter (an activation) belong to the module on both sides of them.
-        for before, after in pairwise(known):
+        for before, after in pairwise(places_that_read):
             for place in range(before + 1, after):
                 paths[place] = common_path((paths[before], paths[after]))
         return paths

@@ -69,13 +69,13 @@ def describe(
     plain_after: Mapping[str, str],
     *,
     off_graph: Collection[str] = (),
-    settled: set[object] | None = None,
+    silent_keys: set[object] | None = None,
     root: str = "",
 ) -> tuple[StepSentence, ...]:
     """Describe what changed in a step: names, memory, version counters, gradients, graph.
 
     `plain_*` are the variables that are no tensors, with their short texts. `off_graph`: the names of
-    results that grad mode kept off the graph. `settled`: the keys of the tensors that have had a
+    results that grad mode kept off the graph. `silent_keys`: the keys of the tensors that have had a
     .grad in earlier steps, or of which it was said that they have none; this step's are added.
     Without it nothing is said of missing gradients. `root`: what the step called backward on, as
     the program has it; empty if it did not, or called it in another function. Returns at most twelve
@@ -90,7 +90,7 @@ def describe(
         *_describe_attributes(changed),
         *_describe_writes(changed),
         *_describe_gradients(changed, root),
-        *map(_UnrankedSentence, _describe_missing_gradients(changed, settled)),
+        *map(_UnrankedSentence, _describe_missing_gradients(changed, silent_keys)),
         *_describe_saved(changed),
     ]
     for name, text in plain_after.items():
@@ -558,18 +558,18 @@ def _passes_one_clone(changed: Changes, root: str, reached: Sequence[TensorRecor
     return leaves.isdisjoint(seen)
 
 
-def _describe_missing_gradients(changed: Changes, settled: set[object] | None) -> Iterator[str]:
+def _describe_missing_gradients(changed: Changes, silent_keys: set[object] | None) -> Iterator[str]:
     """Yield a sentence on the parameters that a backward has left out, of objects that it reached.
 
     Once of each: a graph that is cut on the way there is cut in each round. Not of those that have
     had a gradient: `zero_grad` sets it to None.
     """
     now = changed.now
-    if settled is None:
+    if silent_keys is None:
         return
     for snap in filter(None, (changed.since, now)):
-        settled.update(tensor.key for tensor in snap.tensors if tensor.grad is not None)
-    arrived = {
+        silent_keys.update(tensor.key for tensor in snap.tensors if tensor.grad is not None)
+    roots_with_new_grad = {
         _root_of(now.tensor(tensor_id))
         for tensor_id, facts in changed.attribute_changes.items()
         if "grad" in facts and now.tensor(tensor_id).grad is not None
@@ -582,11 +582,11 @@ def _describe_missing_gradients(changed: Changes, settled: set[object] | None) -
         for tensor in now.named_tensors
         if tensor.is_leaf
         and tensor.requires_grad
-        and tensor.key not in settled
+        and tensor.key not in silent_keys
         and "." in tensor.names[0]
-        and _root_of(tensor) in arrived
+        and _root_of(tensor) in roots_with_new_grad
     ]
-    settled.update(tensor.key for tensor in missing)
+    silent_keys.update(tensor.key for tensor in missing)
     if missing:
         yield ngettext(
             "{names} still has no .grad: backward did not reach it.",

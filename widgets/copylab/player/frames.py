@@ -242,7 +242,7 @@ def make_frames(run: RecordedRun) -> tuple[Frame, ...]:
     has_several_texts = len(run.texts) > 1
     alarms = _raise_alarms(run, blames)
     frames: list[Frame] = []
-    settled: set[object] = set()
+    silent_keys: set[object] = set()
     for number, step in enumerate(run.steps, 1):
         place = step.site.describe_place(several=has_several_texts)
         code = run.texts.index(step.site.text)
@@ -256,7 +256,7 @@ def make_frames(run: RecordedRun) -> tuple[Frame, ...]:
             before.plain,
             step.seen.plain,
             off_graph=_list_results_off_graph(step, before),
-            settled=settled,
+            silent_keys=silent_keys,
             root=_quote_root(step),
         )
         reason = explain_copy(step.site.source, step.seen.snapshot)
