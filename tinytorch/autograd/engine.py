@@ -120,28 +120,28 @@ class GraphTask:
         # By node, which of the gradients that arrive there are to be returned.
         self.captures: dict[Any, list[Capture]] = {}
         # Nodes whose backward is called; None for all.
-        self.needed: set | None = None
-        # Nodes to which gradients are sent: `needed`, and those where gradients are only captured,
-        # so that the walk ends there. None for all.
+        self.nodes_needed: set | None = None
+        # Nodes to which gradients are sent: `nodes_needed`, and those where gradients are only
+        # captured, so that the walk ends there. None for all.
         self.to_visit: set | None = None
         if targets is not None:
-            self._collect_needed(targets, accumulate)
+            self._find_nodes_needed(targets, accumulate)
 
-    def _collect_needed(self, targets: list, accumulate: bool) -> None:
+    def _find_nodes_needed(self, targets: list, accumulate: bool) -> None:
         """Find the nodes that lead to the targets, and note what to capture."""
         target_nodes = {edge[0] for edge in targets if edge is not None}
-        self.needed = find_nodes_above(target_nodes, (self.root, *self.dependencies))
+        self.nodes_needed = find_nodes_above(target_nodes, (self.root, *self.dependencies))
         self.captured_gradients = [None] * len(targets)
         # The hooks on the root's tensor run in any case, even if no target is below it.
         self.captures = {self.root: []}
         if accumulate:
-            self.needed |= target_nodes
+            self.nodes_needed |= target_nodes
         else:
             for index, edge in enumerate(targets):
                 if edge is not None:
                     node, output_nr = edge
                     self.captures.setdefault(node, []).append(Capture(output_nr, index))
-        self.to_visit = self.needed.union(self.captures)
+        self.to_visit = self.nodes_needed.union(self.captures)
 
     def run(self, output_nr: int, gradient: Any) -> None:
         """Walk from an output of the root with its gradient; restore the thread's modes."""
@@ -225,7 +225,7 @@ class GraphTask:
         a leaf, those on the leaf and on its accumulator.
         """
         if node in self.captures:
-            ends_here = node not in self.needed  # type: ignore[operator]
+            ends_here = node not in self.nodes_needed  # type: ignore[operator]
             tensors = tensors_over(arrived, devices)
             if ends_here and node_hooks is not None:
                 # PyTorch captures what the hooks on the tensor return if the node itself does not
@@ -390,18 +390,18 @@ class GraphTask:
         in_places = itertools.chain.from_iterable(places)
         # Not `count` of a list, which compares arrays by their elements. The first two are enough:
         # of a sum of thousands, thousands of places hold the gradient.
-        found = len(list(itertools.islice((g for g in in_places if g is gradient), 2)))
+        count = len(list(itertools.islice((g for g in in_places if g is gradient), 2)))
         # In its other place it may have been captured, or shown to a hook that holds it since.
-        settled = state.settled(is_held_twice=found > 1 or is_held_as_tensor(gradient))
-        if settled.seen_by is SeenBy.SAME_TENSOR or type(gradient) is not np.ndarray:
-            return settled
+        state = state.with_places_known(is_held_twice=count > 1 or is_held_as_tensor(gradient))
+        if state.seen_by is SeenBy.SAME_TENSOR or type(gradient) is not np.ndarray:
+            return state
         # Or a node has made a view of it: that is on its way, or held.
         memory = memory_owner(gradient)
         has_view = is_memory_held_as_tensor(memory) or any(
             other is not gradient and type(other) is np.ndarray and memory_owner(other) is memory
             for other in itertools.chain.from_iterable(places)
         )
-        return settled.over_shared_memory() if has_view else settled
+        return state.over_shared_memory() if has_view else state
 
     # leaves ---------------------------------------------------------------------------------------
 
@@ -445,10 +445,10 @@ def find_nodes_above(targets: set, nodes: tuple) -> set:
         for edge in node._edges:
             if edge is not None:
                 above.setdefault(edge[0], []).append(node)
-    needed: set = set()
+    nodes_above: set = set()
     stack = list(targets)
     while stack:
-        added = [node for node in above.get(stack.pop(), ()) if node not in needed]
-        needed.update(added)
-        stack += added
-    return needed
+        new = [node for node in above.get(stack.pop(), ()) if node not in nodes_above]
+        nodes_above.update(new)
+        stack += new
+    return nodes_above

@@ -32,7 +32,7 @@ class GradientState:
     """The version that a gradient's tensor would have, and who else can see the gradient.
 
     `maybe_held_twice`: a formula returned this array more than once, so the walk itself may hold it
-    in a second place. Whether it still does is decided when somebody has to know (`settled`).
+    in a second place. Whether it does is found out when somebody has to know (`with_places_known`).
     """
 
     __slots__ = ("is_private", "maybe_held_twice", "seen_by", "version")
@@ -73,7 +73,7 @@ class GradientState:
         """State of an array that a formula returned for more than one input."""
         return GradientState(self.version, self.seen_by, maybe_held_twice=True)
 
-    def settled(self, is_held_twice: bool) -> GradientState:
+    def with_places_known(self, is_held_twice: bool) -> GradientState:
         """State once it is known whether the walk holds the gradient in another place, too."""
         return GradientState(self.version, SeenBy.SAME_TENSOR if is_held_twice else self.seen_by)
 

@@ -51,11 +51,11 @@ class NodeHooks:
     """The hooks of one node, or of a leaf (`on_leaf`) and of its AccumulateGrad.
 
     `on_outputs`: pairs of an output number and the hooks of the tensor that is this output.
-    `retaining`: the tensors with `retain_grad`, by output number. `pre` and `post`: hooks on the
-    node itself.
+    `retaining_tensors`: the tensors with `retain_grad`, by output number. `pre` and `post`: hooks on
+    the node itself.
     """
 
-    __slots__ = ("on_outputs", "post", "pre", "retaining")
+    __slots__ = ("on_outputs", "post", "pre", "retaining_tensors")
 
     def __init__(
         self, on_leaf: OrderedDict | None = None, of_accumulator: NodeHooks | None = None
@@ -63,7 +63,7 @@ class NodeHooks:
         self.on_outputs: list[tuple[int, OrderedDict]] = []
         if on_leaf is not None:
             self.on_outputs.append((0, on_leaf))
-        self.retaining: dict[int, weakref.ref] = {}
+        self.retaining_tensors: dict[int, weakref.ref] = {}
         self.pre: OrderedDict[int, Callable] = OrderedDict()
         self.post: OrderedDict[int, Callable] = OrderedDict()
         if of_accumulator is not None:
@@ -117,7 +117,7 @@ def retain_grad(tensor: Any) -> None:
     if node is not None:
         materialize_meta(tensor).retains_grad = True
         # A weak reference, so that a graph does not keep its intermediate tensors alive.
-        hooks_of(node).retaining[tensor._edge[1]] = weakref.ref(tensor)
+        hooks_of(node).retaining_tensors[tensor._edge[1]] = weakref.ref(tensor)
 
 
 def move_retained_grad(tensor: Any, old_edge: Any, new_node: Any) -> None:
@@ -129,10 +129,10 @@ def move_retained_grad(tensor: Any, old_edge: Any, new_node: Any) -> None:
     m.grad_hooks = None
     if not m.retains_grad or old_edge is None or old_edge[0]._hooks is None:
         return
-    retaining = old_edge[0]._hooks.retaining
-    for output_nr, reference in list(retaining.items()):
+    retaining_tensors = old_edge[0]._hooks.retaining_tensors
+    for output_nr, reference in list(retaining_tensors.items()):
         if reference() is tensor:
-            hooks_of(new_node).retaining[tensor._edge[1]] = retaining.pop(output_nr)
+            hooks_of(new_node).retaining_tensors[tensor._edge[1]] = retaining_tensors.pop(output_nr)
 
 
 def warn_of_hooks(tensor: Any) -> None:
@@ -160,7 +160,7 @@ def run_hooks_on_tensors(node_hooks: NodeHooks, grads: Any) -> tuple:
             result = call_user(hook, gradients[output_nr])
             if result is not None:
                 gradients[output_nr] = _checked_replacement(hook, gradients[output_nr], result)
-    for output_nr, reference in node_hooks.retaining.items():
+    for output_nr, reference in node_hooks.retaining_tensors.items():
         tensor, grad = reference(), gradients[output_nr]
         if tensor is not None and grad is not None:
             m = tensor._meta

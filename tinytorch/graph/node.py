@@ -409,15 +409,15 @@ def make_node_class(
     `is_pointwise`: the gradients get the strides that TensorIterator gives.
     """
     functions = list(formulas.values())
-    reads = [_parameters_of(function) for function in functions]
+    parameters = [_parameters_of(function) for function in functions]
     # torch saves results after inputs, each sorted by name. Hooks on saved tensors see them in
     # this order.
-    names = sorted({*also_saved}.union(*reads), key=lambda n: (n in results, n))
-    indices = [tuple([names.index(parameter) for parameter in read]) for read in reads]
+    names = sorted({*also_saved}.union(*parameters), key=lambda n: (n in results, n))
+    indices = [tuple(map(names.index, each)) for each in parameters]
     # torch does not ask which gradients are needed if there is only one, or in nodes of second
     # derivatives.
     saves_always = len(functions) - functions.count(None) == 1 or "BackwardBackward" in name
-    needed_by = _find_needed_by(names, reads, also_saved, saves_always)
+    needed_by = _find_needed_by(names, parameters, also_saved, saves_always)
     # torch computes the gradients in the order of the inputs' names.
     inputs = list(formulas)
     order = sorted([i for i, f in enumerate(functions) if f is not None], key=inputs.__getitem__)

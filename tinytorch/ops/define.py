@@ -227,10 +227,10 @@ class Op:
         if self.node_class is None or not here.is_recording:
             # Not while a node of backward runs: what formulas compute is no step of the program's.
             if GRAPH_EXIT_LISTENERS and here.node is None:
-                read = tensors[1:] if is_write else tensors
-                needing = [t for t in read if needs_grad(t)]
-                for listener in GRAPH_EXIT_LISTENERS if needing else ():
-                    listener(self.name, needing, len(read), here.is_recording)
+                operands = tensors[1:] if is_write else tensors
+                sources = [t for t in operands if needs_grad(t)]
+                for listener in GRAPH_EXIT_LISTENERS if sources else ():
+                    listener(self.name, sources, len(operands), here.is_recording)
             return None
         for t in tensors:
             if needs_grad(t):

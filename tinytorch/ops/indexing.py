@@ -93,9 +93,10 @@ def _broadcast_indices(shape: tuple, places: list) -> IndexGeometry:
             else np.broadcast_shapes(*[places[d].shape for d in used])
         )
     except ValueError:
-        found = ", ".join([str(list(places[d].shape)) for d in used])
-        what = "shape mismatch: indexing tensors could not be broadcast together with shapes"
-        raise IndexError(f"{what} {found}") from None
+        shapes = ", ".join([str(list(places[d].shape)) for d in used])
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+        ) from None
     if 0 not in together and any(shape[d] == 0 for d in used):
         raise IndexError("index is out of bounds for dimension with size 0")
     # Indices of adjacent dimensions stay in their place; others go to the front.
@@ -148,9 +149,11 @@ def _read_at_indices(a: np.ndarray, indices: list) -> np.ndarray:
         return np.ascontiguousarray(data)
     # torch's iterator finds the order of dimensions, with the source's indexed steps as 0
     rest = [a.strides[d] for d in range(a.ndim) if d not in used]
-    one = np.empty(1, a.dtype)
+    cell = np.empty(1, a.dtype)
     looks = [
-        np.lib.stride_tricks.as_strided(one, shape, (*rest[:at], *(0,) * len(together), *rest[at:]))
+        np.lib.stride_tricks.as_strided(
+            cell, shape, (*rest[:at], *(0,) * len(together), *rest[at:])
+        )
     ]
     for d in used:
         i = places[d]
@@ -442,14 +445,14 @@ def _apply_basic_indices(self: Tensor, items: tuple) -> tuple[Tensor, list[Tenso
 
     Return the view that they give, and the tensors to index it with.
     """
-    named = 0
+    dims_named = 0
     for item in items:
         if isinstance(item, Tensor):
-            named += item._data.ndim if item._data.dtype == bool else 1
+            dims_named += item._data.ndim if item._data.dtype == bool else 1
         elif item is not None and item is not Ellipsis and not isinstance(item, bool):
-            named += 1
+            dims_named += 1
     ndim = self._data.ndim
-    if named > ndim:
+    if dims_named > ndim:
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
     out, d = self, 0
     indices: list[Any] = []
@@ -465,7 +468,7 @@ def _apply_basic_indices(self: Tensor, items: tuple) -> tuple[Tensor, list[Tenso
             out = _slice_dim(out, d, item, keep=True)
             d += 1
         elif item is Ellipsis:
-            d += ndim - named
+            d += ndim - dims_named
         elif item is None:
             out = unsqueeze(out, d)
             d += 1

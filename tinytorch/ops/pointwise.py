@@ -240,10 +240,10 @@ _MINUS_REFUSED = "{}, the `-` operator, {} not supported. {}"
 def _make_bool_check(message: str, message_if_all: str = "") -> Any:
     """Make a check that raises PyTorch's RuntimeError if an operand is bool, or if all are."""
 
-    def check(*given: Any) -> None:
+    def check(*operands: Any) -> None:
         bools = [
             isinstance(x, bool) if type(x) in (bool, int, float) else x.dtype.kind == "b"
-            for x in given
+            for x in operands
         ]
         if any(bools):
             raise RuntimeError(message_if_all if message_if_all and all(bools) else message)

@@ -186,9 +186,10 @@ class Param:
                 return (self.type.read(x),)
             for i, n in enumerate(x):
                 if type(n) is not int and not (is_symint(n) or isinstance(n, bool)):
-                    what = f"argument '{self.name}' failed to unpack the object at pos {i + 1}"
-                    why = f'with error "type must be tuple of ints,but got {type_name(n)}"'
-                    raise TypeError(f"{function}(): {what} {why}")
+                    raise TypeError(
+                        f"{function}(): argument '{self.name}' failed to unpack the object at pos "
+                        f'{i + 1} with error "type must be tuple of ints,but got {type_name(n)}"'
+                    )
             return tuple([n if type(n) is int else self.type.read(n) for n in x])
         if self.type.shown == "int" and isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
             raise ValueError("Overflow when unpacking long long")
@@ -338,15 +339,12 @@ class Signature:
             bad = p.fits(x, i, self.numbers and p.name != "out")
             if bad is not None:
                 place, bad = ("", -1) if by_name else (f" (position {i + 1})", bad)
-                what = f"not {type_name(x)}"
-                what = (
-                    what
-                    if bad < 0
-                    else f"but found element of type {type_name(x[bad])} at pos {bad}"
-                )
+                reason = f"not {type_name(x)}"
+                if bad >= 0:
+                    reason = f"but found element of type {type_name(x[bad])} at pos {bad}"
                 return (
                     f"{self.name}(): argument '{self.names_shown[i]}'{place} must be {p.type.shown}, "
-                    f"{what}"
+                    f"{reason}"
                 )
         return self._unknown(named, n) if unread else found
 
@@ -424,7 +422,7 @@ def _invalid_combination(name: str, args: tuple, kwargs: dict, lines: list[str])
         )
         # torch counts the `*` as a parameter, and an empty list as one parameter
         as_many = len(options) == len(given)
-        why = _described(params, args, named) if as_many and not wrong else ""
+        why = _list_types(params, args, named) if as_many and not wrong else ""
         if len(lines) == 1:
             if wrong:
                 return TypeError(f"{head}unrecognized keyword arguments: {wrong}")
@@ -442,7 +440,7 @@ def _invalid_combination(name: str, args: tuple, kwargs: dict, lines: list[str])
 _SIMPLE = {"float": ("float", "int", "long"), "int": ("int", "long")}
 
 
-def _described(params: list, args: tuple, named: dict) -> str:
+def _list_types(params: list, args: tuple, named: dict) -> str:
     """List the types of the arguments, those that do not fit in exclamation marks."""
     out = []
     for i, (type_shown, name) in enumerate(params):

@@ -609,7 +609,7 @@ def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[Rema
         case "number":
             return "number", value
         case "stale" if not saved.may_raise:
-            # A dot and no cross: backward does not open it.
+            # Not marked as what raises: backward does not open it.
             return "live", gettext("{what}, written since, not read by backward", what=value)
         case "stale":
             return "raises", gettext("{what}, written since", what=value)
