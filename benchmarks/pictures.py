@@ -29,7 +29,7 @@ import tinytorch as torch
 {lesson}
 names = lesson()
 start = time.perf_counter()
-from tinytorch.viz import {what} as draw
+from tinytorch.viz import {function} as draw
 draw(names).svg
 print(time.perf_counter() - start)
 """
@@ -76,9 +76,13 @@ def best(action: Callable[[], object], times: int) -> float:
     return min(taken)
 
 
-def first(what: str) -> float:
+def first(function: str) -> float:
     """The first picture of a fresh process, the second time round: the compile cache is warm by then."""
-    command = [sys.executable, "-c", FIRST.format(what=what, lesson=inspect.getsource(lesson))]
+    command = [
+        sys.executable,
+        "-c",
+        FIRST.format(function=function, lesson=inspect.getsource(lesson)),
+    ]
     runs = [
         float(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
         for _ in "123"

@@ -41,9 +41,9 @@ def draw(results: dict[str, Any], folder: Path) -> list[Path]:
             figure, axes = plt.subplots(
                 1, len(CURVES), figsize=(9.5, 4.2), sharey=True, layout="constrained"
             )
-            for ax, what in zip(axes, CURVES, strict=True):
-                _curves(ax, results["cases"], what, BRIGHTER if theme == "dark" else {})
-                ax.set_title(TITLES[what], fontsize=11)
+            for ax, operation in zip(axes, CURVES, strict=True):
+                _curves(ax, results["cases"], operation, BRIGHTER if theme == "dark" else {})
+                ax.set_title(TITLES[operation], fontsize=11)
             axes[0].set_ylabel("microseconds a call")
             handles, labels = axes[-1].get_legend_handles_labels()
             figure.legend(
@@ -56,15 +56,15 @@ def draw(results: dict[str, Any], folder: Path) -> list[Path]:
     return made
 
 
-def _curves(ax: Any, cases: dict[str, Any], what: str, other: dict[str, str]) -> None:
+def _curves(ax: Any, cases: dict[str, Any], operation: str, other: dict[str, str]) -> None:
     sizes = sorted(
-        int(name.rsplit("/", 1)[1]) for name in cases if name.startswith(f"size/{what}/")
+        int(name.rsplit("/", 1)[1]) for name in cases if name.startswith(f"size/{operation}/")
     )
     for key, (label, colour, line, marker) in STYLES.items():
         points = [
-            (n, cases[f"size/{what}/{n}"][key]["seconds"] * 1e6)
+            (n, cases[f"size/{operation}/{n}"][key]["seconds"] * 1e6)
             for n in sizes
-            if key in cases[f"size/{what}/{n}"]
+            if key in cases[f"size/{operation}/{n}"]
         ]
         drawn = zip(*points, strict=True) if points else ([], [])
         style = {

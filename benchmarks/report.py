@@ -129,13 +129,13 @@ def full_table(results: dict[str, Any]) -> str:
                 )
             line += f"{cell:>20}"
         lines.append(line)
-    for what, values in results.get("once", {}).items():
-        lines += ["", what]
+    for heading, values in results.get("once", {}).items():
+        lines += ["", heading]
         for name, value in values.items():
-            told = value if isinstance(value, dict) else {"": value}
+            entries = value if isinstance(value, dict) else {"": value}
             lines += [
-                f"  {name} {k}: {in_words(v) if what != 'bytes a node' else f'{v:.0f}'}"
-                for k, v in told.items()
+                f"  {name} {k}: {in_words(v) if heading != 'bytes a node' else f'{v:.0f}'}"
+                for k, v in entries.items()
             ]
     lines += [f"error: {k}: {v}" for k, v in results["errors"].items()]
     return "\n".join(lines)
@@ -190,7 +190,7 @@ def _pictured(results: dict[str, Any]) -> str:
         return ""
     return (
         "And on tinytorch: "
-        + ", ".join(f"{what} {in_words(seconds)}" for what, seconds in drawn.items())
+        + ", ".join(f"{picture} {in_words(seconds)}" for picture, seconds in drawn.items())
         + ".\n\n"
     )
 

@@ -101,13 +101,13 @@ def cases(groups: list[str], only: str) -> list[tuple[str, bool]]:
     found: list[tuple[str, bool]] = []
     for group in ("copies", "views", "ops"):
         found += [
-            (f"{group}/{what}/{n}", False)
+            (f"{group}/{case}/{n}", False)
             for n in (1, 1_000_000)
-            for what in torchlike.names(group)
+            for case in torchlike.names(group)
         ]
     found += [("network/step/64", False), ("network/1000 steps/64", True)]
     found += [("chain/forward + backward/10000", False), ("chain/forward + backward/1000000", True)]
-    found += [(f"size/{what}/{n}", False) for what in report.CURVES for n in SIZES]
+    found += [(f"size/{operation}/{n}", False) for operation in report.CURVES for n in SIZES]
     return [(name, long) for name, long in found if name.split("/")[0] in groups and only in name]
 
 

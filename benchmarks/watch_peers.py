@@ -186,16 +186,16 @@ class Outcome(NamedTuple):
     raised: bool
     is_right: bool
     """True if the gradient is that of the values that were saved."""
-    said: str
+    text: str
     """All that was printed, warned, raised, or told at the end."""
 
 
 def run_fault(program: str, tool: Tool) -> Outcome:
     """Run a program under a tool."""
     linecache.cache[FILE] = (len(program), None, program.splitlines(keepends=True), FILE)
-    told: list[str] = []
+    texts: list[str] = []
     names: dict[str, Any] = {
-        "__name__": "program", "torch": torch, "look": lambda loss: told.append(str(tool.look(loss))),
+        "__name__": "program", "torch": torch, "look": lambda loss: texts.append(str(tool.look(loss))),
     }  # fmt: skip
     context, ask = tool.start()
     output, raised = io.StringIO(), False
@@ -210,18 +210,18 @@ def run_fault(program: str, tool: Tool) -> Outcome:
                 exec(compile(program, FILE, "exec"), names)
         except RuntimeError as error:
             raised = True
-            told.append(f"{error}\n{''.join(getattr(error, '__notes__', []))}")
-            told.append("".join(traceback.format_tb(error.__traceback__)))
-    told += [f"{warning.message}" for warning in warned]
+            texts.append(f"{error}\n{''.join(getattr(error, '__notes__', []))}")
+            texts.append("".join(traceback.format_tb(error.__traceback__)))
+    texts += [f"{warning.message}" for warning in warned]
     is_right = not raised and bool(torch.allclose(names["result"], names["right"]))
-    return Outcome(raised, is_right, "\n".join([*told, output.getvalue(), ask()]))
+    return Outcome(raised, is_right, "\n".join([*texts, output.getvalue(), ask()]))
 
 
 def judge(program: str, outcome: Outcome) -> str:
     """Return the cell of the table: what the tool has to say of the line that wrote."""
     if outcome.is_right:
         return "the gradient is right"
-    named = {int(number) for number in _NAMED_LINE.findall(outcome.said)}
+    named = {int(number) for number in _NAMED_LINE.findall(outcome.text)}
     names_fault = _find_line(program, "# fault") in named
     names_save = _find_line(program, "# saves") in named
     if len(named) > MANY:

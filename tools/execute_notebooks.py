@@ -60,12 +60,12 @@ def normalise_notebook(notebook: dict[str, Any]) -> str:
 
 def _kept_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
     """Return what stays of a cell's metadata: tags, and whether JupyterLab shows its code folded."""
-    kept: dict[str, Any] = {}
+    metadata_to_keep: dict[str, Any] = {}
     if metadata.get("tags"):
-        kept["tags"] = metadata["tags"]
+        metadata_to_keep["tags"] = metadata["tags"]
     if metadata.get("jupyter", {}).get("source_hidden"):
-        kept["jupyter"] = {"source_hidden": True}
-    return kept
+        metadata_to_keep["jupyter"] = {"source_hidden": True}
+    return metadata_to_keep
 
 
 def _normalise_output(output: dict[str, Any], execution_count: int | None) -> None:

@@ -73,9 +73,9 @@ def clean_environment() -> dict[str, str]:
     A variable that one machine sets and another does not (PYTHONUNBUFFERED, PYTHONWARNINGS,
     MPLBACKEND, a locale) must not decide whether a test passes.
     """
-    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    inherited = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     ours = {name: value for name, value in os.environ.items() if name.startswith("COPYLAB_")}
-    return kept | ours | {"LANG": "C.UTF-8"}
+    return inherited | ours | {"LANG": "C.UTF-8"}
 
 
 def run_module(*arguments: str, env: dict[str, str] | None = None) -> int | None:

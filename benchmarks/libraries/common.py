@@ -46,10 +46,10 @@ def chosen(
     name: str, makers: dict[str, Callable[[int], Any]], *, longest_chain: int = 10_000
 ) -> Any:
     """The action of a case named "group/what/size", or None; `makers` has "network", "chain" and tables of actions."""
-    group, what, size = name.split("/")
+    group, case, size = name.split("/")
     n = int(size)
     if group not in makers or (group == "chain" and n > longest_chain):
         return None
     if group == "network":
-        return makers[group](n) if what == "step" else None
-    return makers[group](n) if group == "chain" else makers[group](n).get(what)
+        return makers[group](n) if case == "step" else None
+    return makers[group](n) if group == "chain" else makers[group](n).get(case)

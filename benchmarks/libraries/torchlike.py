@@ -159,15 +159,15 @@ def _chain(torch: Any, count: int) -> Action:
 
 def build(torch: Any, name: str) -> Action | None:
     """The action of a case, or None for one that this library does not have."""
-    group, what, size = name.split("/")
+    group, case, size = name.split("/")
     n = int(size)
     if group == "network":
         step = _network(torch, n)
-        return step if what == "step" else _thousand(step)
+        return step if case == "step" else _thousand(step)
     if group == "chain":
         return _chain(torch, n)
     makers = {"copies": _copies, "views": _views, "ops": _ops, "size": _ops}
-    return makers[group](torch, n).get(what)
+    return makers[group](torch, n).get(case)
 
 
 def names(group: str) -> list[str]:

@@ -5,7 +5,7 @@ that writes into a gradient, a backward written by hand with a mistake, a parame
 reentrant checkpoint. So it is measured. Each parameter is moved a little along one direction, and
 the change of the loss is held against what backward says about that direction.
 
-In reading order: the call (`check_gradients`), what is put back afterwards (`untouched`), one
+In reading order: the call (`check_gradients`), what is put back afterwards (`restore_at_end`), one
 evaluation of the loss (`Evaluation`), what is measured of a parameter (`measure_slope`), the
 verdict (`Slope.verdict`), and how it is said (`GradientCheck`).
 """
@@ -139,7 +139,7 @@ def check_gradients(step: Callable[[], Any], *args: Any, **named: Any) -> Gradie
         )
     engine = sys.modules[engine_name(next(iter(parameters.values())))]
     evaluation = Evaluation(step, engine, _find_modules((*args, *named.values())))
-    with untouched(engine, list(parameters.values())):
+    with restore_at_end(engine, list(parameters.values())):
         return GradientCheck(_measure_all(evaluation, parameters))
 
 
@@ -175,7 +175,7 @@ def _find_modules(things: tuple[Any, ...]) -> list[Any]:
 
 
 @contextmanager
-def untouched(engine: ModuleType, parameters: list[Any]) -> Iterator[None]:
+def restore_at_end(engine: ModuleType, parameters: list[Any]) -> Iterator[None]:
     """Put the values and gradients of the parameters and the random states back at the end.
 
     Values are written through `.data`, which counts no write: a graph that the user has built of
@@ -335,7 +335,7 @@ def measure_slope(
         values = []
         for sign in (1, -1):
             with engine.no_grad():
-                # Through `.data`, as in `untouched`: no version counter moves.
+                # Through `.data`, as in `restore_at_end`: no version counter moves.
                 parameter.data.copy_(original + direction * (sign * length))
             values.append(evaluation.compute_value())
         return (values[0] - values[1]) / (2 * length)

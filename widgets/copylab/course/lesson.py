@@ -35,15 +35,15 @@ def find_lesson(lesson: str, names: Iterable[str]) -> str:
 
     ValueError if it is none of them.
     """
-    known = list(names)
-    for name in known:
+    lesson_names = list(names)
+    for name in lesson_names:
         if lesson in (name, *name.split("_", 1)):
             return name
     raise ValueError(
         gettext(
             "There is no lesson {lesson!r}. There are: {there}",
             lesson=lesson,
-            there=", ".join(known),
+            there=", ".join(lesson_names),
         )
     )
 

@@ -171,9 +171,9 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
         self._remember_actions()
         # An action that raised, and those after it, which were not run, give way to the new one:
         # otherwise nothing could be done after an error but to undo.
-        kept = self.actions[: result.actions_run]
+        actions_done = self.actions[: result.actions_run]
         message = gettext("Ran {code}.", code=view.shorten_to_line(code))
-        self._set_traits(message, actions=(*kept, code))
+        self._set_traits(message, actions=(*actions_done, code))
 
     def undo(self) -> None:
         """Take the last action back."""

@@ -195,7 +195,7 @@ class Reveal(Presentation):
         """The names of the misconceptions behind the wrong rows, each once."""
         refutations = [row.refutation for row in self.rows if row.refutation is not None]
         found = [refutation.misconception for refutation in refutations]
-        return tuple(dict.fromkeys(known.name for known in found if known is not None))
+        return tuple(dict.fromkeys(each.name for each in found if each is not None))
 
     @property
     def avoided_misconceptions(self) -> set[str]:

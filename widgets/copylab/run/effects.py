@@ -288,7 +288,7 @@ def _list_settings_of_torch(torch: Any) -> Iterator[Setting]:
     yield Setting(
         gettext_noop("autocast"),
         lambda: _read_autocast(torch),
-        lambda then: _put_autocast(torch, then),
+        lambda modes: _put_autocast(torch, modes),
     )
     yield Setting(
         gettext_noop("the number of threads"), torch.get_num_threads, torch.set_num_threads
@@ -306,16 +306,16 @@ class _ModeStack(NamedTuple):
 
     def write(self, modes: tuple[Any, ...]) -> None:
         entered = self.read()
-        kept = 0
-        while kept < min(len(entered), len(modes)) and entered[kept] is modes[kept]:
-            kept += 1
-        for mode in reversed(entered[kept:]):
+        common = 0
+        while common < min(len(entered), len(modes)) and entered[common] is modes[common]:
+            common += 1
+        for mode in reversed(entered[common:]):
             # By its own end, which puts PyTorch's flags for "a mode is entered" back, too.
             with contextlib.suppress(Exception):
                 mode.__exit__(None, None, None)
-        while len(self.read()) > kept:
+        while len(self.read()) > common:
             self.module._pop_mode()
-        for mode in modes[kept:]:
+        for mode in modes[common:]:
             self.module._push_mode(mode)
 
 
