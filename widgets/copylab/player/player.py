@@ -391,7 +391,7 @@ def _describe_end(run: RecordedRun, name_of_caller: str) -> Iterator[str]:
             names = join_few_names(written)
             yield gettext("The code wrote into what was passed in: {names}.", names=names)
         yield from describe_kept_graphs([step.seen.snapshot for step in run.steps])
-    for name in run.hidden:
+    for name in run.hidden_functions:
         yield gettext("{name}() ran in one go: a decorator hides its code.", name=name)
     yield from run.effects
 

@@ -66,14 +66,14 @@ def program_from_function(
     sites: list[Site] = []
     neighbours = [] if into is False else _find_neighbours(function, (*args, *kwargs.values()))
     files = _FileMarker(sites, neighbours, into, function, list(_find_functions_of_things(things)))
-    if function not in files.stepped:
+    if function not in files.marked_codes:
         raise TypeError(
             f"steps() cannot find the source of {function.__name__}(): pass the code as a string"
         )
-    names, code = dict(function.__globals__), files.stepped[function]
+    names, code = dict(function.__globals__), files.marked_codes[function]
     if into is False:
         # Its copy is stepped, calls of itself are not.
-        del files.stepped[function]
+        del files.marked_codes[function]
 
     def start(bind_marks: Callable[[CodeType], CodeType]) -> object:
         return _copy_function(function, bind_marks(code), names)(*args, **kwargs)
@@ -86,8 +86,8 @@ def program_from_function(
         names,
         start,
         entry=function.__name__,
-        stepped=files.stepped,
-        hidden=files.hidden,
+        marked_codes=files.marked_codes,
+        hidden_functions=files.hidden_functions,
     )
 
 
@@ -133,14 +133,14 @@ def add_stepped_functions(program: Program, things: Iterable[Steppable]) -> Prog
     Raises TypeError as above.
     """
     named = list(_find_functions_of_things(things))
-    return replace(program, stepped=_FileMarker(program.sites, (), named=named).stepped)
+    return replace(program, marked_codes=_FileMarker(program.sites, (), named=named).marked_codes)
 
 
 class _FileMarker:
     """Marks functions in their files; each file is read once.
 
     entry: the function that is called. neighbours: others, of which `into` chooses. named:
-    functions that are stepped into in any case. `stepped` is then the marked code of each function.
+    functions that are stepped into in any case. `marked_codes` then has the marked code of each.
     """
 
     text: SourceText
@@ -154,9 +154,9 @@ class _FileMarker:
         entry: FunctionType | None = None,
         named: Iterable[FunctionType] = (),
     ) -> None:
-        self.stepped: dict[FunctionType, CodeType] = {}
+        self.marked_codes: dict[FunctionType, CodeType] = {}
         self.functions: frozenset[str] = frozenset()
-        self.hidden: frozenset[str] = frozenset()
+        self.hidden_functions: frozenset[str] = frozenset()
         self._sites, self._into, self._entry = sites, into, entry
         self._named = frozenset(named)
         own = [*([entry] if entry else []), *neighbours]
@@ -167,7 +167,7 @@ class _FileMarker:
         searched = {function.__code__.co_filename for function in own} if len(own) > 1 else set()
         for file, members in by_file.items():
             self._mark_file(file, members, is_searched=file in searched)
-        self.hidden -= self.functions
+        self.hidden_functions -= self.functions
 
     def _mark_file(self, file: str, members: list[FunctionType], *, is_searched: bool) -> None:
         try:
@@ -188,13 +188,13 @@ class _FileMarker:
                 marker.mark_function(node, whole=key in named)
                 self.functions |= {display_name(key), node.name}
             elif is_searched and node.decorator_list and "<locals>" not in key[0]:
-                self.hidden |= {key[0]}
+                self.hidden_functions |= {key[0]}
         codes = {_key_of_code(code): code for code in _walk_codes(marker.compile_tree())}
         for function in members:
             code = codes.get(_key_of_code(function.__code__))
             # Other free variables: the file was edited since it was loaded.
             if code is not None and code.co_freevars == function.__code__.co_freevars:
-                self.stepped[function] = code
+                self.marked_codes[function] = code
 
     def _mark_entry(
         self, marker: Marker, nodes: dict[FunctionKey, FunctionNode], source: str

@@ -113,16 +113,18 @@ class Program:
     """Runs it. The function that it is given puts the recorder's functions into marked code."""
     entry: str | None = None
     """The name of the function that is stepped, if it is a function."""
-    stepped: Mapping[FunctionType, CodeType] = field(default_factory=dict)
+    marked_codes: Mapping[FunctionType, CodeType] = field(default_factory=dict)
     """The user's own functions that are stepped into as well, with the marked code that each has
     during the run."""
-    hidden: frozenset[str] = frozenset()
+    hidden_functions: frozenset[str] = frozenset()
     """Functions beside them whose code a decorator hides, so that they cannot be stepped into."""
 
     @property
     def files(self) -> frozenset[str]:
         """The files of its functions."""
-        return frozenset({self.text.file, *(code.co_filename for code in self.stepped.values())})
+        return frozenset(
+            {self.text.file, *(code.co_filename for code in self.marked_codes.values())}
+        )
 
     def check_choice(self, into: FunctionChoice) -> None:
         """Raise ValueError if `into` names a function that is not defined here."""

@@ -120,10 +120,10 @@ class Recorder:
         def bind_marks(code: CodeType) -> CodeType:
             return put_in_marks(code, handlers)
 
-        stepped = self._program.stepped
-        original_codes = {function: function.__code__ for function in stepped}
+        marked_codes = self._program.marked_codes
+        original_codes = {function: function.__code__ for function in marked_codes}
         try:
-            for function, code in stepped.items():
+            for function, code in marked_codes.items():
                 function.__code__ = bind_marks(code)
             self._stopwatch.busy = False
             self._program.start(bind_marks)

@@ -108,7 +108,7 @@ class RecordedRun:
         self.texts: tuple[SourceText, ...] = ()
         """The code that ran: the program, or the function that was called, then each other that was
         stepped into."""
-        self.hidden: tuple[str, ...] = ()
+        self.hidden_functions: tuple[str, ...] = ()
         """Functions that it calls and that could not be stepped into, since a decorator hides their
         code."""
         if isinstance(code, str):
@@ -152,7 +152,7 @@ class RecordedRun:
         names.update(replaced)
         self.steps, self._effects_report = tuple(recorder.steps), effects.report()
         self.texts = tuple(dict.fromkeys([program.text, *(step.site.text for step in self.steps)]))
-        self.hidden = tuple(sorted(_find_called(program.hidden, self.texts)))
+        self.hidden_functions = tuple(sorted(_find_called(program.hidden_functions, self.texts)))
 
     @property
     def effects(self) -> tuple[str, ...]:

@@ -83,13 +83,13 @@ class FrameVariables:
     def __init__(self) -> None:
         self._shadows: dict[CodeType, tuple[ShadowedVariable, ...]] = {}
         # By the id of the frame.
-        self._noted: dict[int, dict[str, Any]] = {}
+        self._values_by_frame: dict[int, dict[str, Any]] = {}
 
     def note_shadowed(self, frame: FrameType) -> None:
         """Note what a comprehension may hide in the next statement of `frame`."""
         if shadows := self._shadows_in(frame.f_code):
             local = frame.f_locals
-            self._noted[id(frame)] = {
+            self._values_by_frame[id(frame)] = {
                 shadow.name: local[shadow.name] for shadow in shadows if shadow.name in local
             }
 
@@ -98,19 +98,21 @@ class FrameVariables:
 
         Their ids are used again, and their tensors must not live longer.
         """
-        if self._noted:
+        if self._values_by_frame:
             ids = {id(frame) for frame in running}
-            self._noted = {key: values for key, values in self._noted.items() if key in ids}
+            self._values_by_frame = {
+                key: values for key, values in self._values_by_frame.items() if key in ids
+            }
 
     def read_variables(self, frame: FrameType) -> dict[str, Any]:
         """Return the variables of the function in `frame`, without those of comprehensions."""
         local = dict(frame.f_locals)
-        noted = self._noted.get(id(frame), {})
+        values = self._values_by_frame.get(id(frame), {})
         for shadow in self._shadows_in(frame.f_code):
             if frame.f_lasti > shadow.start and _is_in_comprehension(frame, shadow.places):
                 local.pop(shadow.name, None)
-                if shadow.name in noted:
-                    local[shadow.name] = noted[shadow.name]
+                if shadow.name in values:
+                    local[shadow.name] = values[shadow.name]
         return local
 
     def _shadows_in(self, code: CodeType) -> tuple[ShadowedVariable, ...]:

@@ -231,17 +231,17 @@ class OutputBuffer:
     """
 
     def __init__(self) -> None:
-        self._left = _MAX_OF_RUN
+        self._room_of_run = _MAX_OF_RUN
         self._parts: list[tuple[str, str]] = []
-        self._room = _MAX_OF_STEP
-        self._dropped = 0
+        self._room_of_step = _MAX_OF_STEP
+        self._dropped_count = 0
 
     def add(self, kind: str, text: str) -> None:
         """Append `text` to the running step."""
-        stored = text[: self._room]
-        self._room -= len(stored)
-        self._left -= len(stored)
-        self._dropped += len(text) - len(stored)
+        stored = text[: self._room_of_step]
+        self._room_of_step -= len(stored)
+        self._room_of_run -= len(stored)
+        self._dropped_count += len(text) - len(stored)
         if not stored:
             return
         if kind in ("out", "err") and self._parts and self._parts[-1][0] == kind:
@@ -252,10 +252,10 @@ class OutputBuffer:
     def take(self) -> tuple[tuple[str, str], ...]:
         """End the step and return its output; the next step starts empty."""
         parts = [(kind, stabilize_text(text)) for kind, text in self._parts]
-        if self._dropped:
-            parts.append(("cut", _describe_missing(self._dropped).strip()))
-        self._parts, self._dropped = [], 0
-        self._room = min(_MAX_OF_STEP, self._left)
+        if self._dropped_count:
+            parts.append(("cut", _describe_missing(self._dropped_count).strip()))
+        self._parts, self._dropped_count = [], 0
+        self._room_of_step = min(_MAX_OF_STEP, self._room_of_run)
         return tuple(parts)
 
 
