@@ -33,9 +33,9 @@ from .choosing import (
     write_into_copy,
 )
 from .copies import clone, contiguous_format, convert_grad, preserve_format
-from .creation import empty_like, new_ones, new_zeros, number_array, ones_like, zeros_like
+from .creation import new_ones, new_zeros, number_array, ones_like, zeros_like
 from .define import op
-from .filling import written_zeros, zero_
+from .filling import written_zeros
 from .kernels import EVERY, check_kernel, composite, write
 from .pointwise import bitwise_and, scale_grad
 from .sums import expand, sum_all
@@ -327,13 +327,16 @@ def _put_elements(
         return
     if not a.size:
         raise IndexError("put_(): Tried to put elements into an empty tensor")
-    _check_element_numbers(a, index)
-    x = np.atleast_1d(a)
-    cells = np.unravel_index(index.ravel() % x.size, x.shape)
+    x, at, values = np.atleast_1d(a), index.ravel(), source.ravel()
+    is_bad = (at < -a.size) | (at >= a.size)
+    # As in PyTorch, what comes before an index that is out of range has been written by then.
+    count = int(is_bad.argmax()) if is_bad.any() else at.size
+    cells = np.unravel_index(at[:count] % x.size, x.shape)
     if accumulate:
-        np.add.at(x, cells, source.ravel())
+        np.add.at(x, cells, values[:count])
     else:
-        x[cells] = source.ravel()
+        x[cells] = values[:count]
+    _check_element_numbers(a, index)
 
 
 take = op(
@@ -341,7 +344,7 @@ take = op(
     _take_elements,
     out="take(): self and out expected to have the same dtype, but got self.dtype = {0} and "
     "out.dtype = {1}",
-    self=lambda grad, self, index: put_(zero_(empty_like(self)), index, grad, True),
+    self=lambda grad, self, index: put_(zeros_like(self), index, grad, True),
 )
 _PUT_FORMULAS = {
     "self": lambda grad, index, _source_sizes, accumulate: (

@@ -19,9 +19,9 @@ from ..base import (
 )
 from ..tensor import Tensor
 from .copies import contiguous_format, copy_array
-from .creation import empty_like, new_zeros, number_array
+from .creation import new_zeros, number_array, zeros_like
 from .define import op
-from .filling import written_zeros, zero_
+from .filling import written_zeros
 from .kernels import as_array, composite, result_dtype, shape_of_all, write
 from .parts import unbind
 from .sums import expand, sum_all
@@ -261,7 +261,7 @@ masked_select = op(
     _select_where,
     out="masked_select(): self and result must have the same scalar type",
     self=lambda grad, self, mask: masked_scatter_(
-        zero_(empty_like(expand(self, broadcast_shape(self.shape, mask.shape)))), mask, grad
+        zeros_like(expand(self, broadcast_shape(self.shape, mask.shape))), mask, grad
     ),
 )
 _masked_scatter_backward = op(
