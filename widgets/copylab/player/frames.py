@@ -145,6 +145,8 @@ class StepAlarm(NamedTuple):
     """The harm in numbers where it is known, the lines to blame, the way out."""
     severity: str = "wrong"
     """"error", or "wrong" for a gradient."""
+    details: tuple[str, ...] = ()
+    """What a stage has no room for at first: who saved it, and who wrote."""
 
 
 @dataclass(frozen=True)
@@ -321,8 +323,14 @@ def _raise_alarms(run: RecordedRun, blames: Mapping[int, Blame]) -> dict[int, li
             of_writer = alarms.setdefault(numbers_of_past[writer], [])
             if not any(alarm.title == title for alarm in of_writer):
                 of_writer.append(StepAlarm(title, foretold))
-        sentences = (*map(str, numbers), *blame.sentences)
-        alarms.setdefault(number, []).append(StepAlarm(wrong_gradient_title(), sentences))
+        # Beside numbers the way out is enough at first: it comes last.
+        details, way_out = blame.sentences[:-1], blame.sentences[-1:]
+        alarm = StepAlarm(
+            wrong_gradient_title(),
+            (*map(str, numbers), *way_out) if numbers else blame.sentences,
+            details=details if numbers else (),
+        )
+        alarms.setdefault(number, []).append(alarm)
     return alarms
 
 

@@ -196,6 +196,9 @@ class StepPart(Part):
             Alarm(
                 alarm.title,
                 Items(map(protect_marks, map(_shorten_sentence, alarm.sentences)), class_="cl-why"),
+                Items(map(protect_marks, map(_shorten_sentence, alarm.details)), class_="cl-more")
+                if alarm.details
+                else None,
                 severity=alarm.severity,
             )
             for alarm in frame.alarms

@@ -357,12 +357,13 @@ class Player {
     this.did.hidden = !stop.did;
     const copy = (elements) => elements.map((element) => element.cloneNode(true));
     const isRest = (item) => item.matches(".cl-rest");
+    // What went wrong comes first.
+    this.alarms.replaceChildren(...copy(stop.outputs.filter(isLoud)));
     this.says.replaceChildren(...copy(stop.says.filter((item) => !isRest(item))));
-    const rest = copy(stop.says.filter(isRest));
+    const rest = [...takeDetails(this.alarms), ...copy(stop.says.filter(isRest))];
     this.more.hidden = !rest.length;
     this.more.firstChild.textContent = say("{count} more", { count: rest.length });
     this.more.lastChild.replaceChildren(...rest);
-    this.alarms.replaceChildren(...copy(stop.outputs.filter(isLoud)));
     this.outputs.replaceChildren(...copy(stop.outputs.filter((output) => !isLoud(output))));
     // How it ended is no news before the end, unless something cut it short.
     this.ending.hidden = !(this.end && (stop.isLast || this.cut));
@@ -529,6 +530,18 @@ class Player {
 
 /** What went wrong, or will, comes first. */
 const isLoud = (output) => output.matches(".cl-alarm, .cl-error");
+
+/** Take out of alarms what can be folded, as items of a list: their details, and the hint of an error of PyTorch's. */
+function takeDetails(alarms) {
+  const items = [...alarms.querySelectorAll("ul.cl-more > li")];
+  for (const list of alarms.querySelectorAll("ul.cl-more")) list.remove();
+  for (const text of alarms.querySelectorAll(".cl-error > pre")) {
+    const [error, ...hints] = text.textContent.split(/ (?=Hint: )/);
+    text.textContent = error;
+    items.push(...hints.map((hint) => makeElement("li", {}, hint)));
+  }
+  return items;
+}
 
 /** The height of a pane with the whole of its picture, in px; 0 for one that is not there. */
 function measurePane({ figure, holder, size }) {
