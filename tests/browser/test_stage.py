@@ -109,7 +109,9 @@ def test_nothing_moves_and_all_can_be_read(watched: Watched, lab: Lab, *, narrow
     assert player.locator(".cl-listing").evaluate(
         "(code) => code.scrollWidth <= code.clientWidth"
     ), "long lines wrap"
-    code, memory = (player.locator(one).bounding_box() for one in (".cl-program", ".cl-pane"))
+    code, memory = (
+        player.locator(one).bounding_box() for one in (".cl-program", "figure[data-picture=memory]")
+    )
     assert code
     assert memory
     assert (memory["x"] > code["x"] + code["width"]) is not narrow, "beside the code, or below it"
