@@ -120,7 +120,7 @@ class GraphPicture(PictureBase, graphviz.Digraph):
             width=f"{max(size.width, size.beside_width) / 72:.3f}",
             height=f"{(size.height + size.beside_height) / 72:.3f}",
             # What the tooltip of our own drawing says; as `tooltip`, Graphviz would make a link of it.
-            comment=graphviz.nohtml(card.whole),
+            comment=graphviz.escape(card.whole),
             **colours,
         )
 
