@@ -106,7 +106,7 @@ MUTATIONS = (
     Mutation(
         "watch() sees a write through .data",
         "widgets/copylab/watching/watched_save.py",
-        "return compute_checksum(self.tensor, memory_span(self.tensor)) != self.checksum",
+        "return None if now is None and span[0] else now != checksum",
         "return False",
         "tests/widgets/watching/test_around.py::test_a_warning_names_both_lines_and_points_at_backward",
     ),

@@ -39,6 +39,7 @@ from .read import RandomStates as RandomStates
 from .read import SharedFact as SharedFact
 from .read import Snapshot, modules, read_snapshot, snapshot
 from .read import TensorRecord as TensorRecord
+from .read import can_wait_for as can_wait_for
 from .read import collect_tensors as collect_tensors
 from .read import collect_tensors_by_name as collect_tensors_by_name
 from .read import disable_overrides as disable_overrides

@@ -35,7 +35,9 @@ class RunResult(NamedTuple):
     error: str
     """What it raised; empty if nothing."""
     hooks_not_run: tuple[str, ...]
-    """The hooks that it has not called: those on a leaf after its gradient was added, say."""
+    """The hooks that it was not seen to call: those on a leaf after its gradient was added, say."""
+    sees_hooks: bool
+    """False if it ran in other threads, as on a GPU, where calls are not seen."""
 
 
 def run_backward(root: Any) -> RunResult | None:
@@ -71,7 +73,9 @@ def run_backward(root: Any) -> RunResult | None:
         return None
     hooks = [*find_hooks(engine), *_find_hooks_after(leaves)]
     not_run = [hook for hook in hooks if getattr_or_none(hook, "__code__") not in called]
-    return RunResult(error, tuple(dict.fromkeys(map(describe_code, not_run))))
+    # For all other devices the engine has a thread of its own.
+    sees_hooks = {tensor.device.type for tensor in (root, *leaves)} == {"cpu"}
+    return RunResult(error, tuple(dict.fromkeys(map(describe_code, not_run))), sees_hooks)
 
 
 def _find_hooks_after(leaves: list[Any]) -> Iterator[Any]:

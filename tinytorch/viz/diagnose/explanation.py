@@ -141,9 +141,17 @@ def _add_result_of_run(
         sentence = gettext("it was run, and raised {error}", error=escape_unseen(result.error))
         yield BackwardFinding("raised", sentence)
     if result.hooks_not_run:
-        sentence = gettext(
-            "backward may call {code}, a hook that was not called when it was run",
-            code=join_few_names(result.hooks_not_run),
+        code = join_few_names(result.hooks_not_run)
+        sentence = (
+            gettext(
+                "backward may call {code}, a hook that was not called when it was run", code=code
+            )
+            if result.sees_hooks
+            else gettext(
+                "backward may call {code}, a hook of which it is not seen on this device whether "
+                "it was called when it was run",
+                code=code,
+            )
         )
         yield BackwardFinding("not known", sentence)
     for finding in findings:

@@ -15,6 +15,7 @@ from .naming import (
 )
 from .probe import (
     StaleVersions,
+    can_wait_for,
     disable_overrides,
     engine_name,
     getattr_or_none,
@@ -49,6 +50,7 @@ __all__ = [
     "StorageRecord",
     "Stretches",
     "TensorRecord",
+    "can_wait_for",
     "collect_tensors",
     "collect_tensors_by_name",
     "describe_code",

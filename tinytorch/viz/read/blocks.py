@@ -21,7 +21,7 @@ from .cell_summary import (
 )
 from .identity import identity_key
 from .overlaps import shares_memory
-from .probe import getattr_or_none, inner_tensors
+from .probe import can_wait_for, getattr_or_none, inner_tensors
 from .records import CellRun, StorageRecord
 
 MAX_CELLS = 24
@@ -212,6 +212,16 @@ def _lazy_bits(tensor: Any) -> list[str]:
     return [bit for bit, method in methods.items() if method is not None and method()]
 
 
+def detach_memory(tensor: Any) -> Any:
+    """Return a tensor without history over the same memory, whose values are those in memory."""
+    # Reading the cells of a tensor that requires grad would make nodes.
+    alias = tensor.detach()
+    # A set bit would conjugate or negate the values.
+    for bit in _lazy_bits(tensor):
+        alias = alias.conj() if bit == "is_conj" else alias._neg_view()
+    return alias
+
+
 def _address_of_storage(storage: Any) -> int:
     try:
         return int(storage.data_ptr())
@@ -338,11 +348,9 @@ class Blocks:
         cells_in_storage = int(storage.nbytes()) // itemsize
         runs = []
         try:
-            # Reading the cells of a tensor that requires grad would make nodes.
-            flat = tensor.detach()
-            # A set bit would conjugate or negate the values: they are shown as in memory.
-            for bit in _lazy_bits(tensor):
-                flat = flat.conj() if bit == "is_conj" else flat._neg_view()
+            if not can_wait_for(tensor):
+                return _CellsRead((), (_describe_busy(tensor),))
+            flat = detach_memory(tensor)
             for start, stop in self._windows(block, itemsize):
                 low = max(start - cells_before, 0)
                 high = min(stop - cells_before, cells_in_storage)
@@ -426,6 +434,13 @@ def _as_flat(tensor: Any, offset: int, length: int) -> Any:
     if geometry == ((length,), (1,), offset):
         return tensor
     return tensor.as_strided((length,), (1,), offset)
+
+
+def _describe_busy(tensor: Any) -> str:
+    """Say why the values of a tensor on a GPU are not read now."""
+    return gettext(
+        "its values are not read now: {device} must not be waited for", device=str(tensor.device)
+    )
 
 
 def _describe_unread(tensor: Any, error: Exception) -> str:

@@ -14,8 +14,8 @@ import zlib
 from typing import Any
 
 from ..wording import gettext
-from .blocks import PLAIN_CLASSES, view_key_of
-from .probe import grad_fn_or_none
+from .blocks import PLAIN_CLASSES, detach_memory, view_key_of
+from .probe import can_wait_for, grad_fn_or_none
 
 MAX_BYTES = 1 << 30
 """Bytes that are compared for one snapshot, in 0.2 to 1 s. Tensors beyond are not compared."""
@@ -48,8 +48,11 @@ class Checksums:
         return f"{checksum[0]} {grad_fn_or_none(tensor) is None}", checksum[1]
 
     def _read(self, tensor: Any) -> tuple[str, int] | str:
-        if str(tensor.device) != "cpu":
-            return gettext("it is on {device}", device=str(tensor.device))
+        device = str(tensor.device)
+        if device == "meta":
+            return gettext("it is on {device}", device=device)
+        if not can_wait_for(tensor):
+            return gettext("it is on {device}, which must not be waited for now", device=device)
         geometry = f"{tuple(tensor.shape)} {tuple(tensor.stride())} {tensor.dtype}"
         if not tensor.numel():
             return geometry, 0
@@ -66,16 +69,20 @@ class Checksums:
                 size=MAX_BYTES >> 20,
             )
         self._bytes_left -= nbytes
-        if not _is_one_stretch(strides, sizes):
-            tensor = tensor.detach().as_strided(sizes, strides, offset).contiguous()
-            offset = 0
-        storage = tensor.untyped_storage()
-        start = storage.data_ptr()
-        # resize_(0) frees memory that the tensor's sizes still claim: reading it would crash.
-        if not start or int(storage.nbytes()) < offset * itemsize + nbytes:
+        if not _has_memory(tensor, offset * itemsize + nbytes):
             return gettext("its memory was given back")
+        if not _is_one_stretch(strides, sizes) or device != "cpu":
+            tensor = detach_memory(tensor).as_strided(sizes, strides, offset).contiguous().cpu()
+            offset = int(tensor.storage_offset())
+        start = tensor.untyped_storage().data_ptr()
         stretch = (ctypes.c_char * nbytes).from_address(start + offset * itemsize)
         return geometry, zlib.crc32(stretch)
+
+
+def _has_memory(tensor: Any, nbytes: int) -> bool:
+    """Return False where `resize_(0)` has freed what the sizes still claim: reading would crash."""
+    storage = tensor.untyped_storage()
+    return bool(storage.data_ptr()) and int(storage.nbytes()) >= nbytes
 
 
 def _is_one_stretch(strides: list[int], sizes: list[int]) -> bool:

@@ -123,6 +123,19 @@ def getattr_or_none(owner: Any, attribute: str) -> Any:
         return None
 
 
+def can_wait_for(tensor: Any) -> bool:
+    """Return True if the values of a tensor may be read now; False where that would disturb a GPU.
+
+    While a CUDA graph is captured, waiting for the device makes the capture an error. A program
+    may also have asked for an error, or a warning, at each wait.
+    """
+    if tensor.device.type != "cuda" or engine_name(tensor) != "torch":
+        return True
+    # A watch asks for each tensor that is saved: the functions around these take three times as long.
+    c = sys.modules["torch"]._C
+    return not c._cuda_isCurrentStreamCapturing() and not c._cuda_get_sync_debug_mode()
+
+
 # -- history -----------------------------------------------------------------------------
 #
 # torch makes the history of a view anew where its base was written since, and it does so when

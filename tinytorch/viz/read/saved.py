@@ -14,12 +14,14 @@ from functools import cache
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+from ..wording import gettext
 from .blocks import view_key_of
 from .checksums import Checksums
 from .found_tensors import FoundTensors
 from .packed import open_packed
 from .probe import (
     StaleVersions,
+    can_wait_for,
     find_foreign_hook,
     getattr_or_none,
     grad_fn_or_none,
@@ -79,6 +81,8 @@ class SavedReader:
             )
             for found in self._read_attribute(node, attribute, name):
                 record = found.record
+                if record.state == "live" and _may_be_detached(node, name):
+                    record = replace(record, doubt=_describe_unasked_detachment())
                 if is_checked_only:
                     # Each forward writes them uncounted, which is no hazard: not compared.
                     record = replace(record, used=False, checksum_now=None)
@@ -146,7 +150,7 @@ class SavedReader:
         if is_unknown_scalar and self.reads_values and not tensor.requires_grad:
             # The 2 of `x * 2`: torch wraps it in a 0-d tensor, and backward frees it like one.
             try:
-                value = tensor.tolist()
+                value = tensor.tolist() if can_wait_for(tensor) else None
             except Exception:  # noqa: BLE001 - a meta or fake tensor is shown like any other
                 value = None
             if value is not None:
@@ -317,6 +321,41 @@ def _was_detached(node: Any, tensor: Any, raw: Any) -> bool:
     except RuntimeError as error:
         return "detached in-place" in str(error)
     return False
+
+
+def _may_be_detached(node: Any, name: str) -> bool:
+    """Return True if a node may have saved an input that was detached since, and torch cannot be asked.
+
+    Up to 2.12 a SavedTensor has no `unpack`. What was saved without a history may be a constant: as
+    many as there are inputs that get no gradient. Results have the node itself.
+    """
+    raw = getattr_or_none(node, f"_raw_saved_{name.partition('[')[0]}")
+    if raw is None or isinstance(raw, tuple) or hasattr(raw, "unpack"):
+        return False
+    if _find_watched_save(raw) is not None or hasattr(type(node), "_forward_cls"):
+        return False
+    found = [
+        getattr_or_none(node, attribute)
+        for attribute, other in find_saved_attributes(type(node))
+        if not other.startswith(("result", "running_", "save_"))
+    ]
+    cut = [each for each in found if is_tensor(each) and _is_cut(each)]
+    constants = sum(follower is None for follower, _ in node.next_functions)
+    value = getattr_or_none(node, f"_saved_{name}")
+    return any(each is value for each in cut) and len(cut) > constants
+
+
+def _is_cut(tensor: Any) -> bool:
+    """Return True if a tensor could require grad, and neither does nor has a history."""
+    is_differentiable = tensor.dtype.is_floating_point or tensor.dtype.is_complex
+    return is_differentiable and not tensor.requires_grad and grad_fn_or_none(tensor) is None
+
+
+def _describe_unasked_detachment() -> str:
+    return gettext(
+        "what was saved may have been detached in place since, which this release of PyTorch does not "
+        "say"
+    )
 
 
 def _find_watched_save(raw: Any) -> Any:

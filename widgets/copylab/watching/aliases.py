@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from inspect import CO_OPTIMIZED
+from itertools import islice
 from types import FrameType
 from typing import Any
 
 from tinytorch.viz import collect_tensors_by_name
 
-from .watched_save import memory_span
+from .places import iterate_callers
+from .watched_memory import memory_span
 
 _MAX_FRAMES = 30
 _MAX_NAMES = 6
@@ -26,11 +28,9 @@ def find_aliases(saved: Any, frame: FrameType | None) -> dict[str, Any]:
     tensors: dict[int, tuple[str, Any]] = {}
     hidden: set[str] = set()
     start, stop = memory_span(saved)
-    for _ in range(_MAX_FRAMES):
-        if frame is None or not stop:
-            break
-        names = copy_locals(frame)
-        code = frame.f_code
+    for caller in islice(iterate_callers(frame), _MAX_FRAMES if stop else 0):
+        names = copy_locals(caller)
+        code = caller.f_code
         # Of a function: `f_locals` is a copy of its variables.
         is_function = code.co_flags & CO_OPTIMIZED
         scope = f"in {code.co_name}" if is_function else "(global)"
@@ -41,7 +41,6 @@ def find_aliases(saved: Any, frame: FrameType | None) -> dict[str, Any]:
                 label = f"{name} {scope}{dot}{rest}" if name in hidden else path
                 tensors.setdefault(id(tensor), (label, tensor))
         hidden.update(names, code.co_varnames, code.co_cellvars, code.co_freevars)
-        frame = frame.f_back
     by_name: dict[str, Any] = {}
     for label, tensor in sorted(tensors.values(), key=lambda entry: not _is_same(entry[1], saved)):
         by_name.setdefault(label, tensor)

@@ -12,6 +12,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from .aliases import copy_locals
+from .places import find_waiting_frame
 
 if TYPE_CHECKING:
     from .on_torch import TorchHooks
@@ -44,7 +45,10 @@ def is_shared_gradient(hooks: TorchHooks, written: Any) -> bool:
     arguments = [variables.get(name) for name in code.co_varnames[: code.co_argcount]]
     arguments += [variables.get(name) for name in code.co_varnames[code.co_argcount : number]]
     tensors = list(_find_tensors(arguments, hooks.torch.Tensor))
-    least_references = _REFERENCES_OF_FUNCTION if is_function else _REFERENCES_OF_HOOK
+    least_references = _REFERENCES_OF_HOOK
+    # Up to 2.12 the engine keeps a reference of its own while a Function runs, as with hooks.
+    if is_function and hasattr(hooks.torch.autograd.function.BackwardCFunction, "_get_user_fn"):
+        least_references = _REFERENCES_OF_FUNCTION
     storage = written.untyped_storage().data_ptr()
     for tensor in tensors:
         if tensor.untyped_storage().data_ptr() != storage:
@@ -65,7 +69,9 @@ def _find_called_by_engine(frame: FrameType | None, hooks: TorchHooks) -> FrameT
     while frame is not None and frame.f_code.co_name != _ENGINE:
         is_of_program = is_of_program or hooks.watch.is_of_program(frame.f_code.co_filename)
         called, frame = frame, frame.f_back
-    return called if is_of_program and frame is not None else None
+    # In a thread of the engine's own the frame that it has called is the outermost.
+    by_engine = frame is not None or find_waiting_frame() is not None
+    return called if is_of_program and by_engine else None
 
 
 def _find_tensors(values: Any, tensor_class: type) -> Iterator[Any]:

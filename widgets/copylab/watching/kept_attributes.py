@@ -10,7 +10,7 @@ from functools import cache
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
-from .places import Place
+from .places import Place, iterate_callers
 from .scope import Replacement, find_hooks_of_thread
 from .watched_save import WatchedSave
 
@@ -152,9 +152,7 @@ def _find_code_of_forward(ctx: Any) -> CodeType | None:
 
 
 def _find_running_codes(frame: FrameType | None) -> Iterator[CodeType]:
-    while frame is not None:
-        yield frame.f_code
-        frame = frame.f_back
+    return (caller.f_code for caller in iterate_callers(frame))
 
 
 @cache
@@ -180,8 +178,17 @@ def watch_attributes(node_class: Any) -> tuple[Replacement, ...]:
 
         return find_watched
 
+    def replace_caller(call_backward: Any) -> Any:
+        # By this name `given_gradients` knows the frame that calls a backward.
+        def apply(ctx: Any, *args: Any) -> Any:
+            for hooks in find_hooks_of_thread():
+                hooks.attributes.check(ctx)
+            return call_backward(ctx, *args)
+
+        return apply
+
     setter = Replacement(node_class, "__setattr__", replace_setter)
     # PyTorch asks for the user's backward by this method, right before it calls it.
-    if not hasattr(node_class, "_get_user_fn"):
-        return (setter,)
-    return setter, Replacement(node_class, "_get_user_fn", replace_finder)
+    if hasattr(node_class, "_get_user_fn"):
+        return setter, Replacement(node_class, "_get_user_fn", replace_finder)
+    return setter, Replacement(node_class, "apply", replace_caller)  # up to 2.12

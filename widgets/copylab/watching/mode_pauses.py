@@ -67,12 +67,14 @@ class ModePauses:
     def pause_for_formula(self, caller: FrameType | None) -> None:
         """Take the mode off for the rest of the running node, if nothing but its formula runs there.
 
-        caller: the frame that reads what the node has saved. With `create_graph` the mode stays on:
+        caller: the frame that reads what the node has saved; None in a thread of the engine's own,
+        where the engine itself does. With `create_graph` the mode stays on:
         it has to see what the formula saves. The engine puts the modes back that it had before the
         node.
         """
         # A hook or a Function may read the same, and goes on with code of the program's own.
-        if caller is None or caller.f_code is not self.engine_code or not self._is_alone():
+        is_engine = caller is None or caller.f_code is self.engine_code
+        if not is_engine or not self._is_alone():
             return
         kind = type(self.torch._C._current_autograd_node())
         is_formula = self.are_formulas.get(kind)

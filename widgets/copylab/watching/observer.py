@@ -41,7 +41,8 @@ from .on_torch import TorchHooks
 from .packed_saves import PackedSave
 from .places import LineFinder, Place, place_of
 from .watched_backward import BackwardMeasurement
-from .watched_save import Span, WatchedSave, memory_span
+from .watched_memory import Span, memory_span
+from .watched_save import WatchedSave
 
 _SMALLEST_PRUNING = 1_000
 """The first `Watch._prune_at`: a program with fewer storages is never searched."""
@@ -68,9 +69,9 @@ def watch(*, silent: Literal["warn", "raise", "record"] = "warn") -> Watch:
     graphs save are those of a run without it, but for a few operations that PyTorch computes otherwise while it is
     looked at (docs/watch.md). It does not look into what `torch.compile` has compiled, nor into graphs that were made
     before it. What a Function keeps as an attribute of `ctx` is compared, and what hooks of the program's own give
-    back (`save_on_cpu`, a checkpoint that computes again). What is on another device than the CPU cannot be
-    compared, and of more than 16 MB only pieces are: there, what operations write is told. A watch whose backwards
-    have read nothing says that nothing was checked.
+    back (`save_on_cpu`, a checkpoint that computes again). On a GPU bytes are compared there; while a CUDA graph is
+    captured they cannot be, and of more than 16 MB only pieces are: there, what operations write is told. A watch
+    whose backwards have read nothing says that nothing was checked.
 
     UserWarning at the end, where PyTorch is there and was never attached. Raises ValueError for another `silent`.
     Source: `torch.autograd.graph.saved_tensors_hooks`, `TorchDispatchMode`.
@@ -116,7 +117,7 @@ class _CountedFinding:
 
     def count_read(self, backward_nr: int) -> None:
         """Count a saved tensor that the same line wrote to, and that a backward has read."""
-        thread = threading.get_ident()
+        thread = scope.find_program_thread()
         if self._last_backwards.get(thread) != backward_nr:
             is_first = not self._last_backwards
             self._last_backwards[thread], self._read_counts[thread] = backward_nr, 0
@@ -256,12 +257,16 @@ class Watch(Presentation):
     # -- where it looks ----------------------------------------------------------------
 
     def is_entering_thread(self) -> bool:
-        """Return True in the thread that entered the watch."""
-        return self._thread == threading.get_ident()
+        """Return True in the thread that entered the watch, and where an engine runs for it."""
+        return self._thread == scope.find_program_thread()
 
     def covers_this_thread(self) -> bool:
         """Return True in the thread that entered the watch and in those started from there."""
-        return not self.ended and threading.get_ident() in self._attached
+        return not self.ended and scope.find_program_thread() in self._attached
+
+    def is_attached_to(self, thread: int) -> bool:
+        """Return True if the engines call this watch in a thread."""
+        return thread in self._attached
 
     def _attach(self, name: str, module: Any) -> None:
         attached = self._attached[threading.get_ident()]
@@ -453,8 +458,9 @@ class Watch(Presentation):
 
     def _is_read_by_look(self) -> bool:
         """Return True if it is a look that reads or computes in this thread now, not the program."""
-        thread = threading.get_ident()
-        return thread in self._threads_in_snapshot or thread in THREADS_IN_DRY_RUN
+        if threading.get_ident() in self._threads_in_snapshot:
+            return True
+        return bool(THREADS_IN_DRY_RUN) and scope.find_program_thread() in THREADS_IN_DRY_RUN
 
     def check_read(self, save: WatchedSave, find_node: Callable[[], Any], backward_nr: int) -> None:
         """Compare a saved tensor that a node reads, at the version at which it was saved.
@@ -466,7 +472,7 @@ class Watch(Presentation):
         has_changed = save.has_changed
         with self._lock:
             self.read_count += 1
-            self._uncompared_count += save.checksum is None
+            self._uncompared_count += not save.is_compared
         if has_changed is False:
             return
         node = find_node()
@@ -493,7 +499,7 @@ class Watch(Presentation):
         has_changed = save.has_changed
         with self._lock:
             self.read_count += 1
-            self._uncompared_count += save.checksum is None
+            self._uncompared_count += not save.is_compared
         if has_changed is False:
             return
         finding = Finding(
@@ -622,7 +628,7 @@ class Watch(Presentation):
 
     def find_torch_hooks(self) -> TorchHooks | None:
         """Return PyTorch under this watch in this thread; None if it is not watched here."""
-        hooks = self._attached.get(threading.get_ident(), {}).get("torch")
+        hooks = self._attached.get(scope.find_program_thread(), {}).get("torch")
         return hooks if isinstance(hooks, TorchHooks) else None
 
     def take_findings_of_other_threads(self) -> list[Finding]:

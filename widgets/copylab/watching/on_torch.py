@@ -28,6 +28,7 @@ from .packed_saves import watch_packing
 from .places import Place
 from .scope import (
     Replacement,
+    find_program_thread,
     find_watches_of_thread,
     run_in_unwatched_thread,
     watch_assignments,
@@ -78,12 +79,32 @@ _NO_VALUES = frozenset({"is_pinned", "_record_function_enter_new", "_record_func
 """Operations that read no values; so do those that make a tensor like another one."""
 
 
+class _UncountedListWrite:
+    """A write to a list of tensors, which PyTorch counts without a mode.
+
+    Under one it depends on the kernel: on the CPU it counts nothing, on a GPU it does.
+    """
+
+    def __init__(self, graph: Any, tensors: Any) -> None:
+        self.graph = graph
+        # A tensor that was made in inference mode has no version to be asked.
+        self.versions = [(each, each._version) for each in tensors if not each.is_inference()]
+
+    def end(self) -> None:
+        """Count the write of each tensor whose counter is where it was."""
+        missed = [tensor for tensor, version in self.versions if tensor._version == version]
+        if missed:
+            self.graph.increment_version(missed)
+
+
 class TorchHooks:
     """PyTorch under a watch, in one thread."""
 
     def __init__(self, watch: Watch, torch: Any) -> None:
         self.watch = watch
         self.torch = torch
+        self.program_thread = threading.get_ident()
+        """The thread that it is attached to."""
         self.get_sequence_nr = torch._C._autograd._get_sequence_nr
         """Returns the number that the next node of this thread gets."""
         self.attributes = AttributeKeeper(self)
@@ -97,8 +118,6 @@ class TorchHooks:
         self.shortens_names, self.hint = _learn_stale_wording(torch)
         self.pauses = ModePauses(self)
         """Takes the mode off where PyTorch's own code runs."""
-        self.misses_list_writes = False
-        """True if PyTorch, under a dispatch mode, does not count writes to lists of tensors."""
 
         self.is_in_step = False
         """True while an optimizer writes in this thread: what it reads leaves the graph to no loss."""
@@ -110,6 +129,10 @@ class TorchHooks:
         """The number before that."""
         self.target_id: int | None = None
         """The id of the tensor that it wrote to."""
+        self.operation_thread = self.program_thread
+        """The thread that it ran in."""
+        self._numbers: dict[int, tuple[int, int]] = {}
+        """The two numbers above as another thread has left them."""
 
     def attach(self) -> None:
         """Call the watch for saves, writes and reads of this thread from now on."""
@@ -118,12 +141,6 @@ class TorchHooks:
             push_mode(self.mode)
             stack.callback(remove_mode, self.mode)
             self.pauses.attach(stack)
-            # A tensor that is made in inference mode has no version to be asked.
-            with self.torch.inference_mode(False):
-                probe = self.torch.zeros(1)
-                self.torch._foreach_zero_([probe])
-                # `_fused_adam_` and its like are never counted, with or without a mode.
-                self.misses_list_writes = not probe._version
             autograd._push_saved_tensors_default_hooks(self.pack, self.unpack)
             self.has_hooks = True
             stack.callback(self._remove_hooks)
@@ -168,7 +185,7 @@ class TorchHooks:
 
     def report_writes(
         self, func: Any, writes: Any, args: tuple, kwargs: dict[str, Any]
-    ) -> list[WriteInProgress | None]:
+    ) -> list[WriteInProgress | _UncountedListWrite]:
         """Note what an operation is about to write to."""
         has_node = self.get_sequence_nr() != self.next_nr
         node_nr = self.get_sequence_nr() if has_node else None
@@ -179,7 +196,7 @@ class TorchHooks:
                 self.watch.excuse_node(args[3], node_nr)
                 self.watch.excuse_node(args[4], node_nr)
             return []
-        found: list[WriteInProgress | None] = []
+        found: list[WriteInProgress | _UncountedListWrite | None] = []
         for position, name in writes:
             by_name = position is None or position >= len(args)
             value: Any = kwargs.get(name) if by_name else args[position]
@@ -188,15 +205,16 @@ class TorchHooks:
                 if tensor is not None:
                     found.append(self.watch.record_write(tensor))
                     self.target_id = id(tensor)
-            if is_list and self.misses_list_writes and func.__name__.startswith("_foreach_"):
-                self.torch.autograd.graph.increment_version(value)
+            # `_fused_adam_` and its like are never counted, with or without a mode.
+            if is_list and func.__name__.startswith("_foreach_"):
+                found.append(_UncountedListWrite(self.torch.autograd.graph, value))
         # 5 is `training`; of `_batch_norm_with_update` the momentum, without which nothing changes.
         if writes is _WRITES_OF_BATCH_NORM and args[5] and args[3] is not None:
             # The node of this very operation has saved the running statistics, too, but its
             # gradient does not need them.
             found.append(self.watch.record_write(args[3], excused_nr=node_nr))
             found.append(self.watch.record_write(args[4], excused_nr=node_nr))
-        return found
+        return [write for write in found if write is not None]
 
     # -- values that leave the graph --------------------------------------------------
 
@@ -254,6 +272,20 @@ class TorchHooks:
         if tensor.requires_grad and self.torch._C._current_graph_task_id() < 0:
             self.watch.record_exit([tensor], "number", "tolist", self._make_leaf_reference)
 
+    def follow_thread(self) -> None:
+        """Go on with the numbers of this thread, if the last operation ran in another one.
+
+        The engine runs the nodes of a GPU in a thread of its own, and each thread counts its nodes
+        for itself.
+        """
+        thread = threading.get_ident()
+        if thread == self.operation_thread:
+            return
+        self._numbers[self.operation_thread] = self.next_nr, self.previous_nr
+        self.operation_thread = thread
+        newest_nr = self.get_sequence_nr() - 1
+        self.next_nr, self.previous_nr = self._numbers.get(thread, (newest_nr, newest_nr))
+
     # -- saves and reads -----------------------------------------------------------
 
     def pack(self, tensor: Any) -> WatchedSave:
@@ -263,6 +295,7 @@ class TorchHooks:
         if self.attributes.in_forward:
             self.attributes.settle()
         self.pauses.resume()
+        self.follow_thread()
         was_leaf = tensor.is_leaf
         new_nodes = self.get_sequence_nr() - self.next_nr
         is_output = not was_leaf and self._is_output(tensor, new_nodes)
@@ -303,10 +336,11 @@ class TorchHooks:
         save_inputs = getattr(frame, "save_inputs", None)
         if save_inputs is None:
             return False
-        # The frames below are `_is_output` and `pack`; above may be that of a comprehension.
-        caller = sys._getframe(3)
-        codes = {caller.f_code, caller.f_back and caller.f_back.f_code}
-        return save_inputs.__code__ in codes
+        # The frames below are `_is_output` and `pack`; above may be that of a comprehension. In a
+        # thread of the engine's own, nothing is above.
+        caller = sys._getframe(2).f_back
+        above = (caller, caller and caller.f_back)
+        return any(frame is not None and frame.f_code is save_inputs.__code__ for frame in above)
 
     def is_observed(self, root: Any) -> bool:
         """Return True if something of the program's own sees what runs: a mode, a profiler, a subclass."""
@@ -351,7 +385,7 @@ class TorchHooks:
         if backward_nr >= 0:
             self.watch.check_read(save, self.find_node, backward_nr)
             self.pauses.pause_for_formula(sys._getframe().f_back)
-        if THREADS_ON_SAVED_VALUES and threading.get_ident() in THREADS_ON_SAVED_VALUES:
+        if THREADS_ON_SAVED_VALUES and find_program_thread() in THREADS_ON_SAVED_VALUES:
             return save.make_saved_tensor()
         return save.tensor
 
@@ -561,6 +595,8 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
     is_grad_enabled = hooks.torch.is_grad_enabled
 
     class WatchingMode(get_quiet_mode_class()):  # type: ignore[misc]
+        program_thread = hooks.program_thread
+
         def __torch_dispatch__(
             self, func: Any, types: Any, args: tuple = (), kwargs: Any = None
         ) -> Any:
@@ -570,6 +606,7 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
                 plan = _find_written_arguments(func), _find_call(hooks.torch, func)
                 writes, call, way_out, _ = plans[id(func)] = (*plan, _find_way_out(func), func)
             found: Any = ()
+            hooks.follow_thread()
             if in_forward:
                 hooks.attributes.settle()
             if writes is None:
@@ -593,7 +630,6 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
                 return call(*args, **kwargs) if kwargs else call(*args)
             finally:
                 for write in found:
-                    if write is not None:
-                        write.end()
+                    write.end()
 
     return WatchingMode()

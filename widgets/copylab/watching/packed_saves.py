@@ -15,10 +15,12 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from .device_bytes import sample_on_device
 from .findings import CHECKPOINT
 from .places import Place
 from .scope import Replacement, find_hooks_of_thread
-from .watched_save import WHOLE_BYTES, Span, WatchedSave, compute_checksum, memory_span
+from .watched_memory import WHOLE_BYTES, Span, is_read_by_address, memory_span
+from .watched_save import Checksum, WatchedSave, has_other_bytes, note_bytes
 
 if TYPE_CHECKING:
     from .on_torch import TorchHooks
@@ -48,13 +50,11 @@ class PackedSave:
         "watched",
     )
 
-    def __init__(
-        self, packed: Any, tensor: Any, span: Span, checksum: int | bytes, kind: str
-    ) -> None:
+    def __init__(self, packed: Any, tensor: Any, span: Span, checksum: Checksum, kind: str) -> None:
         self.packed = packed
         """What the hook returned."""
         self.span = span
-        self.checksum: int | bytes = checksum
+        self.checksum: Checksum = checksum
         """The checksum of the tensor's bytes when it was packed."""
         self.samples = read_samples(tensor, span)
         """Some of its values; None if it has no floating point numbers."""
@@ -70,20 +70,19 @@ class PackedSave:
     def differs(self, tensor: Any) -> bool | None:
         """Return True if the hook gave back other values; None if they cannot be compared."""
         span = memory_span(tensor)
-        checksum = compute_checksum(tensor, span)
-        if checksum is None:
-            return None
-        if checksum == self.checksum:
-            return False
+        has_other = has_other_bytes(tensor, span, self.checksum) if span[0] else None
+        if not has_other:
+            return has_other
         if self.kind != CHECKPOINT and span != self.span:
             return None  # hooks that compress give back other values on purpose
-        samples = read_samples(tensor, span)
-        if samples is None or self.samples is None or samples.shape != self.samples.shape:
+        samples, earlier = read_samples(tensor, span), self.samples
+        if samples is None or earlier is None or samples.shape != earlier.shape:
             return True
+        samples, earlier = _fetch(samples), _fetch(earlier)
         # Rounding is as coarse for a value near 0 as for the largest that it was computed with.
-        largest = float(np.abs(self.samples).max(initial=0))
+        largest = float(np.abs(earlier).max(initial=0))
         return not np.allclose(
-            samples, self.samples, rtol=_TOLERANCE, atol=_TOLERANCE * largest, equal_nan=True
+            samples, earlier, rtol=_TOLERANCE, atol=_TOLERANCE * largest, equal_nan=True
         )
 
     def find_cause(self) -> WatchedSave | None:
@@ -95,17 +94,26 @@ class PackedSave:
         return next((save for save in saves if save is not None and save.has_changed), None)
 
 
-def read_samples(tensor: Any, span: Span) -> np.ndarray | None:
-    """Return evenly spaced values of a tensor; None of one without floating point numbers on the CPU."""
+def read_samples(tensor: Any, span: Span) -> Any:
+    """Return evenly spaced values of a tensor; None of one without floating point numbers.
+
+    An array, or of a tensor on another device a tensor there: nothing waits for it.
+    """
     dtype = _FLOATS.get(str(tensor.dtype))
     start, stop = span
-    if dtype is None or not start or not tensor.is_cpu or stop - start > 2 * WHOLE_BYTES:
+    if dtype is None or not start or stop - start > 2 * WHOLE_BYTES:
         return None
+    if not is_read_by_address(tensor):
+        return sample_on_device(tensor, max(1, tensor.numel() // _SAMPLES))
     memory: Any = (ctypes.c_char * (stop - start)).from_address(start)
     strides = tuple(stride * tensor.element_size() for stride in tensor.stride())
     elements = np.ndarray(tuple(tensor.shape), dtype, memory, strides=strides).flat
     step = max(1, tensor.numel() // _SAMPLES)
     return np.fromiter(islice(elements, 0, None, step), np.float64)
+
+
+def _fetch(samples: Any) -> np.ndarray:
+    return samples if isinstance(samples, np.ndarray) else samples.cpu().double().numpy()
 
 
 @cache
@@ -143,7 +151,7 @@ def _wrap_pack(pack: Any, watching: list[TorchHooks], kind: str) -> Any:
             other.watch.gaps.count_unseen_save(kind)
         packed = pack(tensor)
         span = memory_span(tensor)
-        checksum = compute_checksum(tensor, span)
+        checksum = note_bytes(tensor, span)
         if checksum is None or hooks.watch.ended:
             hooks.watch.gaps.count_unseen_save(kind)
             return packed

@@ -5,6 +5,8 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
@@ -13,6 +15,7 @@ from tinytorch.viz import shorten_text
 
 from ..run import CELL_NUMBERS, name_of_file
 from ..wording import gettext
+from .scope import find_program_thread
 
 _OPTIMIZER_PATH = f"{os.sep}optim"  # torch/optim/sgd.py, tinytorch/optim.py
 
@@ -63,6 +66,27 @@ def place_of(frame: FrameType) -> Place:
     return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
 
+def find_waiting_frame() -> FrameType | None:
+    """Return where the program waits for this thread of an engine; None in a thread of the program's."""
+    thread = find_program_thread()
+    return None if thread == threading.get_ident() else sys._current_frames().get(thread)
+
+
+def iterate_callers(frame: FrameType | None) -> Iterator[FrameType]:
+    """Yield a frame and its callers; after those of an engine's thread, those that wait for it."""
+    outermost = None
+    while frame is not None:
+        yield frame
+        outermost, frame = frame, frame.f_back
+    waiting, callers = find_waiting_frame(), []
+    while waiting is not None:
+        callers.append(waiting)
+        waiting = waiting.f_back
+    # The frame may itself have been one that waits.
+    if callers and callers[-1] is not outermost:
+        yield from callers
+
+
 class LineFinder:
     """Finds the line of the program that is running: the innermost one outside of the engines."""
 
@@ -86,8 +110,10 @@ class LineFinder:
         return skips
 
     def find_frame(self) -> FrameType | None:
-        """Return the frame of the line that runs; None in a thread of an engine, which has none."""
-        frame: FrameType | None = sys._getframe(1)
+        """Return the frame of the line that runs; None in a thread that runs for none of the program's."""
+        return self._skip_engines(sys._getframe(1)) or self._skip_engines(find_waiting_frame())
+
+    def _skip_engines(self, frame: FrameType | None) -> FrameType | None:
         is_skipped = self._is_skipped
         while frame is not None:
             file = frame.f_code.co_filename

@@ -52,6 +52,29 @@ def find_watches_of_thread() -> list[Watch]:
     return [watch for watch in list(_WATCHES) if watch.covers_this_thread()]
 
 
+def find_program_thread() -> int:
+    """Return the thread for which this one runs: that which called backward, or this one itself.
+
+    The nodes of tensors on a GPU run in a thread of the engine's own, one for each device. It has
+    the modes and the hooks on saved tensors of the thread that called, and those of a watch know
+    where they belong.
+    """
+    thread = threading.get_ident()
+    if any(watch.is_attached_to(thread) for watch in list(_WATCHES)):
+        return thread
+    c: Any = getattr(sys.modules.get("torch"), "_C", None)
+    if c is None or c._current_graph_task_id() < 0:
+        return thread
+    modes = [c._get_dispatch_stack_at(k) for k in range(c._len_torch_dispatch_stack())]
+    # The mode may be taken off for a formula, or the hooks be below others.
+    top = c._autograd._top_saved_tensors_default_hooks(True)
+    for owner in (*modes, getattr(top[0], "__self__", None) if top else None):
+        program_thread = getattr(owner, "program_thread", None)
+        if program_thread is not None:
+            return int(program_thread)
+    return thread
+
+
 def find_hooks_of_thread() -> list[TorchHooks]:
     """Return PyTorch under each watch that looks at this thread, the outermost first."""
     found = [watch.find_torch_hooks() for watch in find_watches_of_thread()]

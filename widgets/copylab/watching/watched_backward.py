@@ -7,10 +7,10 @@ node forbids to run it within itself, so there is no later moment.
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Iterable
 from functools import cache, wraps
+from itertools import islice
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -19,7 +19,8 @@ from tinytorch.viz import GradientPair, collect_tensors, compare_gradients
 from ..ranks import find_rank
 from ..wording import gettext
 from .aliases import copy_locals
-from .scope import Replacement, find_watches_of_thread
+from .places import iterate_callers
+from .scope import Replacement, find_program_thread, find_watches_of_thread
 
 _MAX_FRAMES = 30
 _MOST_COMPARISONS = 10
@@ -75,21 +76,21 @@ class BackwardMeasurement:
         if find_rank() is not None:
             return False
         # A thread that has numbers is within a backward, in that of a reentrant checkpoint.
-        return is_plain and threading.get_ident() not in self._numbers
+        return is_plain and find_program_thread() not in self._numbers
 
     def begin(self, root: Any, frame: FrameType | None) -> None:
         """Compute the numbers of a backward that is about to run; see `measure_gradients`."""
         self.has_new_changes = False
         self._count += 1
-        self._numbers[threading.get_ident()] = measure_gradients(root, frame)
+        self._numbers[find_program_thread()] = measure_gradients(root, frame)
 
     def end(self) -> None:
         """Forget the numbers of a backward that has run."""
-        self._numbers.pop(threading.get_ident(), None)
+        self._numbers.pop(find_program_thread(), None)
 
     def numbers_of_thread(self) -> tuple[GradientNumbers, ...]:
         """Return the numbers of the backward that runs in this thread."""
-        return self._numbers.get(threading.get_ident(), ())
+        return self._numbers.get(find_program_thread(), ())
 
 
 def measure_gradients(root: Any, frame: FrameType | None) -> tuple[GradientNumbers, ...]:
@@ -114,13 +115,10 @@ def _name_pairs(
 ) -> Iterable[GradientNumbers]:
     """Yield the pairs of leaves that the callers of backward have a name for."""
     names: dict[int, str] = {}
-    for _ in range(_MAX_FRAMES):
-        if frame is None:
-            break
-        for name, tensor in collect_tensors((copy_locals(frame),), {}, None):
+    for caller in islice(iterate_callers(frame), _MAX_FRAMES):
+        for name, tensor in collect_tensors((copy_locals(caller),), {}, None):
             # From the inside out: a tensor has the name that is nearest to the line of backward.
             names.setdefault(id(tensor), name)
-        frame = frame.f_back
     for pair in pairs:
         if id(pair.leaf) in names:
             yield GradientNumbers(names[id(pair.leaf)], pair.now, pair.from_saved)

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import zlib
 from typing import Any, NamedTuple
 
-import numpy as np
+from tinytorch.viz import can_wait_for, engine_name, getattr_or_none
 
-from tinytorch.viz import engine_name, getattr_or_none
-
+from .device_bytes import DeviceBytes, note_device_bytes
 from .places import Place
+from .watched_memory import (
+    NO_MEMORY,
+    WHOLE_BYTES,
+    Span,
+    do_overlap,
+    is_read_by_address,
+    memory_span,
+    read_checksum,
+)
 
-WHOLE_BYTES = 1 << 24
-"""Up to this size the bytes of a tensor are compared whole; of a larger one, pieces of it."""
-_PIECES, _PIECE_BYTES = 256, 1 << 14
-_KEPT_BYTES = 256
-"""Of tensors up to this size the bytes are kept: no more work than a checksum, and a finding has numbers."""
-
-Span = tuple[int, int]
-"""The addresses at which a tensor's memory starts and stops."""
-NO_MEMORY: Span = (0, 0)
-"""That of a tensor without memory to look at."""
+Checksum = int | bytes | DeviceBytes
+"""What is noted of a tensor's bytes, to be compared with what they are later."""
 
 
 class ObservedWrite(NamedTuple):
@@ -94,7 +93,7 @@ class WatchedSave:
         """Its version when it was saved; `tensor._version` is that of now."""
         self.span = memory_span(tensor)
         """Where its memory was when it was saved."""
-        self.checksum = compute_checksum(tensor, self.span)
+        self.checksum = note_bytes(tensor, self.span)
         """The checksum of its bytes when it was saved, of a small tensor the bytes themselves; None
         if they cannot be compared."""
         self.counted_write_candidate: ObservedWrite | None = None
@@ -133,22 +132,34 @@ class WatchedSave:
             self.counted_write_candidate = write
         if self.first_changing_write is not None:
             return
-        if self.checksum is None:
-            if span is None or _spans_overlap(self.span, span):
+        if not self.is_compared or self._is_sampled():
+            if span is None or do_overlap(self.span, span):
                 self.first_changing_write = write
         elif not is_done and self._has_other_bytes():
             self.first_changing_write = ObservedWrite(None, version)
 
     def note_result(self, place: Place | None, span: Span | None) -> None:
         """Note what a write to the storage has done."""
-        if self.first_changing_write is not None or self.checksum is None:
+        if self.first_changing_write is not None or not self.is_compared:
             return
-        if (span is None or _spans_overlap(self.span, span)) and self._has_other_bytes():
+        if (span is None or do_overlap(self.span, span)) and self._has_other_bytes() is not False:
             self.first_changing_write = ObservedWrite(place, self.tensor._version)
 
-    def _has_other_bytes(self) -> bool:
-        """Return True if the bytes are not those that were saved."""
-        return compute_checksum(self.tensor, memory_span(self.tensor)) != self.checksum
+    def _has_other_bytes(self) -> bool | None:
+        """Return True if the bytes are not those that were saved; None if a device cannot say."""
+        return has_other_bytes(self.tensor, memory_span(self.tensor), self.checksum)
+
+    @property
+    def is_compared(self) -> bool:
+        """True if its bytes can be compared now with those that were saved."""
+        if self.checksum is None:
+            return False
+        return not isinstance(self.checksum, DeviceBytes) or can_wait_for(self.tensor)
+
+    def _is_sampled(self) -> bool:
+        """Return True if the checksum is one of pieces: a write between them does not change it."""
+        start, stop = self.span
+        return stop - start > WHOLE_BYTES and bool(self.tensor.nbytes > WHOLE_BYTES)
 
     @property
     def is_stale(self) -> bool:
@@ -169,7 +180,9 @@ class WatchedSave:
         if self.is_harmless:
             return False
         if self.checksum is not None:
-            return self._has_other_bytes()
+            has_other = self._has_other_bytes()
+            if has_other or (has_other is False and not self._is_sampled()):
+                return has_other
         return None if self.first_changing_write is not None else False
 
     def make_saved_tensor(self) -> Any:
@@ -177,9 +190,12 @@ class WatchedSave:
 
         Raises RuntimeError if they are not known.
         """
-        tensor, saved = self.tensor, self.checksum
-        if saved is not None and not self._has_other_bytes():
+        tensor = self.tensor
+        if self.has_changed is False and self.checksum is not None:
             return tensor
+        saved = self.checksum
+        if isinstance(saved, DeviceBytes):
+            saved = saved.read_bytes()
         # With a conjugate or negative bit, values are others than the bytes in memory.
         has_bits = getattr_or_none(tensor, "is_conj") and (tensor.is_conj() or tensor.is_neg())
         if has_bits or not isinstance(saved, bytes):
@@ -189,11 +205,12 @@ class WatchedSave:
         ctypes.memmove(values.data_ptr(), saved, len(saved))
         # What has gaps between its elements was saved in row-major order.
         has_gaps = memory_span(tensor)[1] - memory_span(tensor)[0] > tensor.nbytes
-        return (
+        values = (
             values.view(tensor.shape)
             if has_gaps
             else values.as_strided(tensor.shape, tensor.stride())
         )
+        return values.to(tensor.device)
 
     def note_end(self) -> None:
         """Note that the watch ends: no write that it saw is to blame for what is written later."""
@@ -229,57 +246,26 @@ def is_function_node(node: Any) -> bool:
     return hasattr(type(node), "_forward_cls")
 
 
-def _spans_overlap(a: Span, b: Span) -> bool:
-    return a[0] < b[1] and b[0] < a[1]
-
-
-def memory_span(tensor: Any) -> Span:
-    """Return the addresses between which a tensor's elements are."""
-    try:
-        start = tensor.data_ptr()
-        if not start:  # of meta tensors, which would all overlap
-            return NO_MEMORY
-        if tensor.is_contiguous():
-            return start, start + tensor.nbytes
-        last_element = 0
-        for size, stride in zip(tensor.shape, tensor.stride(), strict=True):
-            last_element += (size - 1) * stride
-        return start, start + (last_element + 1) * tensor.element_size()
-    except (RuntimeError, NotImplementedError, AttributeError):
-        # Sparse and nested tensors, and subclasses without a storage.
-        return NO_MEMORY
-
-
-def compute_checksum(tensor: Any, span: Span) -> int | bytes | None:
-    """Return a checksum of a tensor's bytes; None if they are not in this computer's memory.
+def note_bytes(tensor: Any, span: Span) -> Checksum | None:
+    """Return a checksum of a tensor's bytes; None if they cannot be read, or not now.
 
     Of a small tensor the bytes themselves, from which `make_saved_tensor` makes it anew.
     """
-    start, stop = span
-    if not start or not tensor.is_cpu:
-        return None
-    length = tensor.nbytes
-    if stop - start <= length:
-        # Without gaps between the elements their order does not matter.
-        if length <= _KEPT_BYTES:
-            return ctypes.string_at(start, stop - start)
-        return _checksum_memory(start, stop - start)
-    if length > WHOLE_BYTES:
-        return None
-    # The gaps belong to other tensors: a write to them must not count.
-    size = tensor.element_size()
-    memory: Any = (ctypes.c_char * (stop - start)).from_address(start)
-    strides = tuple(stride * size for stride in tensor.stride())
-    elements = np.ndarray(tuple(tensor.shape), f"V{size}", memory, strides=strides)
-    content = elements.tobytes()
-    return content if length <= _KEPT_BYTES else zlib.crc32(content)
+    if not span[0]:
+        # Such as the memory that cuDNN reserves for batch norm. A tensor may also have none left.
+        is_empty = type(tensor).__name__ in ("Tensor", "Parameter") and not tensor.numel()
+        return b"" if is_empty and not tensor.is_sparse else None
+    if is_read_by_address(tensor):
+        return read_checksum(tensor, span)
+    return note_device_bytes(tensor, span) if can_wait_for(tensor) else None
 
 
-def _checksum_memory(start: int, length: int) -> int:
-    if length <= WHOLE_BYTES:
-        return zlib.crc32((ctypes.c_char * length).from_address(start))
-    checksum = 0
-    for piece in range(_PIECES):
-        address = start + (length - _PIECE_BYTES) * piece // (_PIECES - 1)
-        checksum = zlib.crc32(ctypes.string_at(address, _PIECE_BYTES), checksum)
-    return checksum
+def has_other_bytes(tensor: Any, span: Span, checksum: Checksum | None) -> bool | None:
+    """Return True if a tensor has other bytes than those of a checksum; None if it is not known."""
+    if not isinstance(checksum, DeviceBytes):
+        now = note_bytes(tensor, span)
+        return None if now is None and span[0] else now != checksum
+    if not span[0] or is_read_by_address(tensor):
+        return True  # it has lost its memory, or is on the CPU now
+    is_same = checksum.matches(tensor, span) if can_wait_for(tensor) else None
+    return None if is_same is None else not is_same
