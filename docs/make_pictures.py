@@ -131,9 +131,12 @@ Bugs that `print` does not show, each looked at before anything fails. The pictu
 releases](releases.md)) and on tinytorch's alike, and looking changes nothing. This page is made by
 `python docs/make_pictures.py`.
 
-How to read a memory picture: a band is one storage, with its cells. Each row is a tensor that looks into it, with the
-index of its element under each cell that it covers; its names are on the left. A box on the right is a version
-counter, joined to the tensors that share it.
+How to read a memory picture: a row is a storage with its one tensor, name, arrow, cells, what it is, and its version.
+What shares a storage is on one ground. There the arrows of all names meet in the cells; or, where a tensor reads only
+some of the cells, each name has marks below those that it reads, dashed where it reads them in another order than from
+left to right. Two tensors with one version counter have one mark, `v1`, with a bracket; two marks are two counters.
+What changed is yellow, with what it was; what will go wrong is red. `memory(x, level="storage")` leaves out what
+somebody may not know yet: the levels are "names", "storage", "counter" and "graph", each with all before it.
 
 How to read a graph picture: backward follows the arrows, to the right where that fits the page and down where it
 does not (`direction="down"` or `"right"` says which). `+=` is an `AccumulateGrad`, which adds to the `.grad` of the

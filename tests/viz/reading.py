@@ -21,7 +21,10 @@ def marks(svg: str) -> list[Mark]:
     """All elements in order of drawing."""
     found = []
     for one in ET.fromstring(svg).iter():
-        tag, kind = one.tag.rpartition("}")[2], re.sub(r" (h\d|fresh)\b", "", one.get("class", ""))
+        tag, kind = (
+            one.tag.rpartition("}")[2],
+            re.sub(r" (h\d|fresh)(?= |$)", "", one.get("class", "")),
+        )
         if tag == "text":
             whole = "".join(child.text or "" for child in one)
             said = (one.text or "") + "".join(child.tail or "" for child in one)

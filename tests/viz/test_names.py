@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from viz.test_memory import words_in
 
 from tinytorch.viz import Snapshot, explain, graph, memory, snapshot
 
@@ -231,8 +232,9 @@ def test_a_subclass_that_stands_for_others_shows_them() -> None:
 
 def test_the_offset_is_drawn_where_it_is_all_that_tells_views_apart(engine: ModuleType) -> None:
     big = engine.zeros(10, 128, 64, 7, 3, 3)
-    drawn = memory(views=[big[k].unsqueeze(0) for k in range(2, 4)]).svg
-    assert all(f"offset {k * 516096}" in drawn for k in range(2, 4))
+    svg = memory(views=[big[k].unsqueeze(0) for k in range(2, 4)]).svg
+    drawn = " ".join(words_in(svg))
+    assert all(f"begins at cell {k * 516096}" in drawn for k in range(2, 4))
 
 
 def test_names_are_not_taken_from_a_file_that_was_edited(

@@ -213,7 +213,9 @@ def test_containers_give_dotted_names(engine: ModuleType) -> None:
 
 
 def test_what_is_no_tensor_is_named(engine: ModuleType) -> None:
-    with pytest.raises(TypeError, match="x is of type int, which is no tensor and holds none"):
+    with pytest.raises(
+        TypeError, match="x is of type int, which is neither a tensor nor contains one"
+    ):
         snapshot(x=3)
     with pytest.raises(TypeError, match="'text' is of type str"):
         snapshot(engine.ones(1), "text")

@@ -175,7 +175,9 @@ def test_numpy_arrays_share_with_tensors_and_with_each_other(engine: ModuleType)
 @pytest.mark.parametrize("wrong", [3, "x", None])
 def test_what_can_hold_no_tensor_is_refused(engine: ModuleType, wrong: object) -> None:
     x = engine.ones(1)
-    with pytest.raises(TypeError, match=r"wrong is of type .*, which is no tensor and holds none"):
+    with pytest.raises(
+        TypeError, match=r"wrong is of type .*, which is neither a tensor nor contains one"
+    ):
         shared(x, wrong)
     assert not shared(x, [])
 

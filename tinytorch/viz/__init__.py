@@ -62,6 +62,8 @@ from .render import convert as convert
 from .render import fix_theme as fix_theme
 from .render import graphs_of as graphs_of
 from .render import memories_of as memories_of
+from .show import LEVELS as LEVELS
+from .show import Level as Level
 from .show import StepSentence as StepSentence
 from .show import describe as describe
 from .show import describe_kept_graphs as describe_kept_graphs

@@ -175,7 +175,7 @@ class TestPictures:
         made = steps(LESSON, engine=engine)
         memory = made[2].pictures["memory"]
         assert "storage of y alone" in memory.text
-        assert "storage of y<" in memory.svg
+        assert "storage of y" in memory.svg
         assert "CloneBackward0" in made[2].pictures["graph"].svg
         assert made[0].pictures == {}
 

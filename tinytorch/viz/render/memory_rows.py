@@ -1,317 +1,353 @@
-"""The parts of a memory picture: bands of storages, rows of tensors, boxes of version counters."""
+"""The parts of a memory picture: rows of tensors, bands of storages, marks of version counters."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
-from ..show import Remark, RemarkKind, StorageEntry, TensorEntry
-from ..wording import columns_that_fit, cut_middle, gettext, text_width, wrap_text
-from .strip import Strip, ViewLane, make_strip
-from .style import Canvas, format_point
+from ..show import CounterEntry, Level, Remark, RemarkKind, StorageEntry, TensorEntry
+from ..wording import (
+    columns_that_fit,
+    cut_middle,
+    escape_name,
+    format_value,
+    gettext,
+    text_width,
+    wrap_text,
+)
+from .strip import LANE, Strip, ViewLane, make_lane, make_strip
+from .style import Canvas, format_point, hue_of
 
-PAD, ARROW = 4, 15
-TOP, LINE, PILL, LANE = 17, 15, 22, 24
-"""From the upper edge of a row to the middle of its name; the heights of a line of words, a name
-and a lane."""
-FLAG = 14
-"""The height of a "new" or "found" below a name."""
-NAME_COLUMNS = 30
-TITLE_ROW, TITLE_ROWS = 17, 3
-GRID_ROWS, GRID_COLUMNS, SQUARE = 4, 8, 8
-"""How many rows and columns of a matrix are drawn, and how large each of its elements is."""
-GEOMETRY_COLUMNS, WORD_COLUMNS = 60, 32
-"""How long a tensor's shape and stride may be, and a line of words below it."""
-NAMES_WIDTH, STRIP_WIDTH, PACK_WIDTH = 38, 108, 900
-"""The least width of the names and of the strip, and the most that a line for a pack asks for."""
-COUNTER_HEIGHT, BRACKET = 38, 8
-CROSS = 12
-"""The room for the cross before a hazard."""
-_INKS: dict[RemarkKind, str] = {"changed": "new-t s b", "hazard": "bad-t s b"}
-"""Of the remarks below a row; all others are muted."""
-_FACTS: tuple[RemarkKind, ...] = ("stride", "dtype", "history", "base")
-"""Remarks that share one line, below the geometry."""
+EDGE, EDGE_OF_GROUND, ARROW = 12, 4, 28
+"""Around what is drawn; around the ground of a band; from a name to its cells, in px."""
+ROW, LINE, PILL, PILL_STEP = 32, 15, 22, 23
+"""The least height of a row; the heights of a line of words and of a name, and from one name of a
+tensor to the next."""
+LANE_MIDDLE = 14
+"""From the upper edge of a row to its lane, where it has one."""
+GROUND = 8
+"""What the ground of a band has above its first row and below its last one, in px."""
+NAME_COLUMNS = 24
+ALIKE_NAMES, ALIKE_CELLS = 74, 140
+"""Up to these widths names are made equally wide, and words begin at one place."""
+GAP = 12
+"""Between cells and words, and between words and versions."""
+LEAST_WORDS, LEAST_LANE_WORDS = 104, 190
+"""The least width of words beside cells, and of words below a lane."""
+ROOMS = (344, 389, 434, 480)
+"""Widths of pictures, from that of a page on a telephone to half of one on a desk."""
+MOST_HIGHER = 1.1
+"""A picture takes the first of these in which it is hardly higher than in any other."""
+MOST_FOR_WORD = 240
+"""The width of a word that is not cut: of the name of a node, as a rule."""
+MOST_LINES = 8
+"""A sentence has no more lines."""
+CROSS, HAZARD_GROUND = 14, 6
+"""The room for the cross before a hazard, and what its ground adds to its height."""
+_INKS: dict[RemarkKind, str] = {
+    "changed": "new-t b",
+    "changed cells": "new-t b",
+    "hazard": "bad-t b",
+}
+"""Of remarks that have lines of their own; all others are muted."""
+_FACTS: tuple[RemarkKind, ...] = ("geometry", "cells", "stride", "dtype", "history", "base")
+"""Remarks that share a line, the first of a row."""
 
 
 class Columns(NamedTuple):
-    """Places of the columns of a picture, in px; they are as wide as the widest of all rows."""
+    """Places of the columns of a picture, in px."""
 
+    names_width: float
+    """How wide names are that are alike."""
     strip_x: float
-    """Where cells and the words below them begin; names are to the left."""
+    """Where cells begin; names are to the left."""
+    alike_width: float
+    """Words begin right of so much room for cells; of wider ones, right of these."""
     counter_x: float
-    """Where lines to version counters begin."""
+    """Where marks of version counters begin."""
     right: float
-    """The width of the bands."""
+    """The right edge of the picture, without its padding."""
+
+
+class Words(NamedTuple):
+    """A sentence in a row."""
+
+    text: str
+    """What is said, in the chosen language."""
+    ink: str
+    """Classes of the stylesheet: colour, font, weight."""
+    is_hazard: bool = False
+    """True if a cross is drawn before it."""
 
 
 class WordLine(NamedTuple):
-    """A line of words below a row."""
+    """A line of words, as it is drawn."""
 
     text: str
-    """As it is drawn."""
-    ink: str
-    """Classes of the stylesheet: colour, size, weight."""
-    whole: str
-    """The sentence that it is a part of: shown as a tooltip where the line is cut."""
-    is_hazard: bool = False
-    """True if a cross is drawn before the sentence."""
+    """The part of the sentence that fits."""
+    words: Words
+    """The sentence that it is a part of: a tooltip, where the line is cut."""
+    is_first: bool
+    """True for the first line of its sentence."""
 
     @property
-    def indent(self) -> int:
-        """The room for the cross, in px: before each line of its sentence, as they are aligned."""
-        return CROSS if self.is_hazard else 0
+    def width(self) -> float:
+        """The width in px, at most: fonts differ."""
+        return text_width(self.text, self.words.ink) + CROSS * self.words.is_hazard
+
+
+@lru_cache(maxsize=4096)
+def lay_words(words: tuple[Words, ...], width: float) -> tuple[WordLine, ...]:
+    """Break sentences into lines of a width in px.
+
+    Cached: the rows of 24 steps are mostly the same.
+    """
+    lines: list[WordLine] = []
+    for sentence in words:
+        room = width - CROSS * sentence.is_hazard
+        parts = wrap_text(sentence.text, columns_that_fit(room, sentence.ink), most=MOST_LINES)
+        lines += [WordLine(part, sentence, place == 0) for place, part in enumerate(parts)]
+    return tuple(lines)
+
+
+def measure_lines(lines: Sequence[WordLine]) -> float:
+    """Return the height of lines of words, with the ground around what is in trouble."""
+    hazards = sum(line.is_first and line.words.is_hazard for line in lines)
+    return len(lines) * LINE + HAZARD_GROUND * hazards
+
+
+def draw_words(canvas: Canvas, lines: Sequence[WordLine], x: float, y: float) -> None:
+    """Draw lines of words below y; what is in trouble is on a red ground."""
+    for place, line in enumerate(lines):
+        words = line.words
+        if words.is_hazard and line.is_first:
+            same = [other for other in lines[place:] if other.words == words]
+            width = max(other.width for other in same)
+            canvas.rect(x - 4, y, width + 6, len(same) * LINE + 3, "bad", 4)
+            canvas.mark("cross", x + 4, y + 9)
+            y += 2
+        whole = words.text if line.text.endswith("…") else ""
+        canvas.text(x + CROSS * words.is_hazard, y + 12, line.text, words.ink, whole=whole)
+        y += LINE
+        is_last = place + 1 == len(lines) or lines[place + 1].words != words
+        if words.is_hazard and is_last:
+            y += HAZARD_GROUND - 2
 
 
 class Pill(NamedTuple):
-    """A name of a tensor, with "new", "found" or "" below it."""
+    """A name of a tensor, with "new" or "found" beside it."""
 
     name: str
     flag: str
     """As `NameEntry.flag` has it."""
 
     @property
+    def text(self) -> str:
+        """The name as it is drawn: the end of a dotted one tells more than its middle."""
+        return cut_middle(self.name, NAME_COLUMNS)
+
+    @property
     def width(self) -> float:
         """The width in px."""
-        return max(26.0, text_width(cut_middle(self.name, NAME_COLUMNS), "mono b") + 16)
+        return max(34.0, text_width(self.text, "mono b") + 16)
+
+    @property
+    def arrow_width(self) -> float:
+        """The room for its arrow, above which is the flag."""
+        if not self.flag:
+            return ARROW
+        return max(ARROW, text_width(gettext(self.flag), "b") + 8)
 
 
-# -- a tensor ----------------------------------------------------------------------
+# -- a row ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Row:
-    """One tensor: its names, its lane below the cells, and below that what there is to say of it."""
+    """One tensor: its names, what it is, and where it has one its lane; or a NumPy array."""
 
     id: str
-    """The tensor's id, which decides its hue."""
+    """The id of the tensor, or the name of the array: by it a row keeps its place."""
+    tensor_id: str
+    """The id of the tensor; empty for an array."""
+    owner: str
+    """The id of the tensor in whose hue it is: a gradient is in that of its leaf."""
     pills: tuple[Pill, ...]
     """Its names."""
     has_names: bool
-    """False if its pill is a label that the picture made up."""
-    lines: tuple[WordLine, ...]
-    """The words below its lane."""
+    """False if its pill is a label that the picture made up: it is dashed."""
+    words: tuple[Words, ...]
+    """What it is."""
     lane: ViewLane | None
-    """Its indices under the cells; None for a tensor without a storage."""
-    grid: tuple[int, int]
-    """The sizes of a matrix; (0, 0) for anything else, and for one without elements."""
+    """Which cells it reads, where that is marked."""
 
-    @property
-    def pill_step(self) -> int:
-        """The distance from one name to the next, with room for flags."""
-        # The flag of the last name has room below all of them.
-        has_flags = any(pill.flag for pill in self.pills[:-1])
-        return PILL + (FLAG if has_flags else 4)
-
-    @property
-    def words_top(self) -> int:
-        """How far below the middle of its name the words begin."""
+    def height(self, width: float) -> float:
+        """Return the height, with words of a width in px."""
+        pills = len(self.pills) * PILL_STEP + ROW - PILL_STEP
+        lines = measure_lines(lay_words(self.words, width))
         if self.lane is None:
-            return 4 - LINE
-        return LANE // 2 + 16 * self.lane.has_arcs
+            return max(pills, lines + 2)
+        return max(pills, LANE_MIDDLE + LANE / 2 + (lines + 6 if lines else 4))
 
-    @property
-    def height(self) -> float:
-        """The height, with all names and words."""
-        flag = FLAG if self.pills[-1].flag else 0
-        pills_height = (len(self.pills) - 1) * self.pill_step + PILL / 2 + flag
-        words_height = max(len(self.lines) * LINE, self.drawn_grid[0] * SQUARE)
-        return TOP + max(self.words_top + words_height + 3, pills_height) + 6
+    def draw_words(self, canvas: Canvas, x: float, width: float, middle: float) -> None:
+        """Draw what there is to say of it: beside its name, or below its lane."""
+        lines = lay_words(self.words, width)
+        top = middle - measure_lines(lines) / 2
+        if self.lane is not None:
+            top = middle + LANE / 2 + 3
+        draw_words(canvas, lines, x, top)
 
-    @property
-    def drawn_grid(self) -> tuple[int, int]:
-        """Numbers of rows and columns of a matrix that are drawn."""
-        return min(self.grid[0], GRID_ROWS), min(self.grid[1], GRID_COLUMNS)
-
-    @property
-    def grid_width(self) -> int:
-        """The width of the matrix, with the dots of one that is cut."""
-        if not self.grid[1]:
-            return 0
-        return self.drawn_grid[1] * SQUARE + (8 if self.drawn_grid == self.grid else 14)
-
-    def words_width(self, line_count: int | None = None) -> float:
-        """Return the width of the words, or of their first lines."""
-        lines = self.lines[:line_count]
-        widest = max(text_width(line.text, line.ink) + line.indent for line in lines)
-        return self.grid_width + widest + 4
-
-    def draw(self, canvas: Canvas, columns: Columns, middle: float, arrow_end: float) -> None:
-        """Draw names, an arrow to where the elements begin, and the words."""
-        right = columns.strip_x - ARROW
+    def draw_names(
+        self, canvas: Canvas, columns: Columns, middle: float, end: tuple[float, float] | None
+    ) -> None:
+        """Draw the names, each with an arrow to `end`; without, where there is no memory."""
+        right = columns.strip_x - max(pill.arrow_width for pill in self.pills)
+        top = middle if self.lane else middle - (len(self.pills) - 1) * PILL_STEP / 2
         for place, pill in enumerate(self.pills):
-            y = middle + place * self.pill_step
-            self._draw_pill(canvas, pill, right, y)
-            # Further names join the arrow of the first: they are names of the same tensor.
-            if place > 0:
-                elbow = right + ARROW / 2
-                canvas.line([(right, y), (elbow, y), (elbow, middle)], "arrow")
-        canvas.line([(right, middle), (arrow_end - 5, middle)], "arrow")
-        canvas.path(f"M{format_point((arrow_end - 1, middle))}l-8 -4v8z", "tip")
-        self._draw_grid(canvas, columns.strip_x + 2, middle + self.words_top + 4)
-        x = columns.strip_x + 2 + self.grid_width
-        for place, line in enumerate(self.lines):
-            y = middle + self.words_top + 13 + place * LINE
-            # One sign for a sentence, however many lines it takes.
-            if line.is_hazard and line.whole.startswith(line.text):
-                canvas.mark("cross", x + 4, y - 4)
-            canvas.text(x + line.indent, y, line.text, line.ink, whole=line.whole)
+            y = top + place * PILL_STEP
+            if end is not None:
+                _draw_arrow(canvas, (right, y), end)
+            self._draw_pill(canvas, pill, columns, right, y)
+        if end is not None:
+            canvas.path(f"M{format_point(end)}l-8 -4v8z", "tip")
 
-    def _draw_pill(self, canvas: Canvas, pill: Pill, right: float, y: float) -> None:
-        x = right - pill.width
+    def _draw_pill(
+        self, canvas: Canvas, pill: Pill, columns: Columns, right: float, y: float
+    ) -> None:
+        width = max(pill.width, min(columns.names_width, ALIKE_NAMES))
         kind = "name"
         if pill.flag:
             kind += " fresh"
         # Dashed if it is not a name, but a label that this picture made up.
         if not self.has_names:
             kind += " dash"
-        canvas.rect(x, y - PILL / 2, pill.width, PILL, kind, 11, self.id)
-        middle = x + pill.width / 2
-        # The end of a dotted name tells more than its middle, so that is what is cut.
-        text = cut_middle(pill.name, NAME_COLUMNS)
-        canvas.text(middle, y + 4, text, "t mono b c", whole=pill.name)
+        left = right - width
+        canvas.rect(left, y - PILL / 2, width, PILL, kind, 11, self.tensor_id, self.owner)
+        canvas.text(left + width / 2, y + 4, pill.text, "t mono b c", whole=pill.name)
         if pill.flag:
-            canvas.text(middle, y + PILL / 2 + 11, gettext(pill.flag), "new-t s b c")
-
-    def _draw_grid(self, canvas: Canvas, x: float, top: float) -> None:
-        """Draw a matrix as rows and columns; of many the first, and dots."""
-        rows, columns = self.drawn_grid
-        side = SQUARE - 1
-        for row in range(rows):
-            for column in range(columns):
-                left, upper = x + column * SQUARE, top + row * SQUARE
-                canvas.rect(left, upper, side, side, "view", 1, self.id)
-        if self.drawn_grid != self.grid:
-            canvas.text(x + columns * SQUARE + 1, top + rows * SQUARE, "…", "m s")
+            canvas.text(right + 3, y - 4, gettext(pill.flag), "new-t b")
 
 
-def make_row(entry: TensorEntry, lane: ViewLane | None) -> Row:
-    """Make the row of a tensor."""
-    sizes = entry.tensor.shape or ()
-    # One dimension is seen in the lane.
-    is_matrix = len(sizes) == 2 and entry.tensor.numel
+def _draw_arrow(canvas: Canvas, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """Draw a line from a name to the tip of its arrow; from above or below, in a bow."""
+    (x, y), (tip_x, tip_y) = start, end
+    stop = tip_x - 5
+    if abs(y - tip_y) < 1:
+        canvas.line([start, (stop, y)], "arrow")
+        return
+    bend = (stop - x) / 2
+    controls = f"{format_point((x + bend, y))} {format_point((stop - bend, tip_y))}"
+    canvas.path(f"M{format_point(start)}C{controls} {format_point((stop, tip_y))}", "arrow")
+
+
+def make_row(
+    entry: TensorEntry,
+    level: Level,
+    lane: ViewLane | None = None,
+    storage_words: Iterable[Words] = (),
+) -> Row:
+    """Make the row of a tensor; `storage_words` are what its storage says in it."""
+    tensor = entry.tensor
+    # What its cells were, then its own words, then what is unusual in the storage.
+    of_storage = sorted(storage_words, key=lambda sentence: sentence.ink == "m")
+    loud = sum(sentence.ink != "m" for sentence in of_storage)
+    words = [*of_storage[:loud], *_make_words(entry), *of_storage[loud:]]
+    if len(entry.names) > 1 and level != "names":
+        words.insert(0, Words(gettext("one tensor, {number} names", number=len(entry.names)), "m"))
+    # Hazards and changes first: these a reader must not miss.
+    words.sort(key=lambda sentence: (not sentence.is_hazard, sentence.ink == "m"))
     return Row(
-        entry.tensor.id,
+        tensor.id,
+        tensor.id,
+        owner=tensor.id if tensor.names else tensor.grad_of or tensor.id,
         pills=tuple(Pill(name.name, name.flag) for name in entry.names),
-        has_names=bool(entry.tensor.names),
-        lines=tuple(_make_lines(entry)),
+        has_names=bool(tensor.names),
+        words=tuple(words),
         lane=lane,
-        grid=(sizes[0], sizes[1]) if is_matrix else (0, 0),
     )
 
 
-def _make_lines(entry: TensorEntry) -> list[WordLine]:
-    """Make the lines of words: geometry, facts, then the remarks by how much they matter."""
-    geometry = next(remark for remark in entry.remarks if remark.kind == "geometry").caption
-    lines = [WordLine(cut_middle(geometry, GEOMETRY_COLUMNS), "t mono s", geometry)]
-    facts, below = _split_remarks(entry)
-    if facts:
-        lines += _wrap_words(", ".join(facts), _ink_of_facts(entry), is_hazard=False)
-    # Hazards and changes first: these a reader must not miss.
-    for remark in sorted(below, key=lambda remark: remark.kind not in _INKS):
-        ink = _INKS.get(remark.kind, "m s")
-        lines += _wrap_words(remark.caption, ink, is_hazard=remark.kind == "hazard")
-    return lines
-
-
-def _split_remarks(entry: TensorEntry) -> tuple[list[str], list[Remark]]:
-    """Return the facts that share a line, and the remarks that have lines of their own."""
+def _make_words(entry: TensorEntry) -> list[Words]:
+    """Make the sentences of a row: its facts in one, then one for each other remark."""
+    own: list[Words] = []
     facts: list[str] = []
-    below: list[Remark] = []
     for remark in entry.remarks:
         # Without a caption, a remark is for the text alone.
-        if not remark.caption or remark.kind == "geometry":
+        if not remark.caption:
             continue
-        if remark.kind in _FACTS:
+        if remark.kind == "cells" and facts:
+            # Behind "reads cells".
+            facts[-1] += f" {remark.caption}"
+        elif remark.kind in _FACTS:
             facts.append(remark.caption)
         else:
-            below.append(remark)
-    return facts, below
+            own.append(_make_sentence(remark))
+    return [Words(", ".join(facts), "m"), *own] if facts else own
 
 
-def _ink_of_facts(entry: TensorEntry) -> str:
-    if not entry.tensor.requires_grad:
-        return "m s"
-    return "leaf-t s b" if entry.tensor.is_leaf else "t s"
-
-
-def _wrap_words(sentence: str, ink: str, *, is_hazard: bool) -> list[WordLine]:
-    return [
-        WordLine(part, ink, sentence, is_hazard)
-        for part in wrap_text(sentence, WORD_COLUMNS, most=8)
-    ]
+def _make_sentence(remark: Remark) -> Words:
+    return Words(remark.caption, _INKS.get(remark.kind, "m"), remark.kind == "hazard")
 
 
 # -- a version counter -------------------------------------------------------------
 
 
-class CounterBox(NamedTuple):
+class CounterMark(NamedTuple):
     """A version counter, or words in place of one, with the rows of the tensors that share it."""
 
     id: str | None
     """None for an inference tensor, which has no counter."""
-    version: int | None
-    version_before: int | None
-    """Its version in the earlier snapshot, if it has changed."""
+    lines: tuple[tuple[str, str], ...]
+    """What is written, each line with its ink: "v1", and "was 0" if it has changed."""
+    sentence: str
+    """What it means: a tooltip."""
     rows: tuple[int, ...]
-
-    @property
-    def window_width(self) -> float:
-        """The width of the version's window: it is in one, like the digits of a mileage counter."""
-        return max(20.0, text_width(str(self.version), "mono b l") + 10)
-
-    @property
-    def lines(self) -> list[tuple[str, str]]:
-        """What the box says besides the version, each with its ink."""
-        if self.id is None:
-            words = [(part, "t s") for part in wrap_text(gettext("no counter"), 10, most=2)]
-            return [*words, (gettext("inference"), "m s")]
-        if self.version_before is None:
-            return [(self.id, "count-t s b"), (gettext("version"), "count-t s")]
-        before = gettext("was {value}", value=self.version_before)
-        return [(self.id, "new-t s b"), (before, "new-t s")]
+    """Positions of its tensors among the rows of the storage."""
 
     @property
     def width(self) -> float:
-        """The width of the box."""
-        widest = 0.0
-        for text, ink in self.lines:
-            widest = max(widest, text_width(text, ink))
-        # The window is beside the first line alone.
-        if self.id is not None:
-            widest = max(widest, text_width(self.id, "s b") + 3 + self.window_width)
-        return widest + 8
+        """The width of what is written, in px."""
+        return max(text_width(text, ink) for text, ink in self.lines)
 
-    def draw(
-        self, canvas: Canvas, x: float, box_width: float, rows: list[float], start: float
-    ) -> None:
-        """Draw the box, and lines to it from the middles of its rows."""
-        top, bottom = rows[0], rows[-1]
+    def draw(self, canvas: Canvas, x: float, right: float, middles: Sequence[float]) -> None:
+        """Draw it between the rows that share it, at the right edge."""
+        top, bottom = middles[0], middles[-1]
         middle = (top + bottom) / 2
-        for y in rows:
-            canvas.line([(start, y), (x, y)], "count-l")
-        # A bracket joins the rows that share the counter.
-        if len(rows) > 1:
-            canvas.line([(x, top), (x, bottom)], "count-l")
-        canvas.line([(x, middle), (x + BRACKET, middle)], "count-l")
-        left, right = x + BRACKET, x + BRACKET + box_width
-        kind = "count" if self.version_before is None else "new"
-        box, step = kind, 17
-        if self.id is None:
-            # Up to three lines, in place of two.
-            box, step = "card dash", 12
-        canvas.rect(left, middle - COUNTER_HEIGHT / 2, box_width, COUNTER_HEIGHT, box, 5)
+        # A bracket joins the rows that share it.
+        if len(middles) > 1:
+            canvas.line(
+                [(x, top - 6), (x + 4, top - 6), (x + 4, bottom + 6), (x, bottom + 6)], "count-l"
+            )
+        upper = middle - LINE * len(self.lines) / 2
         for place, (text, ink) in enumerate(self.lines):
-            offset = step * (place - (len(self.lines) - 1) / 2)
-            canvas.text(left + 4, middle + 5 + offset, text, ink)
-        if self.id is not None:
-            window = self.window_width
-            canvas.rect(right - window - 3, middle - 16, window, 20, "card", 3)
-            ink = f"{kind}-t mono b l c"
-            canvas.text(right - window / 2 - 3, middle - 1, str(self.version), ink)
+            y = upper + LINE * place + 12
+            canvas.text(right, y, text, f"{ink} e", whole=self.sentence if place == 0 else "")
+
+
+def make_mark(entry: CounterEntry) -> CounterMark:
+    """Make the mark of a version counter."""
+    lines = [(f"v{entry.version}", "count-t b")]
+    if entry.id is None:
+        lines = [(part, "m") for part in wrap_text(gettext("no counter"), 10, most=2)]
+    elif entry.version_before is not None:
+        lines.append((gettext("was {value}", value=entry.version_before), "new-t"))
+    return CounterMark(entry.id, tuple(lines), entry.sentence, entry.rows)
 
 
 # -- a storage ---------------------------------------------------------------------
+
+
+class BandPlaces(NamedTuple):
+    """Places of the parts of a band, from its upper edge."""
+
+    height: float
+    """Its height."""
+    cells: float
+    """The middle of its cells, where arrows end."""
+    rows: tuple[float, ...]
+    """The middles of the names of its rows."""
 
 
 @dataclass(frozen=True)
@@ -319,106 +355,187 @@ class BandDrawing:
     """A storage and its tensors, in words and numbers: two that are equal look the same."""
 
     id: str
-    """The storage's id, in its upper left corner."""
-    title: str
-    """Whose storage it is."""
-    note: str
-    """What is unusual in it, in one line below the title; may be empty."""
+    """The storage's id: by it a band keeps its place."""
     strip: Strip
     """Its cells."""
+    words: tuple[Words, ...]
+    """What is unusual in it, below its cells: only where its rows have lanes."""
     rows: tuple[Row, ...]
-    """Its tensors."""
-    counters: tuple[CounterBox, ...]
+    """Its tensors, and the NumPy arrays over it."""
+    counters: tuple[CounterMark, ...]
     """Their version counters."""
+    has_lanes: bool
+    """True if the cells are above the rows, each of which marks what it reads of them."""
+    has_ground: bool
+    """True if it is on a ground of its own: what shares a storage."""
+
+    def words_x(self, columns: Columns) -> float:
+        """Return where words begin: beside the cells, or below the lanes."""
+        if self.has_lanes:
+            return columns.strip_x
+        return columns.strip_x + max(self.strip.width, columns.alike_width) + GAP
+
+    def words_width(self, columns: Columns) -> float:
+        """Return the room for words."""
+        return columns.counter_x - GAP / 2 - self.words_x(columns)
 
     def head_height(self, columns: Columns) -> float:
-        """Return the height of what is above its rows: title, note and cells."""
-        titles, notes = self._wrap_head(columns)
-        return TITLE_ROW * len(titles) + LINE * len(notes) + 14 + self.strip.height
+        """Return the height of what is above the rows: with lanes, cells and words of the storage."""
+        if not self.has_lanes:
+            return 0
+        lines = lay_words(self.words, self.words_width(columns))
+        return self.strip.height + measure_lines(lines) + 2
 
-    def draw(self, canvas: Canvas, columns: Columns, y: float, row_places: Sequence[float]) -> None:
-        """Draw the band with its upper edge at y, and its rows so far below that."""
-        badge = text_width(self.id, "mono b") + 14
-        text_x = PAD + badge + 16
-        titles, notes = self._wrap_head(columns)
-        bottoms = [start + row.height for start, row in zip(row_places, self.rows, strict=True)]
-        canvas.rect(PAD, y, columns.right, max(bottoms) + 4, "band", 8)
-        canvas.rect(PAD + 8, y + 8, badge, 18, "cell", 4)
-        canvas.text(PAD + 8 + badge / 2, y + 21, self.id, "t mono b c")
-        for place, line in enumerate(titles):
-            # What was cut can be read by pointing at it.
-            canvas.text(text_x, y + 21 + place * TITLE_ROW, line, "t b l", whole=self.title)
-        notes_y = y + TITLE_ROW * len(titles) + 14
-        for place, line in enumerate(notes):
-            canvas.text(text_x, notes_y + 10 + place * LINE, line, "m s", whole=self.note)
-        self.strip.draw(canvas, columns.strip_x, notes_y + LINE * len(notes))
-        self._draw_rows(canvas, columns, [y + start + TOP for start in row_places])
-
-    def _draw_rows(self, canvas: Canvas, columns: Columns, middles: list[float]) -> None:
+    def draw(self, canvas: Canvas, columns: Columns, y: float, places: BandPlaces) -> None:
+        """Draw the band with its upper edge at y."""
+        if self.has_ground:
+            width = columns.right + EDGE - 2 * EDGE_OF_GROUND
+            canvas.rect(EDGE_OF_GROUND, y + 2, width, places.height - 4, "band", 8)
+        middles = [y + middle for middle in places.rows]
+        strip_y = y + places.cells - self.strip.middle
+        edge = "cell"
+        # A storage of one tensor has its hue.
+        if len(self.rows) == 1 and not self.has_lanes:
+            edge = f"cell {hue_of(self.rows[0].owner)}-l"
+        x = columns.strip_x
         for row, middle in zip(self.rows, middles, strict=True):
-            arrow_end = columns.strip_x
-            if row.lane:
-                arrow_end += self.strip.start_of(row.lane)
-            row.draw(canvas, columns, middle, arrow_end)
-            if row.lane:
-                lane_y = middle - LANE / 2 - 4
-                self.strip.draw_lane(canvas, columns.strip_x, lane_y, row.lane, row.id)
-        start = columns.strip_x + max(self.strip.width, 82) + 4
-        box_width = columns.right - columns.counter_x - BRACKET
+            end = (x - 1, y + places.cells)
+            if self.has_lanes:
+                end = (x + self._start_of_lane(row), middle)
+            row.draw_names(canvas, columns, middle, end)
+        self.strip.draw(canvas, x, strip_y, edge)
+        width = self.words_width(columns)
+        for row, middle in zip(self.rows, middles, strict=True):
+            if row.lane is not None:
+                self.strip.draw_lane(canvas, x, middle, row.lane, row.tensor_id)
+            row.draw_words(canvas, self.words_x(columns), width, middle)
+        if self.has_lanes:
+            draw_words(canvas, lay_words(self.words, width), x, strip_y + self.strip.height)
         for counter in self.counters:
-            rows = [middles[place] for place in counter.rows]
-            counter.draw(canvas, columns.counter_x, box_width, rows, start)
+            of_counter = [middles[place] for place in counter.rows]
+            counter.draw(canvas, columns.counter_x, columns.right, of_counter)
 
-    def _wrap_head(self, columns: Columns) -> tuple[list[str], list[str]]:
-        """Return the lines of the title, and those of the note below it."""
-        room = columns.right - text_width(self.id, "mono b") - 36
-        titles = wrap_text(self.title, columns_that_fit(room, "b l"), most=TITLE_ROWS)
-        notes = wrap_text(self.note, columns_that_fit(room, "s"), most=4) if self.note else []
-        return titles, notes
+    def _start_of_lane(self, row: Row) -> float:
+        """Return how far right of the left edge of the cells the first is that a row reads."""
+        if row.lane is None or not row.lane.spans:
+            return -1
+        return self.strip.place_of(row.lane.spans[0].start)
 
 
-def make_band(entry: StorageEntry) -> BandDrawing:
-    """Make the band of a storage."""
-    strip, lanes = make_strip(entry)
-    remarks = [entry.size, *entry.remarks]
-    if entry.more:
-        remarks.append(entry.more)
-    counters = [
-        CounterBox(counter.id, counter.version, counter.version_before, counter.rows)
-        for counter in entry.counters
-    ]
+def make_band(entry: StorageEntry, level: Level) -> BandDrawing:
+    """Make the band of a storage; at level "names", it is on no ground."""
+    strip = make_strip(entry)
+    has_lanes = entry.arrangement.has_lanes
+    words = _make_storage_words(entry)
+    rows = []
+    for place, tensor_entry in enumerate(entry.tensors):
+        lane = make_lane(entry.storage, tensor_entry.tensor) if has_lanes else None
+        # Without lanes, what there is to say of the storage is beside its cells.
+        in_row = words if place == 0 and not has_lanes else ()
+        rows.append(make_row(tensor_entry, level, lane, in_row))
+    rows += map(_make_array_row, entry.storage.arrays)
     return BandDrawing(
         entry.storage.id,
-        entry.title.caption,
-        ", ".join(remark.caption for remark in remarks if remark.caption),
         strip,
-        tuple(map(make_row, entry.tensors, lanes)),
-        tuple(counters),
+        tuple(words) if has_lanes else (),
+        tuple(rows),
+        tuple(map(make_mark, entry.counters)),
+        has_lanes,
+        level != "names" and (len(rows) > 1 or has_lanes),
     )
 
 
-def place_columns(
-    bands: Sequence[BandDrawing], rows: Sequence[Row], pack_lines: Sequence[str]
-) -> Columns:
-    """Find the columns of a picture: names, strips with words below them, version counters."""
-    names_width, strip_width = float(NAMES_WIDTH), float(STRIP_WIDTH)
-    words_width = box_width = pack_width = 0.0
-    for row in rows:
-        for pill in row.pills:
-            names_width = max(names_width, pill.width)
-        # Below its first line, words may run on under a counter, unless the next row shares that.
-        strip_width = max(strip_width, row.words_width(1))
-        words_width = max(words_width, row.words_width())
+def _make_storage_words(entry: StorageEntry) -> list[Words]:
+    """Make the sentences on a storage: what changed, then what is unusual."""
+    loud: list[Words] = []
+    facts: list[str] = []
+    # What several cells were is below each of them.
+    if entry.arrangement.has_cells and entry.storage.cells == 1 and entry.old_values:
+        before = format_value(entry.old_values[0])
+        loud.append(Words(gettext("was {value}", value=before), "new-t b"))
+    for remark in (entry.size, *entry.remarks, *filter(None, [entry.more])):
+        if remark.caption and remark.kind in _INKS:
+            loud.append(_make_sentence(remark))
+        elif remark.caption:
+            facts.append(remark.caption)
+    return [*loud, *([Words(", ".join(facts), "m")] if facts else [])]
+
+
+def _make_array_row(name: str) -> Row:
+    """Make the row of a NumPy array over the memory: which cells it reads is not known."""
+    pill = Pill(escape_name(name), "")
+    words = Words(gettext("a NumPy array over the same memory"), "m")
+    return Row(f"array {name}", "", "", (pill,), False, (words,), None)
+
+
+# -- columns -----------------------------------------------------------------------
+
+
+def place_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) -> Columns:
+    """Find the columns of pictures, as wide as they are in any.
+
+    The rows of no band are those of tensors without memory.
+    """
+    rows = [*single_rows, *(row for band in bands for row in band.rows)]
+    pills = [pill for row in rows for pill in row.pills]
+    names_width = max((pill.width for pill in pills), default=0)
+    arrow_width = max((pill.arrow_width for pill in pills), default=ARROW)
+    marks = [mark for band in bands for mark in band.counters]
+    # With the bracket of those that several tensors share.
+    counter_width = max((mark.width + 10 * (len(mark.rows) > 1) for mark in marks), default=0)
+    strips = [band.strip.width for band in bands if not band.has_lanes]
+    alike_width = min(max(strips, default=0), ALIKE_CELLS)
+    columns = Columns(names_width, EDGE + names_width + arrow_width, alike_width, 0, 0)
+    least, natural = _measure_words(columns, bands, single_rows)
+    candidates = []
+    for room in ROOMS:
+        counter_x = max(least, min(natural, room - EDGE - counter_width))
+        place = columns._replace(counter_x=counter_x, right=counter_x + counter_width)
+        candidates.append(place)
+    heights = [_measure_height(place, bands, single_rows) for place in candidates]
+    fitting = [height <= MOST_HIGHER * min(heights) for height in heights]
+    return candidates[fitting.index(True)]
+
+
+def _measure_words(
+    columns: Columns, bands: Sequence[BandDrawing], single_rows: Sequence[Row]
+) -> tuple[float, float]:
+    """Return where counters may begin at the earliest, and where all sentences are in one line."""
+    least = natural = columns.strip_x
     for band in bands:
-        strip_width = max(strip_width, band.strip.width)
-        for counter in band.counters:
-            box_width = max(box_width, counter.width)
-            for place in counter.rows[:-1]:
-                strip_width = max(strip_width, band.rows[place].words_width())
-    # A pack may list many names: it makes a picture wider, but not without end.
-    for line in pack_lines:
-        pack_width = min(max(pack_width, text_width(line, "s b") + 50), PACK_WIDTH)
-    strip_x = PAD + 8 + names_width + ARROW
-    counter_width = BRACKET + box_width
-    right = max(strip_x + strip_width + 6 + counter_width, strip_x + words_width, pack_width)
-    return Columns(strip_x, right - counter_width, right)
+        begin = band.words_x(columns)
+        sentences = list(band.words)
+        for row in band.rows:
+            sentences += row.words
+        fewest = LEAST_LANE_WORDS if band.has_lanes else LEAST_WORDS
+        narrow, wide = _measure_sentences(sentences, fewest)
+        least = max(least, columns.strip_x + band.strip.width, begin + narrow)
+        natural = max(natural, begin + wide)
+    for row in single_rows:
+        narrow, wide = _measure_sentences(row.words, LEAST_WORDS)
+        least, natural = max(least, columns.strip_x + narrow), max(natural, columns.strip_x + wide)
+    return least + GAP / 2, natural + GAP / 2
+
+
+def _measure_sentences(sentences: Iterable[Words], fewest: float) -> tuple[float, float]:
+    """Return the least width of sentences, in which no word is cut, and that of the longest."""
+    narrow = wide = 0.0
+    for words in sentences:
+        # More by a column: lines are counted in whole ones.
+        extra = CROSS * words.is_hazard + LINE
+        wide = max(wide, text_width(words.text, words.ink) + extra)
+        longest = max(text_width(word, words.ink) for word in words.text.split(" "))
+        narrow = max(narrow, min(longest, MOST_FOR_WORD) + extra)
+    return max(narrow, min(wide, fewest)), wide
+
+
+def _measure_height(
+    columns: Columns, bands: Sequence[BandDrawing], single_rows: Sequence[Row]
+) -> float:
+    heights = [row.height(columns.counter_x - columns.strip_x) for row in single_rows]
+    for band in bands:
+        width = band.words_width(columns)
+        rows = sum(row.height(width) for row in band.rows)
+        # Beside cells of several lines there is room for as many lines of words.
+        heights.append(max(rows, band.strip.height) if not band.has_lanes else rows)
+    return sum(heights)

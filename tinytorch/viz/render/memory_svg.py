@@ -1,9 +1,10 @@
 """The memory picture: names, the tensors they stand for, the storages these look into.
 
-Each storage is a band of its own, with its cells in a strip. A tensor is a row in the band of its
-storage: under each cell that it covers is the index of its element, and below these how it reads
-them. A version counter is a box at the right end of the rows of the tensors that share it. So what
-shares memory is in one band, no line crosses another, and a small picture fits into a narrow page.
+A storage with one tensor is a row: name, arrow, cells, what it is, version. What shares a storage is
+in one band on a ground of its own: the arrows of its names meet in the cells, or, where a tensor
+reads only some of them or in another order, each name has marks below those that it reads. A
+version counter is one mark, however many tensors share it. So no line crosses another, and a
+picture fits into half of a page.
 """
 
 from __future__ import annotations
@@ -17,24 +18,43 @@ from typing import Any, NamedTuple, TypeVar
 from ..diagnose import Changes, compare_snapshots
 from ..read import Snapshot, read_snapshot
 from ..show import (
+    LEVELS,
+    Level,
     MemoryContents,
     PackEntry,
     StorageEntry,
+    arrange_run,
+    check_option,
     describe_memory,
+    find_origins,
     select_storages,
 )
-from ..wording import cache_in_language, columns_that_fit, gettext, text_width, wrap_text
-from .memory_rows import PAD, TOP, BandDrawing, Columns, Row, make_band, make_row, place_columns
+from ..wording import cache_in_language, columns_that_fit, gettext, wrap_text
+from .memory_rows import (
+    EDGE,
+    EDGE_OF_GROUND,
+    GROUND,
+    LANE_MIDDLE,
+    LINE,
+    ROW,
+    BandDrawing,
+    BandPlaces,
+    Columns,
+    Row,
+    make_band,
+    make_row,
+    place_columns,
+)
 from .picture import Folded, Picture
 from .places import assign_places
+from .strip import Strip
 from .style import Canvas
 from .text import memory_text, pack_text
 
-GAP, HEADINGS = 12, 36
-"""Between two bands, and above the first one, in px."""
-NOTE = 48
-"""A note at the foot has up to so many columns in a line."""
-PACK_HEIGHT = 36
+BEGIN = 4
+"""Above the first row, in px: rows have room above and below themselves."""
+NOTE_WIDTH = 328
+"""Notes at the foot, and lines for packs, are as wide as the rows, and no narrower than this."""
 T = TypeVar("T")
 
 
@@ -44,6 +64,7 @@ def memory(
     values: Any = True,
     find: str = "",
     fold: bool = True,
+    level: Level = "graph",
     **named: Any,
 ) -> Picture:
     """Draw names, tensors, storages and version counters, and describe them in words.
@@ -57,20 +78,40 @@ def memory(
 
     The arguments are those of `snapshot`, or a snapshot. With `since`, an earlier snapshot, what changed is marked.
     Of more than 30 tensors those are folded, module by module, that neither share memory nor have a hazard, nor have
-    `find` in their names. `fold=False` shows all of them.
-    Raises TypeError for an argument that is no tensor and holds none.
+    `find` in their names. `fold=False` shows all of them. `level` is how much is said: "names" and values,
+    what shares "storage", version "counter"s, what autograd makes of it ("graph"), each with all before it.
+    Raises TypeError for an argument that is no tensor and holds none, ValueError for another level.
     """
     # The frame of the caller: names are read from the code of the call.
     snap = read_snapshot(tensors, named, sys._getframe(1), since, values)
-    return next(memories_of([compare_snapshots(snap, since)], find, fold))
+    return next(memories_of([compare_snapshots(snap, since)], find, fold, level=level))
 
 
-def memories_of(run: Iterable[Changes], find: str = "", fold: bool = True) -> Iterator[Picture]:
-    """Make the memory pictures of the steps of a run, all of one size; what stays keeps its place."""
+def memories_of(
+    run: Iterable[Changes],
+    find: str = "",
+    fold: bool = True,
+    *,
+    level: Level = "graph",
+    sources: Iterable[str] = (),
+) -> Iterator[Picture]:
+    """Make the memory pictures of the steps of a run, all of one size; what stays keeps its place.
+
+    `sources` are the statements that ran, one for each step, if they are known: a picture says of
+    a tensor which expression computed it.
+    """
+    check_level(level)
     # Selected at once, since that raises for wrong options; the rest is made when it is asked for.
     selections = [(changed, select_storages(changed, find, fold)) for changed in run]
+    arrangements = arrange_run(selection for _, selection in selections)
+    steps = zip((changed for changed, _ in selections), sources, strict=False)
+    origins = find_origins(steps) or [{} for _ in selections]
+    looks = [
+        partial(describe_memory, *pair, arrangements, level, origin)
+        for pair, origin in zip(selections, origins, strict=True)
+    ]
     # Text, title, folds and drawing each ask for it.
-    describers = [cache_in_language()(partial(describe_memory, *pair)) for pair in selections]
+    describers = [cache_in_language()(look) for look in looks]
 
     @cache_in_language()
     def place_run() -> PlacedRun:
@@ -78,7 +119,9 @@ def memories_of(run: Iterable[Changes], find: str = "", fold: bool = True) -> It
 
     for step, (changed, selection) in enumerate(selections):
         describe = describers[step]
-        describe_unmarked = partial(describe_memory, Changes(changed.now), selection)
+        describe_unmarked = partial(
+            describe_memory, Changes(changed.now), selection, arrangements, level
+        )
         yield Picture(
             partial(_draw_step, place_run, step),
             partial(_render_contents, memory_text, describe),
@@ -86,6 +129,13 @@ def memories_of(run: Iterable[Changes], find: str = "", fold: bool = True) -> It
             make_title=partial(_render_contents, _title_of, describe),
             render_unmarked=partial(_render_contents, memory_text, describe_unmarked),
         )
+
+
+def check_level(level: object) -> None:
+    """Raise TypeError or ValueError if `level` is none of `LEVELS`: a tensor may have that name."""
+    check_option("level", level, str)
+    if level not in LEVELS:
+        raise ValueError(f"level must be one of {', '.join(LEVELS)}, not {level!r}")
 
 
 def _render_contents(
@@ -116,24 +166,27 @@ def _open_pack(pack: PackEntry) -> tuple[str, str, list[Folded]]:
 # -- a sheet: everything that is drawn, not yet placed -----------------------------
 
 
-class SheetLine(NamedTuple):
-    """A line of a sheet: for a pack of storages, or a note at the foot."""
+class PackDrawing(NamedTuple):
+    """A pack of storages, in one sentence."""
 
     text: str
-    """The part of it that fits in the line."""
-    whole: str
-    """The sentence that it is a part of."""
-    has_hazard: bool = False
-    """True for a pack with a hazard in it, which is drawn in red."""
+    """The sentence."""
+    has_hazard: bool
+    """True if a hazard is in it: it is drawn in red."""
+
+    def lines(self, columns: Columns) -> list[str]:
+        """Return the sentence in lines."""
+        ink = "t b" if self.has_hazard else "t"
+        return wrap_text(self.text, columns_that_fit(columns.right - 40, ink), most=3)
 
 
 class MemorySheet(NamedTuple):
     """What one picture draws, before anything in it has a place."""
 
-    entries: dict[str, BandDrawing | Row | SheetLine]
+    entries: dict[str, BandDrawing | Row | PackDrawing]
     """By the name under which an entry keeps its place from step to step."""
-    notes: list[SheetLine]
-    """The lines at the foot."""
+    notes: list[str]
+    """The sentences at the foot."""
     summary: str
     """The label for screen readers."""
     is_whole: bool
@@ -145,39 +198,33 @@ class MemorySheet(NamedTuple):
         return [entry for entry in self.entries.values() if isinstance(entry, BandDrawing)]
 
     @property
-    def packs(self) -> list[SheetLine]:
-        """The lines for packs of storages."""
-        return [entry for entry in self.entries.values() if isinstance(entry, SheetLine)]
+    def packs(self) -> list[PackDrawing]:
+        """The packs of storages."""
+        return [entry for entry in self.entries.values() if isinstance(entry, PackDrawing)]
 
     @property
-    def rows(self) -> list[Row]:
-        """All tensors."""
-        rows = [entry for entry in self.entries.values() if isinstance(entry, Row)]
-        for band in self.bands:
-            rows += band.rows
-        return rows
+    def single_rows(self) -> list[Row]:
+        """The tensors without memory that could be drawn."""
+        return [entry for entry in self.entries.values() if isinstance(entry, Row)]
 
 
 def make_sheet(contents: MemoryContents) -> MemorySheet:
     """Turn what a picture says into what is drawn."""
-    entries: dict[str, BandDrawing | Row | SheetLine] = {}
+    entries: dict[str, BandDrawing | Row | PackDrawing] = {}
     titles: list[str] = []
     for place, entry in enumerate(contents.entries):
         if isinstance(entry, StorageEntry):
-            entries[entry.storage.id] = make_band(entry)
+            entries[entry.storage.id] = make_band(entry, contents.level)
             titles.append(entry.title.caption)
         else:
-            entries[f"pack {place}"] = SheetLine(entry.summary, entry.summary, entry.has_hazard)
+            entries[f"pack {place}"] = PackDrawing(entry.summary, entry.has_hazard)
             titles.append(entry.summary)
     for tensor_entry in contents.without_storage:
-        entries[tensor_entry.tensor.id] = make_row(tensor_entry, None)
+        entries[tensor_entry.tensor.id] = make_row(tensor_entry, contents.level)
     summary = gettext("Memory picture without tensors")
     if titles:
         summary = gettext("Memory: {storages}", storages="; ".join(titles))
-    sentences = [*filter(None, [contents.heading.caption]), *contents.notes]
-    notes = []
-    for sentence in sentences:
-        notes += [SheetLine(part, sentence) for part in wrap_text(sentence, NOTE, most=4)]
+    notes = [*filter(None, [contents.heading.caption]), *contents.notes]
     return MemorySheet(entries, notes, summary, contents.is_whole)
 
 
@@ -190,11 +237,24 @@ class Stage(NamedTuple):
     columns: Columns
     """As wide as they are in any picture."""
     places: Mapping[str, float]
-    """The upper edge of each entry; for a tensor in a storage, how far below that of the storage."""
+    """The upper edge of each entry."""
+    bands: Mapping[str, PlacedBand]
+    """Storage -> where its parts are."""
     foot: float
     """How far down the notes begin."""
     size: tuple[float, float]
     """Width and height of the pictures."""
+
+
+class PlacedBand(NamedTuple):
+    """Places of the parts of a storage in all pictures of a run, from its upper edge."""
+
+    height: float
+    """Its height."""
+    cells: float
+    """The middle of its cells."""
+    rows: Mapping[str, float]
+    """Row -> the middle of its name."""
 
 
 class PlacedRun(NamedTuple):
@@ -206,89 +266,110 @@ class PlacedRun(NamedTuple):
 
 def place_sheets(sheets: list[MemorySheet]) -> PlacedRun:
     """Find the places of everything in a run: columns as wide, entries as high as they ever are."""
-    _widen_cells(sheets)
-    bands: list[BandDrawing] = []
+    _make_strips_alike(sheets)
+    bands: dict[str, list[BandDrawing]] = {}
     rows: list[Row] = []
-    packs: list[str] = []
     for sheet in sheets:
-        bands += sheet.bands
-        rows += sheet.rows
-        packs += [pack.text for pack in sheet.packs]
-    columns = place_columns(bands, rows, packs)
-    places: dict[str, float] = {}
-    head_heights: dict[str, float] = {}
+        rows += sheet.single_rows
+        for band in sheet.bands:
+            bands.setdefault(band.id, []).append(band)
+    columns = place_columns([band for same in bands.values() for band in same], rows)
+    if any(sheet.packs or sheet.notes for sheet in sheets):
+        columns = _widen(columns)
+    placed = {storage_id: _place_band(same, columns) for storage_id, same in bands.items()}
+    heights: dict[str, float] = {storage_id: band.height for storage_id, band in placed.items()}
     for sheet in sheets:
         for name, entry in sheet.entries.items():
-            head_heights[name] = max(head_heights.get(name, 0), _height_of_entry(entry, columns))
-    # With their rows, bands are complete.
-    heights = head_heights | _place_rows(bands, head_heights, places)
-    y = PAD + (HEADINGS if heights else 0.0)
+            if not isinstance(entry, BandDrawing):
+                heights[name] = max(heights.get(name, 0), _height_of_entry(entry, columns))
+    places: dict[str, float] = {}
+    y: float = BEGIN
     for names in assign_places([sheet.entries for sheet in sheets]):
         places |= dict.fromkeys(names, y)
-        y += max(heights[name] for name in names) + GAP
-    note_width, note_rows = 0.0, 0
-    for sheet in sheets:
-        note_rows = max(note_rows, len(sheet.notes))
-        for note in sheet.notes:
-            note_width = max(note_width, text_width(note.text))
-    right = columns.right if heights else 0
-    width = max(right + 2 * PAD, note_width + 2 * PAD, 200)
-    return PlacedRun(sheets, Stage(columns, places, y, (width, y + 18 * note_rows + PAD - GAP + 4)))
+        y += max(heights[name] for name in names)
+    note_lines = max((len(_lay_notes(sheet, columns)) for sheet in sheets), default=0)
+    height = y + BEGIN + (LINE * note_lines + 6 if note_lines else 0)
+    size = (columns.right + EDGE, height)
+    return PlacedRun(sheets, Stage(columns, places, placed, y + 2, size))
 
 
-def _height_of_entry(entry: BandDrawing | Row | SheetLine, columns: Columns) -> float:
-    """Return the height of an entry; of a band what is above its rows: these have places of their own."""
-    if isinstance(entry, SheetLine):
-        return PACK_HEIGHT
-    if isinstance(entry, Row):
-        return entry.height + 8
-    return entry.head_height(columns)
+def _widen(columns: Columns) -> Columns:
+    """Make room for sentences that are as wide as the picture."""
+    missing = max(0, NOTE_WIDTH - columns.right)
+    return columns._replace(counter_x=columns.counter_x + missing, right=columns.right + missing)
 
 
-def _widen_cells(sheets: list[MemorySheet]) -> None:
-    """Make the cells of a storage as wide in all steps as they are in any."""
-    widths: dict[str, float] = {}
+def _height_of_entry(entry: Row | PackDrawing, columns: Columns) -> float:
+    if isinstance(entry, PackDrawing):
+        return LINE * len(entry.lines(columns)) + ROW - LINE
+    return entry.height(columns.right - columns.strip_x)
+
+
+def _lay_notes(sheet: MemorySheet, columns: Columns) -> list[tuple[str, str]]:
+    """Return the lines at the foot, each with its whole sentence."""
+    lines = []
+    for note in sheet.notes:
+        parts = wrap_text(note, columns_that_fit(columns.right - EDGE, "m"), most=4)
+        lines += [(part, note) for part in parts]
+    return lines
+
+
+def _make_strips_alike(sheets: list[MemorySheet]) -> None:
+    """Make the cells of a storage as wide in all steps as they are in any, and their lines as long."""
+    strips: dict[str, list[Strip]] = {}
     for sheet in sheets:
         for band in sheet.bands:
-            widths[band.id] = max(widths.get(band.id, 0), band.strip.cell_width)
+            strips.setdefault(band.id, []).append(band.strip)
     for sheet in sheets:
         for band in sheet.bands:
-            strip = replace(band.strip, cell_width=widths[band.id])
+            # Of another number of cells (resize_) it has lines of its own.
+            alike = [strip for strip in strips[band.id] if strip.count == band.strip.count]
+            strip = replace(
+                band.strip,
+                cell_width=max(strip.cell_width for strip in alike),
+                line=min(strip.line for strip in alike),
+                has_numbers=any(strip.has_numbers for strip in alike),
+                has_room_below=any(strip.has_room_below for strip in strips[band.id]),
+            )
             sheet.entries[band.id] = replace(band, strip=strip)
 
 
-def _place_rows(
-    bands: list[BandDrawing], head_heights: Mapping[str, float], places: dict[str, float]
-) -> dict[str, float]:
-    """Put the rows of each storage into `places`; return how high each storage is."""
-    bands_of: dict[str, list[BandDrawing]] = {}
+def _place_band(bands: list[BandDrawing], columns: Columns) -> PlacedBand:
+    """Find the places in a storage, given as it is in each step."""
+    heights: dict[str, float] = {}
+    counter_of: dict[str, str | None] = {}
     for band in bands:
-        bands_of.setdefault(band.id, []).append(band)
-    heights = {}
-    for storage_id, same_bands in bands_of.items():
-        row_heights: dict[str, float] = {}
-        counter_of: dict[str, str | None] = {}
-        for band in same_bands:
-            for row in band.rows:
-                row_heights[row.id] = max(row_heights.get(row.id, 0), row.height)
-            for counter in band.counters:
-                for place in counter.rows:
-                    counter_of[band.rows[place].id] = counter.id
-        ids_in_steps = [[row.id for row in band.rows] for band in same_bands]
-        y = head_heights[storage_id]
-        for ids in _sort_by_counter(assign_places(ids_in_steps), counter_of):
-            for row_id in ids:
-                places[f"{storage_id} {row_id}"] = y
-            # Rows that take turns at one place need the height of the highest of them.
-            y += max(row_heights[row_id] for row_id in ids)
-        heights[storage_id] = y + 4
-    return heights
+        width = band.words_width(columns)
+        for row in band.rows:
+            heights[row.id] = max(heights.get(row.id, 0), row.height(width))
+        for counter in band.counters:
+            counter_of |= {band.rows[place].id: counter.id for place in counter.rows}
+    ids_in_steps = [[row.id for row in band.rows] for band in bands]
+    ids_in_turns = _sort_by_counter(assign_places(ids_in_steps), counter_of)
+    # Rows that take turns at one place need the height of the highest of them.
+    turns = [max(heights[row_id] for row_id in ids) for ids in ids_in_turns]
+    edge = GROUND if any(band.has_ground for band in bands) else 0
+    head = max(band.head_height(columns) for band in bands)
+    above = max(band.strip.middle for band in bands) + 4
+    below = max(band.strip.height - band.strip.middle for band in bands) + 4
+    if bands[0].has_lanes:
+        cells, y, end = edge + above - 4, edge + head, edge + head + sum(turns)
+    else:
+        # Names are around the middle of the cells, and cells around that of names.
+        cells = edge + max(sum(turns) / 2, above)
+        y, end = cells - sum(turns) / 2, cells + max(sum(turns) / 2, below)
+    rows: dict[str, float] = {}
+    for ids, height in zip(ids_in_turns, turns, strict=True):
+        middle = y + (LANE_MIDDLE if bands[0].has_lanes else height / 2)
+        rows |= dict.fromkeys(ids, middle)
+        y += height
+    return PlacedBand(end + edge, cells, rows)
 
 
 def _sort_by_counter(
     row_places: list[list[str]], counter_of: Mapping[str, str | None]
 ) -> list[list[str]]:
-    """Sort rows so that those that share a counter are neighbours: its box would cover others."""
+    """Sort rows so that those that share a counter are neighbours: its mark would cover others."""
     first_place: dict[str | None, int] = {}
     for place, names in enumerate(row_places):
         first_place.setdefault(counter_of.get(names[0]), place)
@@ -306,25 +387,25 @@ def _draw_step(place_run: Callable[[], PlacedRun], step: int) -> str:
 def draw_sheet(sheet: MemorySheet, stage: Stage) -> str:
     """Draw a picture at the places of its run; returns the SVG document."""
     canvas, columns = Canvas(), stage.columns
-    if sheet.entries:
-        canvas.text(PAD + 8, PAD + 26, gettext("names"), "m")
-        canvas.text(columns.strip_x, PAD + 12, gettext("storage (cells)"), "m")
-        canvas.text(columns.strip_x, PAD + 26, gettext("tensors"), "m")
-        canvas.text(columns.right, PAD + 26, gettext("version counter"), "m e")
     for name, entry in sheet.entries.items():
         y = stage.places[name]
         if isinstance(entry, BandDrawing):
-            row_places = tuple(stage.places[f"{name} {row.id}"] for row in entry.rows)
-            drawn = _draw_band(entry, columns, y, row_places)
+            placed = stage.bands[name]
+            rows = tuple(placed.rows[row.id] for row in entry.rows)
+            places = BandPlaces(placed.height, placed.cells, rows)
+            drawn = _draw_band(entry, columns, y, places)
             canvas.parts.append(drawn.parts)
             canvas.kinds |= drawn.kinds
         elif isinstance(entry, Row):
-            canvas.rect(PAD, y, columns.right, entry.height + 8, "band dash", 8)
-            entry.draw(canvas, columns, y + 4 + TOP, columns.strip_x)
+            width = columns.right - columns.strip_x
+            middle = y + entry.height(width) / 2
+            entry.draw_names(canvas, columns, middle, None)
+            entry.draw_words(canvas, columns.strip_x, width, middle)
         else:
             _draw_pack(canvas, columns, y, entry)
-    for place, note in enumerate(sheet.notes):
-        canvas.text(PAD, stage.foot + 18 * place + 12, note.text, "m", whole=note.whole)
+    for place, (line, note) in enumerate(_lay_notes(sheet, columns)):
+        whole = note if line.endswith("…") else ""
+        canvas.text(EDGE, stage.foot + LINE * place + 12, line, "m", whole=whole)
     return canvas.svg(*stage.size, sheet.summary, sheet.is_whole)
 
 
@@ -338,21 +419,25 @@ class DrawnBand(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def _draw_band(
-    band: BandDrawing, columns: Columns, y: float, row_places: tuple[float, ...]
-) -> DrawnBand:
+def _draw_band(band: BandDrawing, columns: Columns, y: float, places: BandPlaces) -> DrawnBand:
     """Draw a band on a canvas of its own.
 
     Cached: of 24 steps, in which most bands stay as they are, in 40 ms instead of 70.
     """
     canvas = Canvas()
-    band.draw(canvas, columns, y, row_places)
+    band.draw(canvas, columns, y, places)
     return DrawnBand("".join(canvas.parts), frozenset(canvas.kinds))
 
 
-def _draw_pack(canvas: Canvas, columns: Columns, y: float, pack: SheetLine) -> None:
-    box, ink = ("bad", "bad-t s b") if pack.has_hazard else ("card dash", "t s")
-    canvas.rect(PAD, y, columns.right, PACK_HEIGHT, box, 8)
+def _draw_pack(canvas: Canvas, columns: Columns, y: float, pack: PackDrawing) -> None:
+    box, ink = ("bad", "bad-t b") if pack.has_hazard else ("card dash", "t")
+    lines = pack.lines(columns)
+    width = columns.right + EDGE - 2 * EDGE_OF_GROUND
+    canvas.rect(EDGE_OF_GROUND, y + 2, width, LINE * len(lines) + ROW - LINE - 4, box, 8)
+    middle = y + (LINE * len(lines) + ROW - LINE) / 2
     if pack.has_hazard:
-        canvas.mark("cross", PAD + 16, y + 18)
-    canvas.text(PAD + 28, y + 22, pack.text, ink, columns_that_fit(columns.right - 50, "s"))
+        canvas.mark("cross", EDGE + 6, middle)
+    top = middle - LINE * len(lines) / 2
+    for place, line in enumerate(lines):
+        whole = pack.text if line.endswith("…") else ""
+        canvas.text(EDGE + 18, top + LINE * place + 11, line, ink, whole=whole)

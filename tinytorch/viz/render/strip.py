@@ -1,32 +1,28 @@
-"""A storage as a strip of cells, and below it for each tensor a lane: which cells it covers."""
+"""The cells of a storage, and below them for each tensor a lane: marks of the cells that it reads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from ..read import StorageRecord, TensorRecord
-from ..show import MOST_ARCS, StorageEntry, TensorEntry
-from ..wording import format_value, gettext, text_width
+from ..show import Arrangement, Span, StorageEntry, find_spans
+from ..wording import format_value, gettext, ngettext, text_width
 from .style import Canvas, format_point
 
-MAX_WIDTH = 600
-NARROW, GAP_WIDTH = 30, 26
-"""The width of a cell at least, and of the dots for cells that are left out, in px."""
-CELL_HEIGHT = 28
-UNREAD_CELLS = 8
-"""How many empty cells are drawn of a storage whose values cannot be read."""
-MOST_WALKED = 4096
-"""Elements of tensors up to this size are walked one by one; of larger ones only cells are asked."""
+NARROW, CELL_HEIGHT, LINE_OF_CELLS = 30, 24, 264
+"""The least width of a cell, its height, and the most that a line of cells takes, in px."""
+ABOVE, BELOW = 15, 14
+"""The heights of the numbers of cells, and of what they were."""
+BOX, BOX_WITH_LANES = 84, 240
+"""The least width of the box that stands for many cells, alone and with lanes below it."""
+LANE = 8
+"""The height of a mark in a lane."""
 
 
-class Column(NamedTuple):
-    """A cell with its value and what this was before; with `cell` None, a gap."""
+class StripCell(NamedTuple):
+    """A cell with its value, and what this was before."""
 
-    cell: int | None
-    """The number of the cell."""
     value: str
     """Its value as it is written."""
     value_before: str
@@ -34,220 +30,160 @@ class Column(NamedTuple):
 
 
 class ViewLane(NamedTuple):
-    """The part under the columns for one tensor."""
+    """Which cells a tensor reads."""
 
-    texts: tuple[str, ...]
-    """The index of the element that begins in each column's cell, or nothing."""
-    remark: str
-    """In place of indices, where there are none."""
-    has_arcs: bool
-    """True if the order of walk is worth drawing: it goes back and forth in few, whole cells."""
-    walk: tuple[int, ...]
-    """The columns in the order of the elements."""
+    spans: tuple[Span, ...]
+    """Stretches of cells; of a matrix that reads them in order, one for each of its lines."""
+    is_in_order: bool
+    """False if it reads them in another order, some several times, or not all between the ends."""
 
 
 @dataclass(frozen=True)
 class Strip:
-    """The columns of one storage."""
+    """The cells of one storage, or one box that stands for all of them."""
 
-    columns: tuple[Column, ...]
-    """The cells that are drawn, with gaps where others are left out."""
+    cells: tuple[StripCell, ...]
+    """All cells; none where a box stands for them."""
+    count: int
+    """How many there are."""
     cell_width: float
     """The width of each, in px."""
-    height: int
-    """The height of cells and numbers, in px."""
-
-    @property
-    def edges(self) -> list[float]:
-        """Beginnings of columns, from the left edge of the strip, and where the last one ends."""
-        edges = [0.0]
-        for column in self.columns:
-            width = GAP_WIDTH if column.cell is None else self.cell_width
-            edges.append(edges[-1] + width)
-        return edges
+    line: int
+    """How many are in a line; the last one may have fewer."""
+    has_numbers: bool
+    """True if each cell has its number above it."""
+    has_room_below: bool
+    """True if there is room for what they were, in this or another step."""
+    label: str
+    """What is written in the box."""
+    box_width: float
+    """The width of the box."""
 
     @property
     def width(self) -> float:
-        """The width in px; a strip without cells says "empty"."""
-        return self.edges[-1] or 60
+        """The width in px."""
+        return min(len(self.cells), self.line) * self.cell_width or self.box_width
 
-    def start_of(self, lane: ViewLane) -> float:
-        """Return where the first element of a tensor is, from the left edge of the strip."""
-        for edge, text in zip(self.edges, lane.texts, strict=False):
-            if text:
-                return edge
-        # Without a visible element, as of an empty tensor, the arrow points at the whole strip.
-        return 0
+    @property
+    def line_height(self) -> int:
+        """The height of a line of cells, with what is above and below it."""
+        return CELL_HEIGHT + ABOVE * self.has_numbers + BELOW * self.has_room_below
 
-    def draw(self, canvas: Canvas, x: float, y: float) -> None:
-        """Draw the strip: numbers of cells above, values inside, earlier values below."""
-        if not self.columns:
-            canvas.rect(x, y + 14, 60, CELL_HEIGHT, "cell dash")
-            canvas.text(x + 30, y + 32, gettext("empty"), "m c")
-        base = y + 14 + CELL_HEIGHT / 2 + 4
-        for column, (start, stop) in zip(self.columns, pairwise(self.edges), strict=True):
-            middle = x + (start + stop) / 2
-            if column.cell is None:
-                canvas.text(middle, base, "...", "m b c")
-                continue
-            before = column.value_before
-            box, ink = ("new", "new-t b mono c") if before else ("cell", "t mono c")
-            canvas.text(middle, y + 9, str(column.cell), "m s c")
-            canvas.rect(x + start, y + 14, self.cell_width, CELL_HEIGHT, box)
-            canvas.text(middle, base, column.value, ink)
-            if before:
-                canvas.text(middle, y + 14 + CELL_HEIGHT + 12, before, "new-t s c")
+    @property
+    def height(self) -> int:
+        """The height of all lines."""
+        return self.line_height * (-(-len(self.cells) // self.line) if self.cells else 1)
 
-    def draw_lane(self, canvas: Canvas, x: float, y: float, lane: ViewLane, tensor_id: str) -> None:
-        """Draw, under each cell that a tensor covers, the index of its element there."""
-        middles = []
-        for text, (start, stop) in zip(lane.texts, pairwise(self.edges), strict=True):
-            middles.append(x + (start + stop) / 2)
-            if text:
-                canvas.rect(x + start + 2, y + 4, stop - start - 4, 24, "view", 4, tensor_id)
-                canvas.text(middles[-1], y + 20, text, "view-t mono s c")
-        if lane.remark:
-            canvas.text(x + 4, y + 20, lane.remark, "m s", 40)
-        _draw_walk(canvas, [middles[column] for column in lane.walk], y + 28)
+    @property
+    def middle(self) -> float:
+        """How far below its upper edge arrows end: in the middle of the cells."""
+        if self.height > self.line_height:
+            return self.height / 2
+        return ABOVE * self.has_numbers + CELL_HEIGHT / 2
 
+    def place_of(self, cell: float) -> float:
+        """Return how far right of the left edge a cell begins; of a box, in proportion."""
+        return cell * self.cell_width if self.cells else cell / self.count * self.box_width
 
-def _draw_walk(canvas: Canvas, stops: Sequence[float], y: float) -> None:
-    """Draw arcs from element to element, below the lane, with a tip at the last one."""
-    for here, there in pairwise(stops):
-        # Long arcs are deeper, so that those over each other can be followed.
-        depth = 6 + min(abs(there - here) / 14, 10)
-        # The middle of a quadratic curve is half as deep as its control point.
-        control = format_point(((here + there) / 2, y + 2 * depth))
-        canvas.path(f"M{format_point((here, y))}Q{control} {format_point((there, y))}", "thin")
-    if len(stops) > 1:
-        side = 1 if stops[-1] > stops[-2] else -1
-        canvas.path(f"M{format_point((stops[-1], y))}l{-6 * side} 1l{3 * side} 5z", "tip")
+    def draw(self, canvas: Canvas, x: float, y: float, edge: str) -> None:
+        """Draw the cells with numbers above and earlier values below; `edge` is their class."""
+        if not self.cells:
+            kind = edge if self.count else "cell dash"
+            canvas.rect(x, y, self.box_width, CELL_HEIGHT, kind)
+            canvas.text(x + self.box_width / 2, y + 16, self.label, "m c")
+        for start in range(0, len(self.cells), self.line):
+            self._draw_line(canvas, x, y, start, edge)
+            y += self.line_height
 
+    def _draw_line(self, canvas: Canvas, x: float, y: float, start: int, edge: str) -> None:
+        cells, width = self.cells[start : start + self.line], self.cell_width
+        if self.has_numbers:
+            for place in range(len(cells)):
+                canvas.text(x + (place + 0.5) * width, y + 10, str(start + place), "m c")
+            y += ABOVE
+        canvas.rect(x, y, len(cells) * width, CELL_HEIGHT, edge)
+        # One path for all lines between cells: a picture of 24 cells is half as large.
+        between = "".join(
+            f"M{format_point((x + place * width, y))}v{CELL_HEIGHT}"
+            for place in range(1, len(cells))
+        )
+        if between:
+            canvas.path(between, "thin")
+        for place, cell in enumerate(cells):
+            if cell.value_before:
+                canvas.rect(x + place * width, y, width, CELL_HEIGHT, "new")
+        has_changes = False
+        for place, cell in enumerate(cells):
+            middle = x + (place + 0.5) * width
+            ink = "new-t b mono c" if cell.value_before else "t mono c"
+            canvas.text(middle, y + 16, cell.value, ink)
+            if cell.value_before and self.has_room_below:
+                canvas.text(middle, y + CELL_HEIGHT + 12, cell.value_before, "new-t mono c")
+                has_changes = True
+        if has_changes:
+            # On a ground: the arrow of a second name may lead through it.
+            canvas.text(x - 5, y + CELL_HEIGHT + 12, gettext("was"), "new-t halo e")
 
-def make_strip(entry: StorageEntry) -> tuple[Strip, list[ViewLane]]:
-    """Make the strip of a storage, and a lane for each tensor in it."""
-    storage = entry.storage
-    cells = _list_cells(storage)
-    values: dict[int, str] = {}
-    for cell in cells:
-        is_known, value = storage.value(cell)
-        values[cell] = format_value(value) if is_known else "?"
-    before: dict[int, str] = {}
-    for cell, value in entry.old_values.items():
-        if cell in values:
-            before[cell] = gettext("was {value}", value=format_value(value))
-    indices = [_find_indices(storage, member.tensor, cells) for member in entry.tensors]
-    cell_width = _width_of_cells(values, before, indices)
-    # Wide values must not leave a strip of two or three cells.
-    most = max(6, int(MAX_WIDTH // cell_width))
-    columns: list[Column] = []
-    expected = 0
-    for cell in _thin_out(cells, most, storage.cells):
-        if cell != expected:
-            columns.append(Column(None, "", ""))
-        columns.append(Column(cell, values[cell], before.get(cell, "")))
-        expected = cell + 1
-    # Dots at the end, too: the storage goes on.
-    if columns and expected != storage.cells:
-        columns.append(Column(None, "", ""))
-    height = 14 + CELL_HEIGHT
-    if entry.old_values:
-        height += 14
-    drawn = [column.cell for column in columns]
-    lanes = []
-    for member, texts in zip(entry.tensors, indices, strict=True):
-        lanes.append(_make_lane(storage, member, drawn, texts))
-    return Strip(tuple(columns), cell_width, height), lanes
+    def draw_lane(
+        self, canvas: Canvas, x: float, middle: float, lane: ViewLane, tensor_id: str
+    ) -> None:
+        """Draw marks below the cells that a tensor reads: dashed if it has an order of its own."""
+        kind = "view" if lane.is_in_order else "view dash"
+        for start, stop in lane.spans:
+            left, right = self.place_of(start) + 1, self.place_of(stop) - 1
+            # Of one cell of a million, the mark would be too narrow to be seen.
+            width = max(right - left, 4.0)
+            left = min(left, self.width - width)
+            canvas.rect(x + left, middle - LANE / 2, width, LANE, kind, 2, tensor_id)
 
 
-def _list_cells(storage: StorageRecord) -> list[int]:
-    """List the cells that were read; of values that cannot be read, the first places."""
-    if not storage.runs and storage.cells:
-        return list(range(min(storage.cells, UNREAD_CELLS)))
-    cells: list[int] = []
-    for run in storage.runs:
-        cells += range(run.start, run.stop)
-    return cells
+def make_strip(entry: StorageEntry) -> Strip:
+    """Make the strip of a storage."""
+    storage, arrangement = entry.storage, entry.arrangement
+    if not arrangement.has_cells or not storage.cells:
+        return _make_box(storage, arrangement)
+    values = [format_value(value) for run in storage.runs for value in run.values]
+    before = {cell: format_value(value) for cell, value in entry.old_values.items()}
+    # What a single cell was is written beside it.
+    has_room_below = bool(before) and storage.cells > 1
+    widest = max(text_width(text, "mono") for text in [*values, *before.values()])
+    cell_width = max(NARROW, round(widest + 8))
+    line = arrangement.line or _choose_line(storage.cells, cell_width, arrangement)
+    return Strip(
+        tuple(StripCell(value, before.get(cell, "")) for cell, value in enumerate(values)),
+        storage.cells,
+        cell_width,
+        line,
+        # By its numbers, what goes on in a second line is no matrix.
+        arrangement.has_lanes or (not arrangement.line and line < storage.cells),
+        has_room_below,
+        "",
+        0,
+    )
 
 
-def _width_of_cells(
-    values: Mapping[int, str], before: Mapping[int, str], indices: Sequence[Mapping[int, str]]
-) -> float:
-    """Return the width that the widest text in any cell needs."""
-    widest = 0.0
-    for value in values.values():
-        widest = max(widest, text_width(value, "mono"))
-    for texts in indices:
-        for text in texts.values():
-            widest = max(widest, text_width(text, "mono s") - 2)
-    for text in before.values():
-        widest = max(widest, text_width(text, "s") - 8)
-    return max(NARROW, round(widest + 12))
+def _make_box(storage: StorageRecord, arrangement: Arrangement) -> Strip:
+    label = ngettext("{number} cell", "{number} cells", storage.cells)
+    if not storage.cells:
+        label = gettext("empty")
+    least = BOX_WITH_LANES if arrangement.has_lanes and storage.cells else BOX
+    width = max(least, round(text_width(label, "t") + 16))
+    return Strip((), storage.cells, 0, 1, False, False, label, width)
 
 
-def _thin_out(cells: list[int], room: int, stop: int) -> list[int]:
-    """Leave cells out, from the end of the longest stretch first, until they fit."""
-    while len(cells) > room:
-        # In a stretch of neighbours, cell and place differ by the same number.
-        longest: list[int] = []
-        for _, stretch in groupby(enumerate(cells), lambda entry: entry[1] - entry[0]):
-            neighbours = [cell for _, cell in stretch]
-            if len(neighbours) > len(longest):
-                longest = neighbours
-        # The very last cell stays: it shows where the storage ends.
-        if longest[-1] == stop - 1 and len(longest) > 1:
-            cells.remove(longest[-2])
-        else:
-            cells.remove(longest[-1])
-    return cells
+def _choose_line(cells: int, cell_width: float, arrangement: Arrangement) -> int:
+    """Return how many cells are in a line: as many in each, and no more than there is room for."""
+    # Below the cells are the lanes: they need all of them in one line.
+    if arrangement.has_lanes:
+        return cells
+    lines = -(-cells // max(1, int(LINE_OF_CELLS // cell_width)))
+    return -(-cells // lines)
 
 
-def _make_lane(
-    storage: StorageRecord, entry: TensorEntry, columns: list[int | None], texts: Mapping[int, str]
-) -> ViewLane:
-    tensor = entry.tensor
-    drawn = tuple("" if cell is None else texts.get(cell, "") for cell in columns)
-    is_small = 1 < tensor.numel <= MOST_ARCS
-    # A view(dtype) has elements that are parts of a cell: an arc would point at the whole.
-    has_arcs = is_small and tensor.itemsize == storage.itemsize and tensor.jumps_in_storage()
-    if not tensor.numel:
-        return ViewLane(drawn, gettext("no elements"), has_arcs, ())
-    if not any(drawn):
-        return ViewLane(drawn, entry.cells, has_arcs, ())
-    if not has_arcs:
-        return ViewLane(drawn, "", has_arcs, ())
-    cells = [byte // tensor.itemsize for _, byte in tensor.elements(MOST_ARCS)]
-    # A cell that is left out has no column: the walk goes on at the next one that has.
-    walk = tuple(columns.index(cell) for cell in cells if cell in columns)
-    return ViewLane(drawn, "", has_arcs, walk)
-
-
-def _find_indices(
-    storage: StorageRecord, tensor: TensorRecord, cells: Iterable[int]
-) -> dict[int, str]:
-    """Return cell -> the index of the element that begins there, as it is written."""
-    found: dict[int, str] = {}
-    # A picture of ten million elements took seconds where all of them were written out.
-    if tensor.numel > MOST_WALKED:
-        for cell in cells:
-            index = tensor.index_at(cell * storage.itemsize)
-            if index is not None:
-                found[cell] = _write_index(index, tensor.elements_per_cell())
-        return found
-    first: dict[int, tuple[int, ...]] = {}
-    counts: dict[int, int] = {}
-    for index, byte in tensor.elements(MOST_WALKED):
-        # Several elements may be in one place: those of an expanded tensor are.
-        first.setdefault(byte, index)
-        counts[byte] = counts.get(byte, 0) + 1
-    for cell in cells:
-        byte = cell * storage.itemsize
-        if byte in first:
-            found[cell] = _write_index(first[byte], counts[byte])
-    return found
-
-
-def _write_index(index: tuple[int, ...], times: int) -> str:
-    # As one writes it behind the name of the tensor; that of a number has no brackets.
-    text = f"[{','.join(map(str, index))}]" if index else "()"
-    return f"{text}x{times}" if times > 1 else text
+def make_lane(storage: StorageRecord, tensor: TensorRecord) -> ViewLane:
+    """Make the lane of a tensor."""
+    spans = find_spans(storage, tensor)
+    # Marks that leave cells out show by themselves which are read.
+    covered = sum(span.stop - span.start for span in spans) * storage.itemsize
+    is_exact = covered == tensor.numel * tensor.itemsize
+    return ViewLane(spans, is_exact and tensor.numel > 0 and tensor.is_in_order())

@@ -77,6 +77,7 @@ _RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "cell": (("fill", "cell"), ("stroke", "ink")),
     "arrow": (("stroke", "ink"),),
     "tip": (("fill", "ink"),),
+    "halo": (("stroke", "band"),),
     "thin": (("stroke", "line"),),
     "thin-t": (("fill", "line"),),
     "flow": (("stroke", "new-line"),),
@@ -106,6 +107,7 @@ _SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("mono",), f"font-family:{MONO}"),
     (("s",), "font-size:11px"),
     (("l",), "font-size:13px"),
+    (("halo",), "stroke-width:4;stroke-linejoin:round;paint-order:stroke"),
     (("b",), "font-weight:600"),
     (("c",), "text-anchor:middle"),
     (("e",), "text-anchor:end"),
@@ -156,7 +158,7 @@ def stylesheet(used: frozenset[str] | None = None) -> str:
         declared = ";".join(f"{prop}:{colour(name)}" for prop, name in _RULES[kind])
         # A hue twice, which makes it more specific: the sheet of the next picture on the page may
         # have no rule for it, and would colour this one anew.
-        selector = f".{kind}.{kind}" if kind in _HUES else f".{kind}"
+        selector = f".{kind}.{kind}" if kind.removesuffix("-l") in _HUES else f".{kind}"
         rules.append(f".tt-pic {selector}{{{declared}}}")
     for classes, declarations in _SHAPES:
         selectors = [f".tt-pic .{name}" for name in classes if used is None or name in used]
@@ -221,6 +223,14 @@ def format_point(point: tuple[float, float]) -> str:
     return f"{format_coordinate(x)} {format_coordinate(y)}"
 
 
+def hue_of(tensor_id: str) -> str:
+    """Return the class of a tensor's hue.
+
+    By its id, so that it is the same in memory, in the graph and in the next step.
+    """
+    return f"h{int(tensor_id[1:]) % HUES}"
+
+
 class Canvas:
     """A collection of SVG elements. Texts are escaped here and nowhere else."""
 
@@ -238,14 +248,17 @@ class Canvas:
         kind: str,
         radius: float = 0,
         tensor_id: str = "",
+        owner_id: str = "",
     ) -> None:
-        """Add a box with its upper left corner at x, y; in the hue of a tensor, if it has one's id."""
+        """Add a box with its upper left corner at x, y; in the hue of a tensor, if it has one's id.
+
+        With `owner_id`, in the hue of that tensor instead: a gradient has that of its leaf.
+        """
         owner = ""
         if tensor_id:
             # A player highlights all boxes of a tensor by this attribute.
             owner = f' data-t="{tensor_id}"'
-            # By its id, so that the hue is the same in memory, graph and the next step.
-            kind += f" h{int(tensor_id[1:]) % HUES}"
+            kind += f" {hue_of(owner_id or tensor_id)}"
         self.kinds.add(kind)
         rounded = f' rx="{format_coordinate(radius)}"' if radius else ""
         corner = f'x="{format_coordinate(x)}" y="{format_coordinate(y)}"'

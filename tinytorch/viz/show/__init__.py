@@ -1,10 +1,14 @@
 """What a picture shows and says, decided before anything is drawn."""
 
+from .arrangement import Span, arrange_run, find_spans, is_unbroken
 from .contents import (
-    MOST_ARCS,
+    LEVELS,
+    Arrangement,
+    CounterEntry,
     FoldEntry,
     GraphContents,
     GraphEdge,
+    Level,
     MemoryContents,
     NamedTensor,
     NodeEntry,
@@ -18,15 +22,19 @@ from .graph_flow import find_backward_root
 from .graph_remarks import describe_graph
 from .left_behind import describe_kept_graphs
 from .memory_remarks import describe_memory
+from .origins import find_origins
 from .select_nodes import NodeSelection, select_nodes
 from .select_storages import check_option, select_storages
 from .step_sentences import StepSentence, describe, texts_of
 
 __all__ = [
-    "MOST_ARCS",
+    "LEVELS",
+    "Arrangement",
+    "CounterEntry",
     "FoldEntry",
     "GraphContents",
     "GraphEdge",
+    "Level",
     "MemoryContents",
     "NamedTensor",
     "NodeEntry",
@@ -34,15 +42,20 @@ __all__ = [
     "PackEntry",
     "Remark",
     "RemarkKind",
+    "Span",
     "StepSentence",
     "StorageEntry",
     "TensorEntry",
+    "arrange_run",
     "check_option",
     "describe",
     "describe_graph",
     "describe_kept_graphs",
     "describe_memory",
     "find_backward_root",
+    "find_origins",
+    "find_spans",
+    "is_unbroken",
     "select_nodes",
     "select_storages",
     "texts_of",

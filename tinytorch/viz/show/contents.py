@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from ..read import StorageRecord, TensorRecord
 
-MOST_ARCS = 8
-"""The order of walk of up to this many elements is drawn: the arcs of more would be a tangle."""
+Level = Literal["names", "storage", "counter", "graph"]
+"""How much a memory picture says, each with all that is before it: names and values; what shares
+memory, and how it is read; version counters; what autograd makes of it."""
+LEVELS: tuple[Level, ...] = get_args(Level)
 
 _AnyKind = Literal["heading", "title", "more", "changed", "note"]
 _StorageKind = Literal["size", "objects", "cells", "summary", "changed cells"]
+"""A storage has notes and "changed", too."""
 _TensorKind = Literal["geometry", "stride", "dtype", "history", "base", "grad", "hazard"]
 _NodeKind = Literal["gradient", "gradient changed", "edge", "goes on"]
 _FoldKind = Literal["node kind", "count", "count maybe written", "leaves", "results"]
@@ -85,8 +88,6 @@ class TensorEntry:
     """One for each of its names; the label alone where it has none."""
     is_new: bool
     """True if the earlier snapshot did not have the tensor."""
-    cells: str
-    """Which cells it covers, for where none of these is among the cells that are drawn."""
     remarks: tuple[Remark, ...]
     """Kinds: geometry, stride, dtype, history, cells, base, grad; then changed, hazard, note."""
 
@@ -106,6 +107,18 @@ class CounterEntry:
     """What the text says of it; the drawing has a box with the number."""
 
 
+class Arrangement(NamedTuple):
+    """How the cells of one storage are drawn, in all steps of a run."""
+
+    has_cells: bool
+    """True if each cell is drawn with its value; otherwise one box stands for all of them."""
+    has_lanes: bool
+    """True if a tensor reads a part of the cells, or in another order: each then has a mark below
+    the cells that it reads."""
+    line: int
+    """How many cells are in a line of a matrix; 0 for cells that are no matrix."""
+
+
 @dataclass(frozen=True)
 class StorageEntry:
     """A storage in a memory picture, with its tensors and their version counters."""
@@ -123,6 +136,8 @@ class StorageEntry:
     more: Remark | None
     """How many of its tensors are not shown; None if all are."""
     counters: tuple[CounterEntry, ...]
+    arrangement: Arrangement
+    """How its cells are drawn."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +168,8 @@ class MemoryContents:
     """Half sentences, below the storages."""
     is_whole: bool
     """True if the picture was asked for as a whole, however large."""
+    level: Level
+    """How much it says."""
 
 
 # -- graphs ------------------------------------------------------------------------

@@ -20,53 +20,81 @@ from ..diagnose import (
 )
 from ..read import NodeRecord, SavedRecord, Snapshot
 from ..wording import gettext, join_few_names, short_node_name
+from .contents import Remark
 
 
-def describe_hazards(snap: Snapshot) -> dict[str, tuple[str, ...]]:
-    """Return tensor id -> the sentences on it, for each tensor with a hazard."""
-    sentences: dict[str, dict[str, None]] = {}
-    # Dicts for their keys: many nodes may have saved one tensor, and say the same.
-    for tensor_id, sentence in _find_hazard_sentences(snap):
-        sentences.setdefault(tensor_id, {})[sentence] = None
-    return {tensor_id: tuple(group) for tensor_id, group in sentences.items()}
+def describe_hazards(snap: Snapshot) -> dict[str, tuple[Remark, ...]]:
+    """Return the remarks on hazards, by the ids of the tensors that have them."""
+    remarks: dict[str, dict[str, Remark]] = {}
+    captions: set[tuple[str, str]] = set()
+    for tensor_id, remark in _find_hazards(snap):
+        group = remarks.setdefault(tensor_id, {})
+        # Many nodes may have saved one tensor, and say the same.
+        if remark.sentence in group:
+            continue
+        # Captions have no versions: two sentences may have the same one.
+        is_drawn = (tensor_id, remark.caption) in captions
+        captions.add((tensor_id, remark.caption))
+        group[remark.sentence] = remark._replace(caption="") if is_drawn else remark
+    return {tensor_id: tuple(group.values()) for tensor_id, group in remarks.items()}
 
 
-def _find_hazard_sentences(snap: Snapshot) -> Iterator[tuple[str, str]]:
+def _find_hazards(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
     for node, saved in find_stale_saved(snap):
         if saved.tensor is not None:
-            yield saved.tensor, _sentence_of_stale(node, saved)
+            caption = gettext(
+                "saved by {node}: {consequence}",
+                node=short_node_name(node.name),
+                consequence=phrase_consequence(saved),
+            )
+            yield saved.tensor, Remark("hazard", _sentence_of_stale(node, saved), caption)
     for node, saved in all_saved(snap.nodes):
         if saved.was_written_unseen and saved.tensor is not None:
             sentence = gettext(
                 "{node} saved it, and it was written past its version counter",
                 node=short_node_name(node.name),
             )
-            yield saved.tensor, add_writing_lines(sentence, saved)
+            caption = gettext(
+                "saved by {node}: the gradient may be wrong", node=short_node_name(node.name)
+            )
+            yield saved.tensor, Remark("hazard", add_writing_lines(sentence, saved), caption)
         if saved.state == "detached" and saved.tensor is not None:
             sentence = gettext(
                 "{node} saved it, and detach_() has cut it off its history since: backward will "
                 "raise",
                 node=short_node_name(node.name),
             )
-            yield saved.tensor, sentence
+            caption = gettext(
+                "saved by {node}, detached since: backward will raise",
+                node=short_node_name(node.name),
+            )
+            yield saved.tensor, Remark("hazard", sentence, caption)
     for refusal in find_refusals(snap, snap.nodes):
         if refusal.node.variable is not None:
             sentence = gettext("backward will raise: {reason}", reason=refusal.sentence)
-            yield refusal.node.variable, sentence
-    ids_by_list: dict[int, list[str]] = {}
-    unseen_writes = find_maybe_unseen_writes(snap)
-    for tensor, writer, pairs in unseen_writes:
+            yield refusal.node.variable, Remark.in_both("hazard", sentence)
+    yield from _find_maybe_unseen(snap)
+
+
+def _find_maybe_unseen(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
+    nodes_by_list: dict[int, dict[str, str]] = {}
+    for tensor, writer, pairs in find_maybe_unseen_writes(snap):
         # Once for each list: it may be that of thousands of writers.
-        if id(pairs) not in ids_by_list:
-            ids_by_list[id(pairs)] = list(dict.fromkeys(pair.saved.tensor or "" for pair in pairs))
+        if id(pairs) not in nodes_by_list:
+            nodes: dict[str, str] = {}
+            for node, saved in pairs:
+                nodes.setdefault(saved.tensor or "", short_node_name(node.name))
+            nodes_by_list[id(pairs)] = nodes
         sentence = gettext(
             "{other} counted {writes} here that {own} did not see: backward may be silently wrong",
             other=writer.counter,
             writes=phrase_writes(writer),
             own=tensor.counter,
         )
-        for tensor_id in ids_by_list[id(pairs)]:
-            yield tensor_id, sentence
+        for tensor_id, node_name in nodes_by_list[id(pairs)].items():
+            # Without the ids of counters: the drawing has no such names, it has two marks.
+            caption = gettext("saved by {node}: the gradient may be wrong", node=node_name)
+            yield tensor_id, Remark("hazard", sentence, caption)
 
 
 def describe_hazards_out_of_sight(snap: Snapshot, ids_with_row: Collection[str]) -> list[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from ..diagnose import Changes
 from ..read import Snapshot, StorageRecord, TensorRecord
 from ..wording import (
-    cut_middle,
     escape_name,
     format_shape,
     format_value,
@@ -16,14 +16,19 @@ from ..wording import (
     join_names,
     ngettext,
     short_dtype,
+    short_node_name,
 )
+from .arrangement import Reading, arrange_cells, describe_reading
 from .contents import (
-    MOST_ARCS,
+    LEVELS,
+    Arrangement,
     CounterEntry,
+    Level,
     MemoryContents,
     NameEntry,
     PackEntry,
     Remark,
+    RemarkKind,
     StorageEntry,
     TensorEntry,
 )
@@ -31,6 +36,7 @@ from .hazard_sentences import describe_hazards_out_of_sight
 from .select_storages import Band, MemorySelection, StoragePack
 from .sentences import (
     MEMORY_FACTS,
+    caption_of_storage,
     cells_of_tensor,
     history_of_tensor,
     list_changes,
@@ -44,12 +50,55 @@ from .sentences import (
     title_of_storage,
 )
 
-BASE_COLUMNS = 30
-"""The label of a base is cut to so many columns in the drawing, as names are."""
+MOST_CELLS_SAID = 3
+"""How many of the cells that changed, and are not drawn, are said with what they were."""
+_LEVEL_OF_KIND: dict[RemarkKind, Level] = {
+    **dict.fromkeys(("history", "base", "grad", "changed", "hazard"), "graph"),
+    **dict.fromkeys(("size", "objects", "summary", "note", "stride", "dtype"), "storage"),
+}
+"""From which level on a remark is said; all others are said at each."""
 
 
-def describe_memory(changed: Changes, selection: MemorySelection) -> MemoryContents:
-    """Make everything that a memory picture says of a snapshot, with what changed in it."""
+class _Look(NamedTuple):
+    """What a picture is made of."""
+
+    changed: Changes
+    """What was there, and what has changed."""
+    selection: MemorySelection
+    """Which storages are shown."""
+    arrangements: Mapping[str, Arrangement]
+    """Storage id -> how its cells are drawn; of those that are missing it is found here."""
+    level: Level
+    """How much it says."""
+    origins: Mapping[str, str]
+    """Tensor id -> the expression that computed it, where it is known."""
+
+    def has_level(self, level: Level) -> bool:
+        """Return True if the picture says what belongs to a level."""
+        return LEVELS.index(level) <= LEVELS.index(self.level)
+
+    def select_remarks(self, remarks: Iterable[Remark]) -> tuple[Remark, ...]:
+        """Return the remarks that the level of the picture has."""
+        return tuple(
+            remark
+            for remark in remarks
+            if self.has_level(_LEVEL_OF_KIND.get(remark.kind, LEVELS[0]))
+        )
+
+
+def describe_memory(
+    changed: Changes,
+    selection: MemorySelection,
+    arrangements: Mapping[str, Arrangement] | None = None,
+    level: Level = "graph",
+    origins: Mapping[str, str] | None = None,
+) -> MemoryContents:
+    """Make everything that a memory picture says of a snapshot, with what changed in it.
+
+    `arrangements` are those of all steps of a run (`arrange_run`), `origins` the expressions that
+    computed tensors, by their ids (`find_origins`).
+    """
+    look = _Look(changed, selection, arrangements or {}, level, origins or {})
     snap = changed.now
     without_storage = [tensor for tensor in snap.named_tensors if tensor.storage is None]
     ids_with_row = snap.shown_tensor_ids | {tensor.id for tensor in without_storage}
@@ -62,12 +111,11 @@ def describe_memory(changed: Changes, selection: MemorySelection) -> MemoryConte
     return MemoryContents(
         title=title_of_memory(snap),
         heading=heading,
-        entries=_describe_entries(changed, selection, selection.entries),
-        without_storage=tuple(
-            _describe_tensor(changed, tensor, selection) for tensor in without_storage
-        ),
-        notes=tuple(_list_notes(changed, ids_with_row, selection)),
+        entries=_describe_entries(look, selection.entries),
+        without_storage=tuple(_describe_tensor(look, tensor, None) for tensor in without_storage),
+        notes=tuple(_list_notes(look, ids_with_row)),
         is_whole=selection.is_whole,
+        level=level,
     )
 
 
@@ -89,47 +137,55 @@ def _describe_total(snap: Snapshot) -> Remark:
 
 
 def _describe_entries(
-    changed: Changes, selection: MemorySelection, entries: Iterable[Band | StoragePack]
+    look: _Look, entries: Iterable[Band | StoragePack]
 ) -> tuple[StorageEntry | PackEntry, ...]:
     described: list[StorageEntry | PackEntry] = []
     for entry in entries:
         if isinstance(entry, Band):
-            described.append(_describe_storage(changed, entry, selection))
+            described.append(_describe_storage(look, entry))
             continue
         # Kept as a pack: its tensors are described if somebody opens it.
-        with_hazard = [
-            tensor.id for tensor in entry.tensors if tensor.id in selection.hazard_sentences
-        ]
-        summary = summarize_pack(changed, entry, with_hazard)
-        open_pack = partial(_describe_entries, changed, selection, entry.inside)
+        with_hazard = [tensor.id for tensor in entry.tensors if tensor.id in look.selection.hazards]
+        summary = summarize_pack(look.changed, entry, with_hazard)
+        open_pack = partial(_describe_entries, look, entry.inside)
         described.append(PackEntry(summary, bool(with_hazard), open_pack))
     return tuple(described)
 
 
-def _describe_storage(changed: Changes, band: Band, selection: MemorySelection) -> StorageEntry:
-    snap, storage, members = changed.now, band.storage, band.members
-    old_values = changed.earlier_cells.get(storage.id, {})
+def _describe_storage(look: _Look, band: Band) -> StorageEntry:
+    snap, storage, members = look.changed.now, band.storage, band.members
+    old_values = look.changed.earlier_cells.get(storage.id, {})
+    arrangement = look.arrangements.get(storage.id) or arrange_cells([band])
     more = None
     if band.hidden:
         number = ngettext("and {number} tensor more", "and {number} tensors more", band.hidden)
         more = Remark.in_both("more", number)
+    unusual = ""
+    if look.has_level("storage"):
+        unusual = ", ".join(list_unusual(storage, are_cells_drawn=arrangement.has_cells))
+    counters: Iterable[CounterEntry] = ()
+    if look.has_level("counter"):
+        counters = _describe_counters(look.changed, members)
     return StorageEntry(
         storage=storage,
         title=Remark(
             "title",
             title_of_storage(snap, members),
-            title_of_storage(snap, members, short_form=True),
+            caption_of_storage(snap, members),
         ),
-        size=Remark("size", size_of_storage(storage), ", ".join(list_unusual(storage))),
-        remarks=tuple(_remarks_of_storage(storage, old_values)),
+        size=Remark("size", size_of_storage(storage), unusual),
+        remarks=look.select_remarks(_remarks_of_storage(look, storage, arrangement)),
         old_values=old_values,
-        tensors=tuple(_describe_tensor(changed, tensor, selection) for tensor in members),
+        tensors=tuple(_describe_tensor(look, tensor, band) for tensor in members),
         more=more,
-        counters=tuple(_describe_counters(changed, members)),
+        counters=tuple(counters),
+        arrangement=arrangement,
     )
 
 
-def _remarks_of_storage(storage: StorageRecord, old_values: dict[int, object]) -> Iterator[Remark]:
+def _remarks_of_storage(
+    look: _Look, storage: StorageRecord, arrangement: Arrangement
+) -> Iterator[Remark]:
     if storage.objects > 1:
         # Two storage objects over one memory share no version counter: as torch.from_numpy makes.
         yield Remark(
@@ -148,12 +204,22 @@ def _remarks_of_storage(storage: StorageRecord, old_values: dict[int, object]) -
         yield Remark("summary", gettext("all cells: {facts}", facts=facts), facts)
     for note in storage.notes:
         yield Remark.in_both("note", note)
+    old_values = look.changed.earlier_cells.get(storage.id, {})
     changes = [
         gettext("cell {cell} was {value}", cell=cell, value=format_value(value))
         for cell, value in sorted(old_values.items())
     ]
     if changes:
-        yield Remark("changed cells", gettext("changed: {cells}.", cells=", ".join(changes)))
+        caption = ""
+        # What is drawn has below it what it was.
+        if not arrangement.has_cells:
+            others = ["…"] if len(changes) > MOST_CELLS_SAID else []
+            caption = ", ".join([*changes[:MOST_CELLS_SAID], *others])
+        yield Remark(
+            "changed cells", gettext("changed: {cells}.", cells=", ".join(changes)), caption
+        )
+    if storage.id in look.changed.written_elsewhere:
+        yield Remark.in_both("changed", gettext("cells that are not shown have changed"))
 
 
 def _list_values(storage: StorageRecord) -> str:
@@ -171,35 +237,28 @@ def _list_values(storage: StorageRecord) -> str:
     return ", ".join(parts)
 
 
-def _describe_tensor(
-    changed: Changes, tensor: TensorRecord, selection: MemorySelection
-) -> TensorEntry:
+def _describe_tensor(look: _Look, tensor: TensorRecord, band: Band | None) -> TensorEntry:
+    changed = look.changed
     label, is_new = changed.now.label(tensor.id), tensor.id in changed.new_tensors
-    # Made by `select_storages`, which keeps tensors with a hazard out of folds.
-    hazards = selection.hazard_sentences.get(tensor.id, ())
-    cells = cells_of_tensor(tensor)
-    storage = None if tensor.storage is None else changed.now.storage(tensor.storage)
-    if storage is not None and storage.itemsize != tensor.itemsize:
-        # `view(dtype)`: its cells are not those that the storage is said to have.
-        cells = gettext("{cells} of {number} bytes each", cells=cells, number=tensor.itemsize)
     changed_names = changed.rebound_names | changed.added_names
-    flag = "found" if tensor.id in selection.found else ""
+    flag = "found" if tensor.id in look.selection.found else ""
     names = [
         NameEntry(escape_name(name), "new" if is_new or name in changed_names else flag)
         for name in tensor.names
     ]
+    remarks = (
+        *_facts_of_tensor(look, tensor, band),
+        *_changes_of_tensor(changed, tensor),
+        # Made by `select_storages`, which keeps tensors with a hazard out of folds.
+        *look.selection.hazards.get(tensor.id, ()),
+        *(Remark.in_both("note", note) for note in _list_tensor_notes(tensor)),
+    )
     return TensorEntry(
         tensor=tensor,
         label=label,
         names=tuple(names) or (NameEntry(label, "new" if is_new else flag),),
         is_new=is_new,
-        cells=cells,
-        remarks=(
-            *_facts_of_tensor(changed.now, tensor, cells),
-            *_changes_of_tensor(changed, tensor),
-            *(Remark.in_both("hazard", sentence) for sentence in hazards),
-            *(Remark.in_both("note", note) for note in _list_tensor_notes(tensor)),
-        ),
+        remarks=look.select_remarks(remarks),
     )
 
 
@@ -209,41 +268,81 @@ def _list_tensor_notes(tensor: TensorRecord) -> Iterator[str]:
         yield gettext("a module holds it, and with it the graph that computed it")
 
 
-def _facts_of_tensor(snap: Snapshot, tensor: TensorRecord, cells: str) -> Iterator[Remark]:
+def _facts_of_tensor(look: _Look, tensor: TensorRecord, band: Band | None) -> Iterator[Remark]:
     """Yield what is so of a tensor, in the order of the text."""
+    snap = look.changed.now
     sizes, strides = format_shape(tensor.shape), format_shape(tensor.stride)
-    geometry = gettext("{shape} stride {stride}", shape=sizes, stride=strides)
-    yield Remark("geometry", gettext("shape {shape}", shape=sizes), geometry)
-    offset = gettext("offset {offset}", offset=tensor.offset) if tensor.offset else ""
+    shape = gettext("shape {shape}", shape=sizes)
+    reading = _describe_reading(look, tensor, band)
+    yield Remark("geometry", shape, reading.shape if look.has_level("storage") else "")
     stride = ""
     # Not known of a sparse tensor, which has no memory in the picture.
     if tensor.stride is not None:
         stride = gettext("stride {stride}; offset {offset}", stride=strides, offset=tensor.offset)
-    yield Remark("stride", stride, offset)
-    yield Remark("dtype", short_dtype(tensor.dtype))
-    yield Remark("history", history_of_tensor(tensor), history_of_tensor(tensor, short_form=True))
-    covers = "" if tensor.storage is None else gettext("covers {cells}", cells=cells)
-    walk = ""
-    if tensor.numel > MOST_ARCS and tensor.jumps_in_storage():
-        first = [str(byte // tensor.itemsize) for _, byte in tensor.elements(MOST_ARCS)]
-        walk = gettext("walks cells {cells}, ...", cells=", ".join(first))
-    yield Remark("cells", covers, walk)
+    yield Remark("stride", stride)
+    dtype = short_dtype(tensor.dtype)
+    # The cells have the dtype of the first tensor, which is said once.
+    is_of_cells = band is None or tensor.dtype == band.storage.dtype
+    yield Remark("dtype", dtype, "" if is_of_cells else dtype)
+    yield Remark("history", history_of_tensor(tensor), _caption_of_history(look, tensor, band))
+    covers = ""
+    if band is not None:
+        cells = cells_of_tensor(tensor)
+        if tensor.itemsize != band.storage.itemsize:
+            # `view(dtype)`: its cells are not those that the storage is said to have.
+            cells = gettext("{cells} of {number} bytes each", cells=cells, number=tensor.itemsize)
+        covers = gettext("covers {cells}", cells=cells)
+    yield Remark("cells", covers, reading.cells if look.has_level("storage") else "")
     if tensor.base is not None:
-        base = snap.label(tensor.base)
-        yield Remark(
-            "base",
-            gettext("view of {base}", base=base),
-            gettext("view of {base}", base=cut_middle(base, BASE_COLUMNS)),
-        )
+        base = gettext("view of {base}", base=snap.label(tensor.base))
+        is_beside = band is not None and tensor.base in {member.id for member in band.members}
+        # What is in the same band is seen to share.
+        yield Remark("base", base, "" if is_beside else base)
     if tensor.grad is not None:
         grad = gettext(".grad is {grad}", grad=snap.label(tensor.grad))
         # A gradient that is drawn has a name, from which it is known.
         yield Remark("grad", grad, "" if tensor.grad in snap.shown_tensor_ids else grad)
 
 
+def _describe_reading(look: _Look, tensor: TensorRecord, band: Band | None) -> Reading:
+    if band is None:
+        # Without memory that could show it.
+        return Reading(gettext("shape {shape}", shape=format_shape(tensor.shape)), "")
+    arrangement = look.arrangements.get(band.storage.id) or arrange_cells([band])
+    return describe_reading(band.storage, tensor, arrangement)
+
+
+def _caption_of_history(look: _Look, tensor: TensorRecord, band: Band | None) -> str:
+    if _has_new_node(look.changed, tensor):
+        return ""
+    if tensor.grad_fn_name is not None and tensor.id in look.origins:
+        return gettext("from {expression}", expression=look.origins[tensor.id])
+    members = band.members if band is not None else ()
+    # Said only where it is a surprise: beside a tensor over the same memory that is on the graph.
+    if tensor.is_leaf and not tensor.requires_grad:
+        is_beside_graph = any(member.requires_grad for member in members)
+        return gettext("off the graph") if is_beside_graph else ""
+    return history_of_tensor(tensor, short_form=True)
+
+
+def _has_new_node(changed: Changes, tensor: TensorRecord) -> bool:
+    """Return True if a tensor got a grad_fn of another name: that it is new says what it is."""
+    facts = changed.attribute_changes.get(tensor.id, {})
+    return tensor.grad_fn_name is not None and "grad_fn_name" in facts
+
+
 def _changes_of_tensor(changed: Changes, tensor: TensorRecord) -> Iterator[Remark]:
-    for fact in list_changes(changed, tensor.id, MEMORY_FACTS):
-        yield Remark.in_both("changed", fact)
+    for kind in MEMORY_FACTS:
+        for fact in list_changes(changed, tensor.id, (kind,)):
+            caption = fact
+            if kind == "grad" and tensor.grad in changed.now.shown_tensor_ids:
+                # A gradient that came has a row, which says that it is new.
+                caption = ""
+            elif kind == "grad_fn_name" and _has_new_node(changed, tensor):
+                caption = gettext(
+                    "grad_fn is now {node}", node=short_node_name(tensor.grad_fn_name or "")
+                )
+            yield Remark("changed", fact, caption)
     for fact in list_rebound_names(changed, tensor):
         yield Remark.in_both("changed", fact)
     for fact in list_new_names(changed, tensor):
@@ -300,16 +399,15 @@ def _describe_counter(changed: Changes, counter_id: str) -> str:
     )
 
 
-def _list_notes(
-    changed: Changes, ids_with_row: frozenset[str], selection: MemorySelection
-) -> Iterator[str]:
+def _list_notes(look: _Look, ids_with_row: frozenset[str]) -> Iterator[str]:
     """Yield what remains to be said below the storages."""
-    snap = changed.now
-    gone = [escape_name(name) for name in changed.gone_names]
+    snap, selection = look.changed.now, look.selection
+    gone = [escape_name(name) for name in look.changed.gone_names]
     if gone:
         yield gettext("no longer there: {names}", names=join_names(gone))
     # Tensors with a hazard and no name have no row that could say it.
-    yield from describe_hazards_out_of_sight(snap, ids_with_row)
+    if look.has_level("graph"):
+        yield from describe_hazards_out_of_sight(snap, ids_with_row)
     for name in snap.arrays:
         yield gettext(
             "the NumPy array {name} shares no memory with a tensor shown here",
@@ -318,7 +416,7 @@ def _list_notes(
     # Saved tensors keep storages alive that no name reaches.
     storage_ids = {storage.id for storage, _ in snap.shown_storages}
     sizes = [storage.nbytes for storage in snap.storages if storage.id not in storage_ids]
-    if sizes:
+    if sizes and look.has_level("graph"):
         yield ngettext(
             "also kept alive by the graph: {number} storage without a name, {bytes} bytes",
             "also kept alive by the graph: {number} storages without a name, {bytes} bytes",

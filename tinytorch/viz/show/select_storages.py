@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..diagnose import Changes
 from ..read import Snapshot, StorageRecord, TensorRecord
 from ..wording import matches_any
+from .contents import Remark
 from .fold import FoldableLine, ModulePath, Stretch, common_path, module_path
 from .hazard_sentences import describe_hazards
 
@@ -67,8 +68,8 @@ class MemorySelection:
     """What the user looks for: a module or a tensor; empty for nothing."""
     found: frozenset[str]
     """The tensors whose names have `find` in them."""
-    hazard_sentences: Mapping[str, tuple[str, ...]]
-    """Tensor id -> the sentences on its hazards, for which it is not folded."""
+    hazards: Mapping[str, tuple[Remark, ...]]
+    """Tensor id -> the remarks on its hazards, for which it is not folded."""
 
 
 def select_storages(changed: Changes, find: str = "", fold: bool = True) -> MemorySelection:
@@ -79,8 +80,8 @@ def select_storages(changed: Changes, find: str = "", fold: bool = True) -> Memo
     """
     check_options(find, fold)
     snap = changed.now
-    hazard_sentences = describe_hazards(snap)
-    with_hazard = hazard_sentences.keys()
+    hazards = describe_hazards(snap)
+    with_hazard = hazards.keys()
     found = frozenset(
         tensor.id
         for tensor in snap.tensors
@@ -89,7 +90,7 @@ def select_storages(changed: Changes, find: str = "", fold: bool = True) -> Memo
     bands = [Band(storage, members) for storage, members in snap.shown_storages]
     # Rows are counted, not storages: they are what makes a picture high.
     if not fold or sum(len(band.members) for band in bands) <= MOST_ROWS:
-        return MemorySelection(tuple(bands), not fold, find, found, hazard_sentences)
+        return MemorySelection(tuple(bands), not fold, find, found, hazards)
     # Folds are stretches of neighbours, so the storages of a module must be neighbours.
     homes = _sort_by_module(snap, bands)
     bands = [_limit_rows(band, {*found, *with_hazard}) for band, _ in homes]
@@ -113,7 +114,7 @@ def select_storages(changed: Changes, find: str = "", fold: bool = True) -> Memo
         most_room=MOST_ROWS,
     )
     entries = tuple(_make_entries(line, bands, line.open_stretch(0, len(bands))))
-    return MemorySelection(entries, False, find, found, hazard_sentences)
+    return MemorySelection(entries, False, find, found, hazards)
 
 
 def check_options(find: object, fold: object) -> None:

@@ -22,8 +22,6 @@ from ..wording import (
 from .select_nodes import NodeFold
 from .select_storages import StoragePack
 
-MANY_CELLS = 6
-"""More cells than this are counted in a picture, which may not show all of them."""
 MOST_LISTED = 24
 """How many cells of a tensor, and how many saved values and edges of a node, are listed."""
 
@@ -39,18 +37,14 @@ def _other_grad_label(snap: Snapshot, tensor: TensorRecord) -> str:
     return "" if label in tensor.names else label
 
 
-def title_of_storage(
-    snap: Snapshot, members: Sequence[TensorRecord], *, short_form: bool = False
-) -> str:
-    """Return `one storage, shared by a and b` or `storage of c alone`; the short form omits "alone"."""
+def title_of_storage(snap: Snapshot, members: Sequence[TensorRecord]) -> str:
+    """Return `one storage, shared by a and b` or `storage of c alone`."""
     grad_labels = [_other_grad_label(snap, tensor) for tensor in members]
     names = [
         f"{snap.label(tensor.id)} = {grad_label}" if grad_label else snap.label(tensor.id)
         for tensor, grad_label in zip(members, grad_labels, strict=True)
     ]
-    # A NumPy array over the memory shares it, too: writes go both ways, and uncounted.
-    arrays = snap.storage(members[0].storage).arrays if members[0].storage else ()
-    names += [gettext("{name} (a NumPy array)", name=escape_name(name)) for name in arrays]
+    names += _label_arrays(snap, members)
     if len(names) > 1:
         return gettext("one storage, shared by {names}", names=join_names(names))
     count = len(members[0].names) + bool(grad_labels[0])
@@ -58,17 +52,38 @@ def title_of_storage(
         return gettext(
             "storage of one tensor with {number} names, {names}", number=count, names=names[0]
         )
-    if short_form:
-        return gettext("storage of {name}", name=names[0])
     return gettext("storage of {name} alone", name=names[0])
 
 
-def list_unusual(storage: StorageRecord) -> list[str]:
-    """List of size, dtype and device what no reader expects: `10,000 cells`, `int64`, `on cuda`."""
+def caption_of_storage(snap: Snapshot, members: Sequence[TensorRecord]) -> str:
+    """Return `one storage, shared by a (also called b) and c`, which can be read aloud."""
+    names = []
+    for tensor in members:
+        first, *others = [*map(escape_name, tensor.names)] or [snap.label(tensor.id)]
+        others += filter(None, [_other_grad_label(snap, tensor)])
+        if others:
+            first = gettext("{name} (also called {others})", name=first, others=join_names(others))
+        names.append(first)
+    names += _label_arrays(snap, members)
+    if len(names) > 1:
+        return gettext("one storage, shared by {names}", names=join_names(names))
+    return gettext("storage of {name}", name=names[0])
+
+
+def _label_arrays(snap: Snapshot, members: Sequence[TensorRecord]) -> list[str]:
+    """Name the NumPy arrays over the memory: they share it, too; writes go both ways, uncounted."""
+    arrays = snap.storage(members[0].storage).arrays if members[0].storage else ()
+    return [gettext("{name} (a NumPy array)", name=escape_name(name)) for name in arrays]
+
+
+def list_unusual(storage: StorageRecord, *, are_cells_drawn: bool) -> list[str]:
+    """List of dtype and device what no reader expects: `float64`, `on cuda`."""
     unusual = []
-    if storage.cells > MANY_CELLS:
-        unusual.append(ngettext("{number} cell", "{number} cells", storage.cells))
-    if short_dtype(storage.dtype) != "float32" and storage.cells:
+    usual = ["float32"]
+    if are_cells_drawn:
+        # As values without a point, or True and False, are as a matter of course.
+        usual += ["int64", "bool"]
+    if short_dtype(storage.dtype) not in usual and storage.cells:
         unusual.append(short_dtype(storage.dtype))
     if storage.device != "cpu":
         unusual.append(gettext("on {device}", device=storage.device))
@@ -127,13 +142,14 @@ def cells_of_tensor(tensor: TensorRecord) -> str:
 def history_of_tensor(tensor: TensorRecord, *, short_form: bool = False) -> str:
     """Return `leaf, requires grad`, `leaf, needs no grad` or `not a leaf, grad_fn MulBackward0`.
 
-    The short form is `grad_fn MulBackward0`, and nothing for the usual leaf that needs no grad.
+    The short form is `leaf, needs grad`, `grad_fn MulBackward0`, and nothing for the usual leaf that
+    needs no grad.
     """
     # torch raises if the grad_fn of a view made in no_grad is read after an in-place write.
     if tensor.is_leaf is None:
         return gettext("grad_fn invalid")
     if tensor.is_leaf and tensor.requires_grad:
-        return gettext("leaf, requires grad")
+        return gettext("leaf, needs grad") if short_form else gettext("leaf, requires grad")
     if tensor.is_leaf:
         return "" if short_form else gettext("leaf, needs no grad")
     node = short_node_name(tensor.grad_fn_name or "None")

@@ -424,7 +424,7 @@ def _draw_pictures(
     # square of n, and 400 rounds took 46 seconds. Memory leaves at least half of them to graphs.
     seconds = run.limits.seconds
     time_of_memories = _DrawingTime(seconds / 2)
-    count = _draw_memories(changes, pictures, time_of_memories)
+    count = _draw_memories(run, changes, pictures, time_of_memories)
     _add_undrawn(pictures, "memory", list(changes)[count:], seconds)
     graphs = {number: changed for number, changed in changes.items() if changed.now.nodes}
     # An error speaks for itself: nodes are marked only for a gradient that was computed.
@@ -476,13 +476,18 @@ def _add_undrawn(
 
 
 def _draw_memories(
-    changes: Mapping[int, Changes], pictures: Mapping[int, StepPictures], time_left: _DrawingTime
+    run: RecordedRun,
+    changes: Mapping[int, Changes],
+    pictures: Mapping[int, StepPictures],
+    time_left: _DrawingTime,
 ) -> int:
     """Draw the memory of the steps while there is time; return of how many."""
     drawn: dict[tuple[str, str], StepPicture] = {}
     before = ""
     count = 0
-    memories = memories_of(time_left.limit(changes.values()))
+    # A picture says which expression computed a tensor.
+    sources = [run.steps[number - 1].site.source for number in changes]
+    memories = memories_of(time_left.limit(changes.values()), sources=sources)
     # Fewer memories than changes, if the time was up before all had a place.
     for number, memory in zip(changes, memories, strict=False):
         if time_left.is_up():
