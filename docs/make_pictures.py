@@ -1,6 +1,6 @@
 """Make docs/pictures.md and its pictures: each case is run, drawn and described.
 
-python docs/make_pictures.py            writes the page and its pictures
+python docs/make_pictures.py            writes the page, its pictures, and those of the README that move
 python docs/make_pictures.py --check    writes nothing; says what is not as it would be made
 """
 
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from copylab import steps
 
 if TYPE_CHECKING:
     from tinytorch.viz import Explanation, Snapshot
@@ -35,6 +37,15 @@ class Case:
     then: str = ""
     """What runs between two looks; the second one is shown, with what changed marked."""
 
+
+MOVING_PROGRAM = """\
+a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+out = a.sigmoid()
+d = out.data
+d.zero_()
+out.sum().backward()
+"""
+"""What the README shows first, step by step: a wrong gradient without an error."""
 
 CASES = (
     Case(
@@ -267,6 +278,13 @@ def list_outdated(engine: ModuleType, folder: Path = FOLDER) -> list[str]:
     ]
 
 
+def write_moving_pictures() -> None:
+    """Write the moving pictures of the README. Their bytes follow Pillow's release: no --check."""
+    shown = steps(MOVING_PROGRAM)
+    for theme in ("light", "dark"):
+        shown.save(FOLDER / "pictures" / f"steps-{theme}.gif", theme=theme)
+
+
 def main(arguments: list[str]) -> int:
     """Write the files, or with --check say which are not current."""
     engine = importlib.import_module("tinytorch")
@@ -277,6 +295,7 @@ def main(arguments: list[str]) -> int:
     for name, text in make_files(engine).items():
         (FOLDER / name).parent.mkdir(exist_ok=True)
         (FOLDER / name).write_text(text, "utf-8")
+    write_moving_pictures()
     return 0
 
 
