@@ -12,9 +12,9 @@ def test_the_cpu_says_what_the_cpu_says(
 ) -> None:
     programs = list(on_cuda.read_programs())
     monkeypatch.setattr(on_cuda, "read_programs", lambda: programs[:3])
-    monkeypatch.setattr(on_cuda, "WIDTHS", (8,))
+    monkeypatch.setattr(on_cuda, "SIZES", ((8, 4),))
     assert on_cuda.main(["--device", "cpu", "--rounds", "1"]) == 0
-    compared, timed = capsys.readouterr().out.splitlines()
+    compared, *_, timed = capsys.readouterr().out.splitlines()
     assert compared.startswith("3 programs, ")
     assert compared.endswith(" texts compared on cpu, 0 differ.")
     assert ", ratio " in timed

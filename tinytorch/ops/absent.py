@@ -8,7 +8,6 @@ _SLICE = "int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1"
 # PyTorch's schemas, where tinytorch has another overload of the name, or of that without `_`. In
 # front of each its place among the forms that PyTorch's errors list; -1 if only its `out=` is absent.
 ABSENT_FORMS = (
-    (-1, "argsort(Tensor self, *, bool stable, int dim=-1, bool descending=False)"),
     (0, "bernoulli_(Tensor(a!) self, Tensor p, *, Generator? generator=None)"),
     (1, "bmm(Tensor self, Tensor mat2, ScalarType out_dtype)"),
     (0, "lerp(Tensor self, Tensor end, Tensor weight)"),

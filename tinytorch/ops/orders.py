@@ -58,6 +58,7 @@ sort = op(
 op(
     "argsort(Tensor self, *, bool stable, int dim=-1, bool descending=False)",
     composite(lambda self, stable, dim, descending: _sort_stable(self, stable, dim, descending)[1]),
+    out=True,
 )
 op(
     "argsort(Tensor self, int dim=-1, bool descending=False)",

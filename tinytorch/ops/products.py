@@ -172,6 +172,7 @@ op(
     "prod(Tensor self, *, ScalarType? dtype=None)",
     Kernel(lambda a, dtype: _multiply_along(a, None, False, dtype)),
     self=_prod_backward,
+    out=False,
 )
 prod_dim = op(
     "prod(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None)",

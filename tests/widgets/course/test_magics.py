@@ -149,7 +149,7 @@ class TestMemory:
         ("line", "message"),
         [
             ("q", "q: NameError: name 'q' is not defined"),
-            ("n", "n is of type int, which is no tensor"),
+            ("n", "n is of type int, which is neither a tensor"),
             ("x[", "x\\[: SyntaxError"),
         ],
     )
