@@ -16,7 +16,7 @@ GUIDE = Path(__file__).resolve().parents[1] / "docs" / "engine.md"
 PICTURES = GUIDE.with_name("pictures_inside.md")
 _LINK = re.compile(r"\[[^\]]*\]\(([^)#]+)\)")
 _PLACE = re.compile(r"((?:`\w+`(?:, )?)+) in \[[\w/.]+\]\(([^)]+)\)")
-_STEP = re.compile(r"\[`[\w/.]+`\]\((\S+)\)")
+_STEP = re.compile(r"\[`[\w/.]+`\]\(([^\s)]+)\)")
 
 
 class Rule(NamedTuple):
