@@ -142,7 +142,7 @@ def test_a_lesson_as_it_is_taken(watched: Watched, lab: Lab) -> None:
         "✖ Not yet"
     )
     expect(
-        page.get_by_text("Right: y leads back to x through its nodes. x.grad is 12.")
+        page.get_by_text("Right: the nodes behind y lead to x, and backward put the slope there")
     ).to_be_visible()
     kept = json.loads((folder / "copylab-progress.json").read_text("utf-8"))
     assert kept["predictions"]["start/recorded"]["right"] == 7
