@@ -27,3 +27,6 @@ ROWS += [
 ROWS += ["x.prod()", "p.prod()", "p.prod(0, True)", "p.cumprod(0)", "i.prod()", "i.cumsum(0)", "b.cumsum(0)", "x.cumsum(0, dtype=torch.float64)",
          "x.logsumexp((0, -1))", "x.logsumexp(0, True)", "x.sort(0, True)", "torch.sort(x, stable=True)",
          "p.topk(1)", "p.topk(1, 0, False)", "x.topk(9)", "i.std()"]  # fmt: skip
+# Sums of many small numbers need more digits than they have; a write meets each cell once.
+ROWS += ["torch.ones(1).expand(3).cumsum_(0)", "torch.ones(1).expand(3).cumprod_(0)", "torch.full((1000,), 0.1).cumsum(0)[-1].item()",
+         "torch.zeros(1).half().scatter_add_(0, torch.zeros(3000, dtype=torch.int64), torch.full((3000,), 0.1).half())"]  # fmt: skip

@@ -27,6 +27,7 @@ from .choosing import (
     masked_fill,
     masked_fill_,
     prepare_scatter,
+    reduce_at_cells,
     scatter,
     scatter_add,
     where,
@@ -501,7 +502,7 @@ def _reduce_scattered(
     if not include_self:
         # The first that comes is taken as it is.
         x[cells] = _find_neutral(reduce, x.dtype)
-    ufunc.at(x, cells, values)
+    reduce_at_cells(ufunc, x, cells, values)
     if reduce == "mean":
         counts = np.full(x.shape, int(include_self), np.int64)
         np.add.at(counts, cells, 1)

@@ -350,8 +350,19 @@ def _add_scattered(a: np.ndarray, dim: int, index: np.ndarray, src: np.ndarray) 
     """Add the source's elements where `index` points, each time that it does."""
     where_to = prepare_scatter(a, dim, index, src)
     if where_to is not None:
-        # `x[cells] += values` would add once where an index occurs several times.
-        np.add.at(*where_to)
+        reduce_at_cells(np.add, *where_to)
+
+
+def reduce_at_cells(ufunc: np.ufunc, a: np.ndarray, cells: Any, values: Any) -> None:
+    """Combine values with what the cells hold, each time that a cell is named."""
+    # `a[cells] += values` would add once where an index occurs several times.
+    if a.dtype.char != "e":
+        ufunc.at(a, cells, values)
+        return
+    # In float16 a growing sum soon ignores what is added: 256 + 0.1 is 256.
+    wide = a.astype(np.float32)
+    ufunc.at(wide, cells, values)
+    a[...] = wide
 
 
 _ZERO_AT_INDEX = {"self": lambda grad, dim, index: scatter(grad, dim, index, 0)}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import BY_NUM, cpp_name, wrap_dim, wrap_dims
+from ..base import BY_NUM, check_overlap, cpp_name, wrap_dim, wrap_dims
 from .arranging import flip
 from .copies import convert_grad, copy_
 from .creation import new_ones, new_zeros
@@ -21,6 +21,8 @@ from .sums import expand, numpy_axes, sum_dims
 from .views import reshape, unsqueeze
 
 _INT = np.dtype(np.int64)
+_WIDER = {"e": np.dtype(np.float32), "f": np.dtype(np.float64)}
+"""By the character of a dtype, the one in which running sums and products are computed."""
 
 
 def _dtype_of_sum(a: np.ndarray, dtype: Any) -> np.dtype:
@@ -38,9 +40,9 @@ def _has_zero(x: Any) -> bool:
 
 
 def _accumulate_array(a: np.ndarray, ufunc: np.ufunc, dim: int, result: np.dtype) -> np.ndarray:
-    """Return running sums or products. float16 is computed in float32."""
+    """Return running sums or products. Floats are computed with twice the digits, as in torch."""
     d = wrap_dim(dim, a.ndim)
-    wide = np.dtype(np.float32) if result.char == "e" else result
+    wide = _WIDER.get(result.char, result)
     if not a.ndim:
         return a.astype(result)
     return ufunc.accumulate(a.astype(wide), d).astype(result, copy=False)
@@ -57,6 +59,7 @@ def _declare_running(name: str, ufunc: np.ufunc, formula: Any) -> Any:
                 "should match"
             )
         check_kernel(a.dtype, "if", f"{name}_out_cpu")
+        check_overlap(a)
         return _accumulate_array(a, ufunc, dim, a.dtype)
 
     op(

@@ -85,8 +85,8 @@ def _compute_variance(name: str, a: Any, dim: Any, correction: Any, keepdim: boo
             "reduction factor (input numel divided by output numel).",
             "aten/src/ATen/native/ReduceOps.cpp:1861",
         )
-    # float16 has too few digits for a sum
-    x = a.astype(np.float32) if a.dtype.char == "e" else a
+    # torch computes in double precision: the distances to a large mean have few digits else
+    x = a.astype(np.float64)
     axes = numpy_axes(a, dims)
     away = x - np.divide(np.add.reduce(x, axes, keepdims=True), x.dtype.type(count))
     total = np.add.reduce(away * away, axes, keepdims=keepdim)

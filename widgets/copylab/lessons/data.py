@@ -114,7 +114,7 @@ def update(w):
         "x.data.fill_(100.0)\ny = (x * x).sum()\ny.backward()": "y shows 10000",
         "y = (x * x).sum()\nx.data.fill_(200.0)\ny.backward()": "x.grad is [400]",
     },
-    right="`backward` computed from 100, which a write past the counter had put there: no error, and a wrong gradient.",
+    right="`x.grad` is 200, where 6 is the gradient of `y` at 3: it is wrong, and nothing says so.",
 )
 def silent(x, y):
     yield shows_values(9, y=y)

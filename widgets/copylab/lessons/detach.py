@@ -101,7 +101,7 @@ def protect(a, out, shown):
         "y = a * 3.0 * a.detach() / 3.0\ny.backward()\n(a * 1).backward()": "a.grad is 4",
         "y = a + 3.0\ny.backward()": "y shows 6",
     },
-    right="one of the two ways from `y` to `a` is cut, so half of the gradient comes back.",
+    right="3 came back to `a`: half of what `a * a` sends.",
 )
 def keep_value(a, y):
     yield graph_leads_back(y=y, a=a)

@@ -147,7 +147,7 @@ def activation(a, h, loss):
         "for x in (1.0, 2.0, 3.0):\n    state = w * x\n    total = total + state * state\ntotal.backward()": "total shows [14]",
         "for x in (1.0, 2.0, 3.0):\n    state = state + w * x\n    total = total + state * state": "w.grad is None",
     },
-    right="what the squares had saved was not written over.",
+    right="nothing that `backward` needed was written over.",
 )
 def running(w, total):
     yield graph_leads_back(total=total, w=w)

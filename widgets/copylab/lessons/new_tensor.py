@@ -78,7 +78,7 @@ pattern = predict(
         "target = scores.new_tensor([0, 1], requires_grad=True)": "target requires grad",
         "target = [0, 1]": "of type list",
     },
-    right="dtype and device come from `scores`, the numbers from the list.",
+    right="`target` has the dtype and the device of `scores`, and cells of its own.",
 )
 def targets(scores, target):
     yield share_no_cells(target=target, scores=scores)

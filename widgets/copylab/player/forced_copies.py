@@ -25,10 +25,13 @@ def explain_copy(source: str, after: Snapshot) -> StepSentence | None:
     except (SyntaxError, IndexError):
         return None  # the beginning of a block
     match statement:
-        case ast.Assign([ast.Name(target)], ast.Call(ast.Attribute(operand, method))) if method in {
-            *_RESHAPING_METHODS,
-            "contiguous",
-        }:
+        case ast.Assign(
+            [ast.Name(target)], ast.Call(ast.Attribute(operand, method), args, keywords)
+        ):
+            # `contiguous(memory_format=...)` also copies what is contiguous in another way.
+            has_reason = method == "contiguous" and not (args or keywords)
+            if not has_reason and method not in _RESHAPING_METHODS:
+                return None
             base = _find_base(operand)
         case _:
             return None

@@ -261,9 +261,15 @@ def make_frames(run: RecordedRun) -> tuple[Frame, ...]:
             silent_keys=silent_keys,
             root=_quote_root(step),
         )
+        # Inside of a function the names of a line are not those of the snapshot.
         reason = explain_copy(step.site.source, step.seen.snapshot)
-        if reason is not None:
+        if reason is not None and step.site.function is None:
             sentences = (*sentences, reason)
+        # Written for good, and no backward asks for it: then there is nothing to be alarmed at.
+        if not any(later.error for later in run.steps[number:]):
+            sentences = tuple(
+                said._replace(role="reason") if said.role == "alarm" else said for said in sentences
+            )
         step_pictures = pictures.get(number, StepPictures())
         frames.append(
             Frame(
@@ -291,9 +297,18 @@ def _quote_root(step: Step) -> str:
     except (SyntaxError, IndexError):
         return ""  # the beginning of a block
     match statement:
-        case ast.Expr(ast.Call(ast.Attribute(root, "backward"))):
+        case ast.Expr(ast.Call(ast.Attribute(root, "backward"))) if _is_made_of_tensors(root, step):
             return shorten_text(ast.unparse(root), 30)
     return ""
+
+
+def _is_made_of_tensors(root: ast.expr, step: Step) -> bool:
+    """Return False for `torch.autograd.backward(loss)`, and for a trainer's `self.backward(loss)`."""
+    # Inside of a function the snapshot calls a variable `loss in f`.
+    names = {name.partition(" in ")[0] for name, _ in step.seen.snapshot.names}
+    if isinstance(root, ast.Name | ast.Attribute):
+        return ast.unparse(root) in names
+    return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(root))
 
 
 def _raise_alarms(run: RecordedRun, blames: Mapping[int, Blame]) -> dict[int, list[StepAlarm]]:
@@ -313,7 +328,8 @@ def _raise_alarms(run: RecordedRun, blames: Mapping[int, Blame]) -> dict[int, li
     for number, blame in wrong.items():
         site = run.steps[number - 1].site
         # Of two wrong ones on one line it is not known which was measured.
-        numbers = harm.get(site.line, ()) if backwards[site.line] == 1 else ()
+        is_measured = site.text is run.texts[0] and backwards[site.line] == 1
+        numbers = harm.get(site.line, ()) if is_measured else ()
         title = gettext("A gradient will be wrong, without an error")
         place = site.phrase_place(several=len(run.texts) > 1)
         where = gettext("Backward {where} computes from the new values.", where=place)

@@ -15,17 +15,19 @@ from ..watching import GradientNumbers, watch
 
 
 def measure_harm(run: RecordedRun) -> dict[int, tuple[GradientNumbers, ...]]:
-    """Return the spoiled gradients of a run in numbers, by the line that called backward.
+    """Return the spoiled gradients of a run in numbers, by the program's line that called backward.
 
-    Nothing of a line that did so more than once for one write, and nothing of a program that may do
-    something else in a second run.
+    Nothing of a backward in another file, which may have a line of the same number, nothing of a
+    line that called it more than once for one write, and nothing of a program that may do something
+    else in a second run.
     """
     if not run.can_repeat:
         return {}
     watched = watch(silent="record")
+    stopwatch = Stopwatch(run.limits.seconds)
     try:
         with (
-            Stopwatch(run.limits.seconds) as stopwatch,
+            stopwatch,
             repeatable_session(run.engine),
             redirect_stdout(io.StringIO()),
             redirect_stderr(io.StringIO()),
@@ -34,10 +36,14 @@ def measure_harm(run: RecordedRun) -> dict[int, tuple[GradientNumbers, ...]]:
         ):
             execute_program(run.texts[0].code, run.engine, watch=stopwatch)
     # Its error, or the end of its time: what was measured until then holds.
-    except BaseException:  # noqa: BLE001
-        pass
+    except BaseException:
+        if stopwatch.reason == "interrupt":
+            raise  # by the user, who wants no more of it
     harm: dict[int, tuple[GradientNumbers, ...]] = {}
     for finding in watched.findings:
-        if finding.backward is not None and finding.times == 1 and finding.gradients:
-            harm.setdefault(finding.backward.line, finding.gradients)
+        place = finding.backward
+        if place is None or place.file != run.texts[0].file:
+            continue
+        if finding.times == 1 and finding.gradients:
+            harm.setdefault(place.line, finding.gradients)
     return harm

@@ -339,17 +339,16 @@ class Steps(Sequence[Frame]):
         ImportError for what is needed and missing, LayoutError for a graph that cannot be drawn.
         """
         path = Path(path)
+        self._check_drawing(path, step, theme)
         match path.suffix.lower():
             case ".html" | ".htm":
                 content = self._make_page().encode()
-            case ".gif" if len(self):
+            case ".gif":
                 drawings = [StageDrawing(frame, self._stage) for frame in self.frames]
                 is_loud = [bool(frame.alarms or frame.error) for frame in self.frames]
                 content = animate(drawings, is_loud, theme or "light")
             case ".svg" | ".png" | ".pdf":
                 number = len(self) if step is None else step
-                if not 1 <= number <= len(self):
-                    raise ValueError(f"there is no step {number}: they are 1 to {len(self)}")
                 drawing = StageDrawing(self.frames[number - 1], self._stage)
                 content = drawing.content(path, theme) or b""
             case _:
@@ -361,6 +360,21 @@ class Steps(Sequence[Frame]):
         # Made whole before: an error in that must leave the old file as it is.
         path.write_bytes(content)
         return path
+
+    def _check_drawing(self, path: Path, step: int | None, theme: str | None) -> None:
+        """Raise ValueError for a step or a theme that a file of that name cannot have."""
+        kind = path.suffix.lower()
+        is_page = kind in (".html", ".htm")
+        if theme is not None and is_page:
+            raise ValueError("a page follows the theme of its reader: theme= is for drawings")
+        if theme not in (None, "light", "dark", "print"):
+            raise ValueError(f'theme must be "light", "dark" or "print", not {theme!r}')
+        if step is not None and (is_page or kind == ".gif"):
+            raise ValueError(f"{kind} has all steps: step= is for .svg, .png and .pdf")
+        if kind in (".gif", ".svg", ".png", ".pdf") and not len(self):
+            raise ValueError("there are no steps to draw")
+        if step is not None and (type(step) is not int or not 1 <= step <= len(self)):
+            raise ValueError(f"there is no step {step!r}: they are 1 to {len(self)}")
 
     @cached_property_in_language
     def _stage(self) -> StageSizes:
