@@ -250,15 +250,23 @@ def find_objects(kinds: Iterable[type]) -> list[Any]:
     """
     # Each object twice in a row: `compress` takes one, the question for its class the other.
     objects = chain.from_iterable(map(repeat, _iterate_objects(), repeat(2)))
-    # By `id`: a metaclass may have a hash in Python, and there another thread would get its turn.
-    class_ids = frozenset(map(id, kinds))
-    return list(compress(objects, map(class_ids.__contains__, map(id, map(type, objects)))))
+    class_keys = frozenset(map(_IDENTITY_KEY, kinds))
+    asked = map(class_keys.__contains__, map(_IDENTITY_KEY, map(type, objects)))
+    return list(compress(objects, asked))
 
 
 def find_classes() -> Iterable[type]:
     """Return the classes of all objects of the process, in the same way."""
     classes = chain.from_iterable(map(repeat, map(type, _iterate_objects()), repeat(2)))
-    return dict(zip(map(id, classes), classes, strict=False)).values()
+    return dict(zip(map(_IDENTITY_KEY, classes), classes, strict=False)).values()
+
+
+_IDENTITY_KEY = object.__hash__
+"""A number of each object that no other living object has.
+
+`hash` may be written in Python, by a metaclass, and `id` tells hooks of `sys.addaudithook`, which
+are (filelock adds one): in Python another thread would get its turn.
+"""
 
 
 def _iterate_objects() -> Iterator[Any]:
