@@ -148,6 +148,12 @@ def front(request: pytest.FixtureRequest, lab: Lab) -> Lab:
     return replace(lab, front=request.param)
 
 
+@pytest.fixture(params=["lab", pytest.param("notebook", marks=pytest.mark.stress)])
+def usual_front(request: pytest.FixtureRequest, lab: Lab) -> Lab:
+    """JupyterLab, and Notebook 7 in the long tests: it shows widgets by the same code."""
+    return replace(lab, front=request.param)
+
+
 def _free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))

@@ -51,10 +51,10 @@ def run_cell(page: Page, source: str, by: str) -> None:
     )
 
 
-def test_buttons_by_keyboard_alone_in_both_themes(watched: Watched, front: Lab) -> None:
-    name = book(front, f"buttons-{front.front}.ipynb", "t = torch.arange(3)", "part")
+def test_buttons_by_keyboard_alone_in_both_themes(watched: Watched, usual_front: Lab) -> None:
+    name = book(usual_front, f"buttons-{usual_front.front}.ipynb", "t = torch.arange(3)", "part")
     page = watched.page
-    watched.run_all(front.address(name))
+    watched.run_all(usual_front.address(name))
     panel = page.get_by_role("group", name="Exercise")
     expect(panel.get_by_text("t shall show <i>[2, 3]</i>.")).to_be_visible()
     expect(panel.get_by_text("○ Not attempted")).to_be_visible()

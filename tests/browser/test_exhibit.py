@@ -165,20 +165,20 @@ tabs
 """
 
 
-def test_a_box_in_a_saved_page(watched: Watched, front: Lab, tmp_path: Path) -> None:
-    name = write(front.folder, "boxed.ipynb", BOXED, "slider.value = 2")
+def test_a_box_in_a_saved_page(watched: Watched, usual_front: Lab, tmp_path: Path) -> None:
+    name = write(usual_front.folder, "boxed.ipynb", BOXED, "slider.value = 2")
     page = watched.page
-    watched.run_all(front.address(name))
+    watched.run_all(usual_front.address(name))
     expect(page.locator(".cl-live .cl-player")).to_have_attribute("data-step", "2")
     twin = page.locator(".copylab-twin")
     expect(twin).to_be_hidden()
     page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
-    front.close_sessions()
+    usual_front.close_sessions()
 
-    page.goto(front.address(name))
+    page.goto(usual_front.address(name))
     expect(twin.locator(".cl-player")).to_be_visible()
     expect(twin.get_by_text("The table")).to_be_visible()
-    page.goto(page_of(front.folder / name, tmp_path))
+    page.goto(page_of(usual_front.folder / name, tmp_path))
     player = page.locator(".cl-player")
     expect(player).to_have_attribute("data-step", "1")
     page.get_by_role("button", name="Next step").click()

@@ -71,9 +71,9 @@ def save(page: Page) -> None:
     page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
 
 
-def test_by_mouse(watched: Watched, front: Lab) -> None:
+def test_by_mouse(watched: Watched, usual_front: Lab) -> None:
     page = watched.page
-    watched.run_all(front.address(write(front.folder, "mouse.ipynb", SETUP, SHOW)))
+    watched.run_all(usual_front.address(write(usual_front.folder, "mouse.ipynb", SETUP, SHOW)))
     lab, says = live(page), live(page).get_by_role("status").first
     expect(lab.locator(".cl-lab-head")).to_have_text(
         "y is a new tensor with its own memory; gradients flow back to x."
@@ -126,10 +126,12 @@ def test_by_mouse(watched: Watched, front: Lab) -> None:
     expect(row.get_by_text("print(start <= y.data_ptr() < end)")).to_be_visible()
 
 
-def test_by_keyboard_alone(watched: Watched, front: Lab) -> None:
+def test_by_keyboard_alone(watched: Watched, usual_front: Lab) -> None:
     page = watched.page
     watched.run_all(
-        front.address(write(front.folder, "keys.ipynb", "# A heading", SETUP, SHOW, "last = 1"))
+        usual_front.address(
+            write(usual_front.folder, "keys.ipynb", "# A heading", SETUP, SHOW, "last = 1")
+        )
     )
     lab, says = live(page), live(page).get_by_role("status").first
     expect(lab.locator(".cl-lab-strip")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The player in JupyterLab: by keyboard, in both themes, saved, reopened, untrusted, converted, live."""
+"""The player in JupyterLab: by keyboard, in both themes, live."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser.books import PROGRAM, page_of, stepping, write
+from browser.books import stepping, write
 from browser.conftest import Lab, Watched
 from playwright.sync_api import Locator, Page, expect
 
@@ -204,44 +204,6 @@ def test_keys_stay_where_they_belong(watched: Watched, lab: Lab) -> None:
     page.keyboard.press("ArrowUp")
     assert notebook.evaluate(active) == at - 1
     expect(first).to_have_attribute("data-step", "6")
-
-
-def test_saved_reopened_untrusted_and_converted(watched: Watched, lab: Lab, tmp_path: Path) -> None:
-    name = write(lab.folder, "saved.ipynb", *stepping(PROGRAM + "# <b>&amp;\n"))
-    page = watched.page
-    watched.run_all(lab.address(name))
-    page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
-    expect(page.locator(".cl-player")).to_be_visible()
-    lab.close_sessions()
-
-    # Nothing is run: the stored output, trusted because it was made here.
-    page.goto(lab.address(name))
-    player = page.locator(".cl-player")
-    expect(player).to_be_visible()
-    assert len(step_through(page, player)) == 7
-
-    book = (lab.folder / name).read_text("utf-8")
-    assert "copylab-steps" in book
-    (lab.folder / "foreign.ipynb").write_text(
-        book.replace("import tinytorch", "import  tinytorch"), "utf-8"
-    )
-    page.goto(lab.address("foreign.ipynb"))
-    page.locator("details").first.wait_for()
-    expect(page.locator(".cl-player")).to_have_count(0)
-    summary = page.locator("summary", has_text="Step 3, line 3: y = x.clone()")
-    summary.focus()
-    page.keyboard.press("Enter")
-    images = page.locator("details[open] > figure img")
-    expect(images.first).to_be_visible()
-    for image in images.all():
-        assert image.evaluate("(i) => i.decode().then(() => i.naturalWidth)") > 50
-    expect(page.get_by_text("y is a new tensor with a storage of its own")).to_be_visible()
-
-    converted = page_of(lab.folder / name, tmp_path)
-    page.context.set_offline(True)
-    page.goto(converted)
-    assert len(step_through(page, page.locator(".cl-player"))) == 7
-    check_axe(page)
 
 
 def test_live(watched: Watched, front: Lab) -> None:
