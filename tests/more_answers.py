@@ -40,7 +40,8 @@ _VLOSS = "\nloss = (value[0] - goal) ** 2\nloss.backward()"
 _STACK = "w = torch.tensor([1.0, 2.0], requires_grad=True)\nparts = [w[0] * 3, w[1] * 4]\n"
 _MASK = "x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\n"
 _ROW = "row = torch.tensor([1.0, 2.0])\n"
-_ARRAY = "import numpy as np\narray = np.array([1.0, 2.0])\n"
+_ARRAY = 'import numpy as np\narray = np.array([1.0, 2.0])\nreader = {"buffer": array}\n'
+_NEXT = '\nreader["buffer"][:] = 0.0'
 _OLD = "w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n    w.grad = None\n    loss = (w * w).sum()\n"
 _A = "a = torch.tensor([1.0, 2.0], requires_grad=True)\n"
 _LOSS = (
@@ -571,15 +572,16 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
     ),
     "clinic/numpy": (
         [
-            _ARRAY + "data = torch.from_numpy(array.copy())\narray[:] = 0.0",
-            _ARRAY + "data = torch.from_numpy(array).clone()\narray[:] = 0.0",
-            _ARRAY + "data = torch.as_tensor(array, dtype=torch.float32)\narray[:] = 0.0",
+            _ARRAY + "data = torch.from_numpy(array.copy())" + _NEXT,
+            _ARRAY + "data = torch.from_numpy(array).clone()" + _NEXT,
+            _ARRAY + "data = torch.as_tensor(array, dtype=torch.float32)" + _NEXT,
         ],
         {
-            _ARRAY + "data = torch.as_tensor(array)\narray[:] = 0.0": NO_DIFFERENCE,
-            _ARRAY + "data = torch.from_numpy(array).detach()\narray[:] = 0.0": NO_DIFFERENCE,
+            _ARRAY + "data = torch.as_tensor(array)" + _NEXT: NO_DIFFERENCE,
+            _ARRAY + "data = torch.from_numpy(array).detach()" + _NEXT: NO_DIFFERENCE,
             _ARRAY
-            + "data = torch.from_numpy(array).view(2)\narray[:] = 0.0": "looks at the memory of array",
+            + "data = torch.from_numpy(array).view(2)"
+            + _NEXT: "looks at the memory of array",
         },
     ),
     "clinic/scaled": (

@@ -9,6 +9,7 @@ import time
 import urllib.request
 from pathlib import Path
 
+import copylab.course
 import nbformat
 import pytest
 from copylab.course.command import main
@@ -41,6 +42,19 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path / "mine"
+
+
+def test_jupyterlab_is_told_what_the_course_needs() -> None:
+    settings = json.loads(
+        Path(copylab.course.__file__)
+        .with_name("labconfig")
+        .joinpath("default_setting_overrides.json")
+        .read_text("utf-8")
+    )
+    # Or a notebook that is reopened says "Error displaying widget: model not found" over each table.
+    assert settings["@jupyter-widgets/jupyterlab-manager:plugin"] == {"saveState": True}
+    viewers = settings["@jupyterlab/docmanager-extension:plugin"]["defaultViewers"]
+    assert viewers == {"markdown": "Markdown Preview"}
 
 
 @pytest.mark.usefixtures("source")
@@ -301,7 +315,7 @@ def test_a_home_that_jupyter_cannot_write_is_a_sentence(folder: Path, tmp_path: 
     assert str(file) in said
 
 
-def test_jupyterlab_opens_the_first_lesson_and_asks_nothing(folder: Path, tmp_path: Path) -> None:
+def test_jupyterlab_opens_the_front_page_and_asks_nothing(folder: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     # Nothing of the user's own Jupyter settings, and none of the port numbers that something else may hold.
@@ -321,7 +335,7 @@ def test_jupyterlab_opens_the_first_lesson_and_asks_nothing(folder: Path, tmp_pa
         url = wait_for_address(log, server)
         page = urllib.request.urlopen(url, timeout=30).read().decode()
         assert "JupyterLab" in page
-        assert re.search(r"/lab/tree/[^/]+\.ipynb\?", url)
+        assert "/lab/tree/START_HERE.md?" in url
         assert (folder / url.partition("/lab/tree/")[2].partition("?")[0]).is_file()
         settings = url.replace(
             url[url.index("/lab/tree") : url.index("?")], "/lab/api/settings/" + NOTIFICATION

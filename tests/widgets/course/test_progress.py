@@ -19,6 +19,7 @@ from copylab.course.overview import load_course, progress
 from copylab.lessons.clone import seven
 from copylab.quiz.answers import format_answer
 from copylab.quiz.progress import add_note, find_note, find_progress_file, load_notes
+from copylab.wording import use_language
 
 import tinytorch
 
@@ -338,8 +339,20 @@ def test_one_lesson_by_the_titles_in_it(name: str) -> None:
         progress("cloned")
 
 
-def test_titles_are_in_the_language_of_the_course(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COPYLAB_LANGUAGE", "zh")
+def test_rows_lead_to_what_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "<a " not in progress().html + progress("clone").html, "no notebook is beside it"
+    (tmp_path / ".copylab.json").write_text("{}", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COPYLAB_PROGRESS")
+    texts = progress().text, progress("clone").text
+    assert '<a href="01_assignment.ipynb"><code>=</code> is no copy</a>' in progress().html
+    assert '<a href="02_clone.ipynb#cell-id=exercise-2">Exercise 2</a>' in progress("clone").html
+    monkeypatch.chdir("/")
+    assert (progress().text, progress("clone").text) == texts
+
+
+def test_titles_are_in_the_language_of_the_course() -> None:
+    use_language("zh")
     assert [lesson.title for lesson in load_course()][2] != "clone: a copy that stays on the graph"
 
 

@@ -18,13 +18,16 @@ from copylab.quiz.checked_facts import (
     has_grad,
     is_leaf_with_grad,
     is_tensor_list,
+    leads_back_once,
     needs_no_grad,
+    sends_gradient,
     share_no_cells,
     shows_values,
     was_written,
 )
 from copylab.quiz.exercises import Exercise, Verdict, exercise, wrong
 from copylab.quiz.verify import mutate
+from copylab.run import CELL_OUTCOMES, CellOutcome
 
 START = "x = torch.arange(6)\nt = None"
 SOLUTION = "t = x[2:4].clone()"
@@ -52,6 +55,82 @@ def make(check: Any = check, **changes: Any) -> Exercise:
 
 
 # ---- the three verdicts
+
+
+def test_the_cell_that_set_the_variables_counts(
+    monkeypatch: pytest.MonkeyPatch, engine: ModuleType
+) -> None:
+    part = make(engine=engine, start="x = torch.arange(6)\nt = x[2:4]")
+    x = engine.arange(6)
+    names = {"x": x, "t": x[2:4]}
+    monkeypatch.setattr("copylab.quiz.exercises.notebook_names", lambda: names)
+    for source, error, state, said in (
+        (part.start + "  # mine", "", "not attempted", "as it was at the start"),
+        ("x = torch.arange(6)\nt = x.narrow(0, 2, 2)", "", "wrong", "the storage of x"),
+        ("x = torch.arange(6)\nt = (x", "SyntaxError", "wrong", "ended in SyntaxError"),
+    ):
+        outcome = CellOutcome(source, error)
+        monkeypatch.setattr(CELL_OUTCOMES, "by_name", dict.fromkeys(names, outcome))
+        verdict = part.check(names)
+        assert (verdict.state, said in verdict.says) == (state, True), verdict
+        # Other variables are not those that the cell has set.
+        assert part.check(dict(names)).state == "not attempted"
+    names["t"] = x[2:4].clone()
+    assert part.check(names).state == "wrong", "right, and of an earlier run"
+    assert part.check(dict(names)).state == "right"
+
+
+def test_a_gradient_that_was_put_there_by_hand(engine: ModuleType) -> None:
+    a = engine.tensor(3.0, requires_grad=True)
+    for result, sends, leads_once in (
+        (a * 4, "", True),
+        (a * a * 4, "gives a the gradient 24; it should be 4", False),
+        (a * 3, "gives a the gradient 3; it should be 4", True),
+        (engine.stack([a * 3, a.detach()]), "", True),
+    ):
+        fact = sends_gradient(4, y=result, a=a)
+        assert fact.holds is not bool(sends)
+        assert sends in fact.no
+        assert leads_back_once(y=result, a=a).holds is leads_once
+    assert "2 ways lead from y back to a" in leads_back_once(y=a * a, a=a).no
+    assert leads_back_once(y=a.detach() + 0, a=a).holds is False
+    on_the_way = a * 4
+    on_the_way.retain_grad()
+    assert sends_gradient(4, y=on_the_way * 1, a=a).holds
+    assert on_the_way.grad is None
+    freed = a * a
+    freed.backward()
+    assert sends_gradient(1, y=freed, a=a).holds, "it cannot be computed any more: not known"
+    assert a.grad == 6, "a look adds nothing"
+
+
+def test_a_page_shows_what_the_last_check_said(
+    monkeypatch: pytest.MonkeyPatch, engine: ModuleType
+) -> None:
+    published: list[tuple[dict[str, Any], bool]] = []
+    monkeypatch.setattr(
+        "IPython.display.publish_display_data",
+        lambda bundle, update=False, **_: published.append((bundle, update)),
+    )
+    part = make(engine=engine)
+    x = engine.arange(6)
+    part.check({"x": x, "t": x[2:4]})
+    assert not published, "it was not displayed yet"
+    live = part.live()
+    live._ipython_display_()
+    part.check({"x": x, "t": x[2:4].clone()})
+    (_, _), (twin, is_update), (after, is_update_after) = published
+    assert (is_update, is_update_after) == (False, True)
+    assert "that is what was asked for" in after["text/html"]
+    assert "that is what was asked for" not in twin["text/html"]
+    assert twin["text/plain"] == after["text/plain"], "what a check of notebooks compares"
+    live.close()
+    # Another kernel: the notes say that it was solved, its cells have not been run.
+    again = make(engine=engine)
+    assert "Solved earlier" in again.live().card.html
+    again.check({"x": x, "t": x[2:4]})
+    assert "Solved earlier" not in again.live().card.html
+    assert "Not yet" in again.live().card.html
 
 
 def test_not_attempted_wrong_right(engine: ModuleType) -> None:
@@ -516,7 +595,8 @@ def test_the_live_view_does_the_same(monkeypatch: pytest.MonkeyPatch, engine: Mo
     assert states == ["wrong", "right"]
     assert "✔ Solved</span>" in view.card.html
     assert "One &lt;more&gt;" in view.card.html
-    assert (view.text, view.html, repr(view)) == (part.text, part.html, repr(part))
+    assert (view.text, repr(view)) == (part.text, repr(part))
+    assert "that is what was asked for" in view.html
     view.close()
     assert view.comm is None
     assert part.live().comm is not None

@@ -79,6 +79,28 @@ def test_it_is_neither_committed_nor_noted() -> None:
     assert not prediction.answers
 
 
+def test_what_was_committed_is_in_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    published: list[dict[str, Any]] = []
+    monkeypatch.setattr(
+        "IPython.display.publish_display_data", lambda bundle, **_: published.append(bundle)
+    )
+    prediction = predict(CODE, [same_storage("x", "y"), value("y")])
+    view = prediction.live()
+    view._ipython_display_()
+    prediction.answers = {prediction.questions[0].name: "no"}
+    assert len(published) == 2, "a letter that is typed stores nothing"
+    prediction.commit(["no", [1, 2]])
+    first, second = (question.name for question in prediction.questions)
+    pages = [read_page_data(bundle["text/html"]) for bundle in published[1:]]
+    assert [page["committed"] for page in pages] == [None, {first: "no", second: "[1, 2]"}]
+    assert published[1]["text/plain"] == published[2]["text/plain"]
+    prediction.reset()
+    assert read_page_data(published[3]["text/html"])["committed"] is None
+    view.close()
+    prediction.commit(["no", [2, 3]])
+    assert len(published) == 4, "a closed view is not followed"
+
+
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_each_prediction_of_the_course_can_stand_on_a_page(lesson: str) -> None:
     definitions = vars(importlib.import_module(f"copylab.lessons.{lesson}"))
@@ -97,7 +119,7 @@ def test_what_a_notebook_stores_is_such_a_page_and_small() -> None:
     prediction = predict(CODE)
     stored = prediction.live().html
     assert stored == render_standalone(prediction)
-    assert len(stored) < 36_000
+    assert len(stored) < 37_000
     assert prediction.html in stored
 
 

@@ -22,7 +22,9 @@ class Front:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.outputs: list[dict[str, Any]] = []
         self.formatter = DisplayFormatter()
-        monkeypatch.setattr("IPython.display.publish_display_data", self.outputs.append)
+        monkeypatch.setattr(
+            "IPython.display.publish_display_data", lambda bundle, **_: self.outputs.append(bundle)
+        )
         monkeypatch.setattr(
             exhibit, "get_ipython", lambda: SimpleNamespace(display_formatter=self.formatter)
         )

@@ -277,18 +277,24 @@ def method(name: str | Method) -> Method:
     bare_name = _strip_name(name)
     if bare_name in _METHODS_BY_NAME:
         return _METHODS_BY_NAME[bare_name]
-    names = ", ".join(map(repr, METHODS))
-    message = gettext(
-        "there is no copy method {name!r}. There are: {names}", name=name[:60], names=names
-    )
+    problem = gettext("there is no copy method {name!r}.", name=name[:60])
     for close in difflib.get_close_matches(bare_name, _METHODS_BY_NAME, 1):
-        message = gettext(
-            "there is no copy method {name!r}. Did you mean {close!r}? There are: {names}",
+        problem = gettext(
+            "there is no copy method {name!r}. Did you mean {close!r}?",
             name=name[:60],
             close=_METHODS_BY_NAME[close].name,
-            names=names,
         )
-    raise ValueError(message)
+    raise UnknownMethodError(problem)
+
+
+class UnknownMethodError(ValueError):
+    """A name that no method has: `problem` says so in a sentence, the error with all names."""
+
+    def __init__(self, problem: str) -> None:
+        names = ", ".join(map(repr, METHODS))
+        listing = gettext("There are: {names}", names=names)
+        super().__init__(f"{problem} {listing}")
+        self.problem = problem
 
 
 def _strip_name(name: str) -> str:

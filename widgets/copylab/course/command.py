@@ -15,6 +15,7 @@ from ..player import print_steps
 from ..safe_files import can_write_in, explain_error, resolve_folder
 from ..watching import run_watched
 from ..wording import gettext, use_language
+from .front_page import FRONT_PAGE, renew_front_page
 from .grading import write_assignments
 from .layout import TRUST, can_sign, lay_out, list_lessons, remembered_language, reset_lesson
 from .lesson import lessons_folder
@@ -78,12 +79,15 @@ def _make_parser() -> argparse.ArgumentParser:
 
 
 def _jupyter_command(folder: Path, arguments: argparse.Namespace) -> list[str]:
-    """Return the command line that opens the first lesson in JupyterLab."""
-    # Without a lesson (all were removed) JupyterLab opens the folder itself.
-    first_lesson = next(iter(list_lessons(folder)), ".")
+    """Return the command line that opens the front page in JupyterLab."""
+    # Without the page (a folder that may not be written) the first lesson is opened, and without
+    # a lesson (all were removed) the folder itself.
+    first_page = next(iter(list_lessons(folder)), ".")
+    if (folder / FRONT_PAGE).is_file():
+        first_page = FRONT_PAGE
     options = [
         f"--ServerApp.root_dir={folder}",
-        f"--LabApp.default_url=/lab/tree/{first_lesson}",
+        f"--LabApp.default_url=/lab/tree/{first_page}",
         "--ServerApp.log_level=ERROR",
         "--LabApp.log_level=ERROR",
     ]
@@ -147,6 +151,7 @@ def _run_command(folder: Path, language: str, arguments: argparse.Namespace) -> 
             return [*map(str, written), *remarks]
         case _:
             remarks = lay_out(folder, language)
+            renew_front_page(folder)
             return [*remarks, gettext("Your lessons are in {folder}.", folder=folder)]
 
 

@@ -77,6 +77,14 @@ def find_tasks(notebook: dict[str, Any]) -> Tasks:
     return tasks
 
 
+def find_cell_naming(notebook: dict[str, Any], name: str) -> str:
+    """Return the id of the first cell of a lesson in which a name is used."""
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code" and name in _names_in(ast.parse("".join(cell["source"]))):
+            return str(cell["id"])
+    raise LookupError(name)
+
+
 def _import_from_lessons(tree: ast.Module) -> dict[str, Any]:
     imported: dict[str, Any] = {}
     for node in tree.body:

@@ -10,15 +10,32 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..doc import Box, Paragraph, Part, Presentation, Table, protect_marks
-from ..quiz import MISCONCEPTIONS, Exercise, Prediction, load_notes
-from ..wording import gettext, ngettext
-from .lesson import find_lesson, find_tasks, lessons_folder, title_of
+from ..doc import (
+    Box,
+    Cell,
+    Paragraph,
+    Part,
+    Presentation,
+    Table,
+    html_element,
+    inline_html,
+    protect_marks,
+)
+from ..quiz import (
+    MISCONCEPTIONS,
+    PROGRESS_FILE,
+    Exercise,
+    Prediction,
+    find_progress_file,
+    load_notes,
+)
+from ..wording import current_language, gettext, ngettext
+from .lesson import find_cell_naming, find_lesson, find_tasks, lessons_folder, title_of
 from .translation import read_translated
 
 _KINDS = ("predictions", "exercises")
@@ -27,11 +44,17 @@ _CSV_COLUMNS = ("lesson", "key", "kind", "state", "right", "of", "hints", "solut
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson: the name of its file, its heading, and its predictions and exercises by key."""
+    """A lesson: the name of its file, its heading, its predictions and exercises by key."""
 
     name: str
     title: str
     tasks: Mapping[str, Prediction | Exercise]
+    cells: Mapping[str, str]
+    """The ids of the cells that show the tasks, by their keys."""
+
+    def address_of(self, key: str) -> str:
+        """Return the address of a task's cell, in the folder of the course."""
+        return f"{self.name}.ipynb#cell-id={self.cells[key]}"
 
     def title_of_task(self, key: str) -> str:
         """Return the title of a task; one without a title of its own is numbered."""
@@ -44,12 +67,16 @@ class Lesson:
 
 def load_course() -> list[Lesson]:
     """Return the lessons in their order."""
-    language = os.environ.get("COPYLAB_LANGUAGE", "")
+    language = current_language() or ""
     course = []
     for path in sorted(lessons_folder().glob("*.ipynb")):
         notebook = json.loads(read_translated(path, language))
-        tasks = {str(task.key): task for task in find_tasks(notebook).values() if task.key}
-        course.append(Lesson(path.stem, title_of(notebook), tasks))
+        tasks, cells = {}, {}
+        for name, task in find_tasks(notebook).items():
+            if task.key:
+                tasks[task.key] = task
+                cells[task.key] = find_cell_naming(notebook, name)
+        course.append(Lesson(path.stem, title_of(notebook), tasks, cells))
     return course
 
 
@@ -124,11 +151,20 @@ class Progress(Presentation):
         A prediction is done when committed, an exercise when solved.
         """
         of_kind = [key for key in keys if self._kind_of_key[key] == kind]
-        done = [key for key in of_kind if key in self.predictions or self._is_solved(key)]
+        done = [key for key in of_kind if self._is_done(key)]
         return DoneCount(len(done), len(of_kind))
 
-    def _is_solved(self, key: str) -> bool:
-        return bool(self.exercises.get(key, {}).get("state") == "right")
+    def _is_done(self, key: str) -> bool:
+        is_solved = self.exercises.get(key, {}).get("state") == "right"
+        return key in self.predictions or is_solved
+
+    def is_begun(self, lesson: Lesson) -> bool:
+        """True if a task of a lesson has been answered, or help was asked for."""
+        return any(key in self.predictions or key in self.exercises for key in lesson.tasks)
+
+    def list_open_tasks(self, lesson: Lesson) -> list[str]:
+        """Return the keys of the tasks of a lesson that are not done."""
+        return [key for key in lesson.tasks if not self._is_done(key)]
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return the tasks of one lesson with results, or all lessons with counts, and others."""
@@ -147,6 +183,24 @@ class Progress(Presentation):
                 result = self._describe_result(key)
                 cells = [result if kind == column else "" for column in _KINDS]
                 rows.append((protect_marks(key), *cells))
+        return rows
+
+    def _rows_with_links(self) -> list[Sequence[Cell | str]]:
+        """Return the rows; in the folder of the course they are links to the tasks and lessons.
+
+        Elsewhere, as on a page of the site, no notebook is beside it.
+        """
+        rows: list[Sequence[Cell | str]] = list(self.rows())
+        if find_progress_file() != Path(PROGRESS_FILE):
+            return rows
+        addresses = [f"{lesson.name}.ipynb" for lesson in self.lessons]
+        if self._shows_one_lesson:
+            (lesson,) = self.lessons
+            addresses = list(map(lesson.address_of, lesson.tasks))
+        for index, address in enumerate(addresses):
+            title, *cells = self.rows()[index]
+            link = html_element("a", inline_html(title), href=address)
+            rows[index] = [Cell(title, part=Part(title, link), head=True), *cells]
         return rows
 
     def _describe_result(self, key: str) -> str:
@@ -195,11 +249,14 @@ class Progress(Presentation):
         if self._shows_one_lesson:
             head = (gettext("What"), gettext("So far"))
         caption = gettext("Progress: {summary}.", summary=self.summary)
-        tasks = Box(Paragraph(caption), Table(head, self.rows()))
-        return Box(tasks, self._list_misconceptions(), spaced=True)
+        tasks = Box(Paragraph(caption), Table(head, self._rows_with_links()))
+        return Box(tasks, self._tabulate_beliefs(), spaced=True)
 
-    def _list_misconceptions(self) -> Part:
-        """Return a table of the misconceptions that were met, and their state now."""
+    def list_beliefs(self, *, known_only: bool = False) -> list[tuple[str, str]]:
+        """Return the misconceptions that were met, and their state now, in words.
+
+        known_only: without those of a teacher's own, whose names the progress file alone has.
+        """
         states = {
             "met": gettext("○ not settled yet"),
             "settled": gettext("✔ settled: a later answer avoided it"),
@@ -210,9 +267,15 @@ class Progress(Presentation):
                 continue
             # One of a teacher's own is known by its name alone.
             belief = protect_marks(name)
+            if known_only and name not in MISCONCEPTIONS:
+                continue
             if name in MISCONCEPTIONS:
                 belief = gettext(MISCONCEPTIONS[name].belief)
             rows.append((f"“{belief}”", states.get(note.get("state", ""), "?")))
+        return rows
+
+    def _tabulate_beliefs(self) -> Part:
+        rows = self.list_beliefs()
         if not rows:
             return Paragraph(gettext("No misconception was met so far."))
         caption = gettext("What you believed, and the run refuted:")

@@ -56,7 +56,12 @@ def _find_method(name: str) -> Method:
     try:
         return method(name)
     except (TypeError, ValueError) as error:
-        wrong(str(error).partition(" There are")[0] + ".")
+        wrong(_describe_problem(error))
+
+
+def _describe_problem(error: TypeError | ValueError) -> str:
+    """Return why a method was not found, as a sentence and without the list of all methods."""
+    return str(getattr(error, "problem", None) or f"{error}.")
 
 
 @task(
@@ -75,6 +80,7 @@ def _find_method(name: str) -> Method:
         'names = [".data", "from_numpy"]': "1 more is missing",
         'names = ["clone"]': "backward through x gives right",
         'names = ["dtach"]': "Did you mean 'detach'?",
+        'names = ["nonsense"]': "there is no copy method 'nonsense'.",
         'names = ".data"': "a list of names",
     },
     right="after a write through `y`, each of them gives a wrong gradient of a function of `x`, and no error.",
@@ -184,9 +190,7 @@ def wishes(choice, torch):
         try:
             found = facts(method(given), "result", torch)
         except (TypeError, ValueError) as error:
-            # "there is no such method." or "... Did you mean 'detach'?", without the list of all.
-            problem = str(error).partition(" There are")[0]
-            wrong(gettext("{wish}: {problem}", wish=wish, problem=problem))
+            wrong(gettext("{wish}: {problem}", wish=wish, problem=_describe_problem(error)))
         # Of a method that raises there is no result to ask more about.
         if found["raises"].answer:
             sentence = gettext(

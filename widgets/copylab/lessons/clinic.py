@@ -91,28 +91,39 @@ def best_weights(layer, best):
     yield shows_values([[1]], **kept)
 
 
+_NEXT_FILE = '\nreader["buffer"][:] = 0.0  # the next file'
+
+
 @task(
     "clinic/numpy",
     "A buffer is reused for the next file, and the data that was read before is gone. `data` should stay `[1, 2]`.",
     title="Patient 2",
-    given="import numpy as np\n\narray = np.array([1.0, 2.0])\n",
-    start="data = torch.from_numpy(array)\narray[:] = 0.0",
+    given="import numpy as np\n\narray = np.array([1.0, 2.0])\n"
+    'reader = {"buffer": array}  # it reads each file into this array\n',
+    start="data = torch.from_numpy(array)" + _NEXT_FILE,
     hints=[
         "Who else looks at that memory?",
         "`torch.tensor(array)` copies. So does `array.copy()`.",
     ],
-    solution="data = torch.tensor(array)\narray[:] = 0.0",
+    solution="data = torch.tensor(array)" + _NEXT_FILE,
     wrong={
-        "data = torch.as_tensor(array).detach()[:]\narray[:] = 0.0": "looks at the memory of array",
-        "data = torch.tensor(array)": "array shows [1, 2]",
-        "array[:] = 0.0\ndata = torch.ones(2)": "data shows [1, 1]",
-        "data = array.copy()\narray[:] = 0.0": "data is of type ndarray",
+        "data = torch.as_tensor(array).detach()[:]"
+        + _NEXT_FILE: "data looks at the memory of array",
+        "data = torch.tensor(array)": "reader['buffer'] shows [1, 2]",
+        'reader["buffer"] = np.zeros(2)\ndata = torch.from_numpy(array)'
+        + _NEXT_FILE: "another array now",
+        "data = torch.ones(2)" + _NEXT_FILE: "data shows [1, 1]",
+        "data = array.copy()" + _NEXT_FILE: "data is of type ndarray",
     },
     right="`data` has memory of its own, so the next file overwrites the buffer alone.",
 )
-def numpy_buffer(data, array):
+def numpy_buffer(data, array, reader):
     yield are_tensors(data=data)
-    yield shows_values([0, 0], array=array.tolist())
+    yield CheckedFact(
+        reader["buffer"] is array,
+        gettext("reader['buffer'] is another array now: the files no longer go into array."),
+    )
+    yield shows_values([0, 0], **{"reader['buffer']": array.tolist()})
     together = np.shares_memory(data.detach().numpy(), array)
     yield CheckedFact(
         not together,

@@ -2,7 +2,14 @@
 
 from .. import predict
 from .. import questions as ask
-from ..quiz import graph_leads_back, has_grad, needs_no_grad, share_no_cells, shows_values
+from ..quiz import (
+    graph_leads_back,
+    has_grad,
+    leads_back_once,
+    needs_no_grad,
+    share_no_cells,
+    shows_values,
+)
 from . import task
 
 cut = predict(
@@ -96,6 +103,7 @@ def protect(a, out, shown):
     solution="a = torch.tensor(3.0, requires_grad=True)\ny = a * a.detach()\ny.backward()",
     wrong={
         "y = a * a\ny.backward()": "a.grad is 6",
+        "y = a * a\n(y / 2).backward()": "2 ways lead from y back to a",
         "y = a.detach() * a.detach()": "y requires no grad",
         "y = a * a.detach()": "a.grad is None",
         "y = a * 3.0 * a.detach() / 3.0\ny.backward()\n(a * 1).backward()": "a.grad is 4",
@@ -107,3 +115,4 @@ def keep_value(a, y):
     yield graph_leads_back(y=y, a=a)
     yield shows_values(9, y=y)
     yield has_grad(3, a=a)
+    yield leads_back_once(y=y, a=a)

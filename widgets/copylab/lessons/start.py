@@ -5,7 +5,7 @@ Names, tensors, storages, counters and nodes; a view, and a gradient of one's ow
 
 from .. import predict
 from ..questions import count, gradient, names_showing, names_that, value, version
-from ..quiz import graph_leads_back, has_grad, share_storage, shows_values
+from ..quiz import graph_leads_back, has_grad, sends_gradient, share_storage, shows_values
 from . import task
 
 bet = predict(
@@ -137,6 +137,7 @@ def part(x, t):
         "y = torch.tensor(72.)": "y requires no grad",
         "y = x * 12": "x.grad is None",
         "y = x * 3\ny.backward()": "x.grad is 3",
+        "y = x * 3\nx.grad = torch.tensor(12.0)": "y.backward() gives x the gradient 3",
         "y = x * 12\ny.backward(retain_graph=True)\ny.backward()": "x.grad is 24",
     },
     right="the nodes behind `y` lead to `x`, and `backward` put the slope there into `x.grad`.",
@@ -144,3 +145,4 @@ def part(x, t):
 def twelve(x, y):
     yield graph_leads_back(y=y, x=x)
     yield has_grad(12, x=x)
+    yield sends_gradient(12, y=y, x=x)

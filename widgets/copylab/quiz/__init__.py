@@ -20,8 +20,10 @@ from .checked_facts import (
     has_grad,
     is_leaf_with_grad,
     is_tensor_list,
+    leads_back_once,
     name_elements,
     needs_no_grad,
+    sends_gradient,
     share_no_cells,
     share_storage,
     shows_values,
@@ -31,7 +33,7 @@ from .checked_facts import (
 from .exercises import Exercise, exercise, wrong
 from .misconceptions import MISCONCEPTIONS, Misconception, misconception
 from .prediction import Prediction, predict
-from .progress import COURSE_STATE_FILE, PROGRESS_FILE, load_notes
+from .progress import COURSE_STATE_FILE, PROGRESS_FILE, find_progress_file, load_notes
 from .question import Question, Wrong
 from .runs import QuizRun
 from .standalone import render_standalone
@@ -50,17 +52,20 @@ __all__ = [
     "are_tensors",
     "elements_survive_writes",
     "exercise",
+    "find_progress_file",
     "format_number",
     "graph_leads_back",
     "has_grad",
     "is_leaf_with_grad",
     "is_tensor_list",
+    "leads_back_once",
     "load_notes",
     "misconception",
     "name_elements",
     "needs_no_grad",
     "predict",
     "render_standalone",
+    "sends_gradient",
     "share_no_cells",
     "share_storage",
     "shows_values",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import textwrap
@@ -69,6 +70,16 @@ def _state_of_object(value: Any) -> Any:
         # Two definitions of the same code are two objects with different addresses.
         return value.__code__.co_code, value.__code__.co_consts, value.__code__.co_names
     return type(value).__name__, stabilize_text(repr(value)[:_MAX_REPR])
+
+
+def is_same_program(source: str, other: str) -> bool:
+    """Return True if two programs differ in nothing but comments and blank space."""
+    try:
+        return ast.dump(ast.parse(textwrap.dedent(source))) == ast.dump(
+            ast.parse(textwrap.dedent(other))
+        )
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
 
 
 def run_attempt(start: str, code: str | None, engine: ModuleType) -> Attempt:

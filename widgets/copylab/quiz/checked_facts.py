@@ -19,10 +19,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tinytorch.viz import join_names, snapshot, version_of
+from tinytorch.viz import RetainedGradients, join_names, snapshot, version_of
 
 from ..looks import grad, is_tensor, node_of, same_storage, values
-from ..wording import gettext
+from ..run import engine_for
+from ..wording import gettext, ngettext
 from .answers import format_number, is_same_answer
 
 
@@ -209,6 +210,58 @@ def graph_leads_back(**named: Any) -> CheckedFact:
     )
     does_lead = snapshot(result=result, source=source).leads_to("result", "source")
     return CheckedFact(does_lead, no, yes)
+
+
+@_require_tensors
+def leads_back_once(**named: Any) -> CheckedFact:
+    """A single way leads through the nodes behind one tensor to another."""
+    (result_name, result), (source_name, source) = named.items()
+    number = _count_ways(result.grad_fn, source, {})
+    no = ngettext(
+        "{number} way leads from {result} back to {source}: let the gradient through one of them.",
+        "{number} ways lead from {result} back to {source}: let the gradient through one of them.",
+        number,
+        result=result_name,
+        source=source_name,
+    )
+    return CheckedFact(number == 1, no)
+
+
+def _count_ways(node: Any, leaf: Any, counts: dict[Any, int]) -> int:
+    """Return how many ways lead from a node to a leaf; `counts` has those of nodes seen before."""
+    if node is None or getattr(node, "variable", None) is leaf:
+        return int(node is not None)
+    if node not in counts:
+        counts[node] = sum(_count_ways(behind, leaf, counts) for behind, _ in node.next_functions)
+    return counts[node]
+
+
+@_require_tensors
+def sends_gradient(expected: Any, **named: Any) -> CheckedFact:
+    """The gradient that one tensor gives another is this: nobody has set `.grad` by hand.
+
+    It is computed once more, which is not possible after a backward that freed what it needs.
+    """
+    (result_name, result), (source_name, source) = named.items()
+    torch: Any = engine_for({}, result)
+    retained_gradients = RetainedGradients(torch)
+    if not retained_gradients.can_restore(result):
+        return CheckedFact(True, "")
+    try:
+        (gradient,) = torch.autograd.grad(result, source, retain_graph=True)
+    except RuntimeError:
+        return CheckedFact(True, "")
+    finally:
+        # A look changes nothing, and this has added to them.
+        retained_gradients.restore()
+    no = gettext(
+        "{result}.backward() gives {source} the gradient {value}; it should be {right}.",
+        result=result_name,
+        source=source_name,
+        value=format_number(values(gradient)),
+        right=format_number(expected),
+    )
+    return CheckedFact(_are_close(values(gradient), expected), no)
 
 
 def walk_nodes(tensor: Any) -> Iterator[Any]:

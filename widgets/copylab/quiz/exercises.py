@@ -19,8 +19,21 @@ import traitlets
 
 from tinytorch.viz import summarize_text
 
-from ..doc import Box, Code, Fold, InPage, InText, Paragraph, Part, html_element, split_paragraphs
+from ..doc import (
+    Box,
+    Code,
+    Fold,
+    InPage,
+    InText,
+    Paragraph,
+    Part,
+    html_element,
+    split_paragraphs,
+    wrap_in_language,
+)
 from ..run import (
+    CELL_OUTCOMES,
+    CellOutcome,
     choose_engine,
     compile_program,
     describe_error,
@@ -30,7 +43,7 @@ from ..run import (
 )
 from ..ui import Panel
 from ..wording import gettext, gettext_noop, ngettext
-from .attempts import run_attempt, select_variables, state_of_variables
+from .attempts import is_same_program, run_attempt, select_variables, state_of_variables
 from .checked_facts import CheckedFact
 from .progress import add_note, find_note
 from .verify import Verification, mutate
@@ -216,6 +229,11 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
 
     # -- for the learner
 
+    @property
+    def was_solved(self) -> bool:
+        """True if the progress file says that it was solved once."""
+        return find_note("exercises", self.key).get("state") == "right"
+
     def check(self, names: Mapping[str, Any] | None = None) -> Verdict:
         """Look at the learner's variables, return a verdict, and note it as progress.
 
@@ -230,31 +248,42 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
                 "not attempted",
                 gettext("Python was started with -O, and then no check asserts anything."),
             )
+        cell = None
+        if namespace is notebook_names():
+            CELL_OUTCOMES.follow_shell()
+            cell = CELL_OUTCOMES.find_last(self.names)
         try:
             variables = select_variables(namespace, self.names)
-            verdict = self._judge(variables, self._engine or engine_for(namespace))
+            verdict = self._judge(variables, self._engine or engine_for(namespace), cell)
         except KeyboardInterrupt:
             # The check, or a learner's code in it, has no end.
             return Verdict(
                 "not attempted", gettext("the check was interrupted before it had an answer.")
             )
         if self._view is not None:
-            self._view.state = verdict.state  # at a change the card is shown anew
+            self._view.take_verdict(verdict)
         if verdict.state != "not attempted":
             # An exercise that was solved once stays solved.
-            was_solved = find_note("exercises", self.key).get("state") == "right"
-            add_note("exercises", self.key, {"state": "right" if was_solved else verdict.state})
+            state = "right" if self.was_solved else verdict.state
+            add_note("exercises", self.key, {"state": state})
         return verdict
 
-    def _why_not_attempted(self, variables: Mapping[str, Any], engine: ModuleType) -> str:
-        """Say why there is nothing to judge; empty if there is."""
+    def _why_not_attempted(
+        self, variables: Mapping[str, Any], engine: ModuleType, cell: CellOutcome | None
+    ) -> str:
+        """Say why there is nothing to judge; empty if there is.
+
+        cell: the one that set the variables, if it is known.
+        """
         for name in self.names:
             if name not in variables:
                 return gettext("there is no variable {name} yet. Run your cell first.", name=name)
             if variables[name] is None or variables[name] is ...:
                 value = "None." if variables[name] is None else "..."
                 return gettext("{name} is still {value}", name=name, value=value)
-        if not self.start:
+        # Another program is an attempt, also where it comes to the same, as `as_tensor` does in
+        # place of `from_numpy`: then the check says what is wrong with it.
+        if not self.start or (cell is not None and not is_same_program(cell.source, self.start)):
             return ""
         at_start = select_variables(run_attempt(self.start, None, engine).variables, self.names)
         state = state_of_variables(at_start)
@@ -266,9 +295,18 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             "If you changed the program, that made no difference here."
         )
 
-    def _judge(self, variables: Mapping[str, Any], engine: ModuleType) -> Verdict:
-        if why := self._why_not_attempted(variables, engine):
+    def _judge(
+        self, variables: Mapping[str, Any], engine: ModuleType, cell: CellOutcome | None = None
+    ) -> Verdict:
+        if why := self._why_not_attempted(variables, engine, cell):
             return Verdict("not attempted", why)
+        # What it looks at may be of an earlier run, and right.
+        if cell is not None and cell.error:
+            sentence = gettext(
+                "your cell ended in {error} when it was last run. Fix it, and run it again.",
+                error=cell.error,
+            )
+            return Verdict("wrong", sentence)
         arguments = {**variables, "torch": engine} if self._check_takes_torch else variables
         try:
             # What a check prints, or PyTorch warns of, is no output of the learner's cell.
@@ -436,34 +474,40 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
 
     # -- showing
 
-    def tree(self) -> Part:
-        """Return the task, and how to get help; a page has the hints themselves, folded."""
-        if self.hints:
-            usage = ngettext(
-                "({number} hint. hint() gives a hint, solution() the solution, "
-                "check() looks at yours.)",
-                "({number} hints. hint() gives a hint, solution() the solution, "
-                "check() looks at yours.)",
-                len(self.hints),
-            )
-        else:
-            usage = gettext("(solution() gives the solution, check() looks at yours.)")
+    def tree(self, verdict: Verdict | None = None) -> Part:
+        """Return the task, and how to get help.
+
+        A page has the hints themselves, folded, and the `verdict` of the last check.
+        """
+        usage = self._describe_usage()
+        words = InText(Paragraph(f"{self.title}: {self.task}"), Paragraph(usage))
         hints = (
             Fold(gettext("Hint {number}", number=n), split_paragraphs(hint))
             for n, hint in enumerate(self.hints, 1)
         )
-        words = InText(Paragraph(f"{self.title}: {self.task}"), Paragraph(usage))
-        # A page or an editor without a kernel shows this: a card that needs no style sheet.
+        # It needs no style sheet.
         card = "border: 1px solid; border-radius: 8px; padding: 6px 12px; max-width: 76rem"
         kernel = gettext("Check, Hint and Solution need a kernel: where one runs, run this cell.")
         title = Paragraph("", mark=self.title)
-        inside = (title, split_paragraphs(self.task), *hints, Paragraph(kernel))
+        inside = (title, split_paragraphs(self.task), *hints, verdict, Paragraph(kernel))
         return Box(words, InPage(Box(*inside, class_="copylab-exercise", style=card)))
+
+    def _describe_usage(self) -> str:
+        if not self.hints:
+            return gettext("(solution() gives the solution, check() looks at yours.)")
+        return ngettext(
+            "({number} hint. hint() gives a hint, solution() the solution, "
+            "check() looks at yours.)",
+            "({number} hints. hint() gives a hint, solution() the solution, "
+            "check() looks at yours.)",
+            len(self.hints),
+        )
 
     def live(self) -> ExerciseView:
         """Return the card with buttons, the same widget each time: observe its trait `state`."""
         # A closed widget has no comm.
         if self._view is None or self._view.comm is None:
+            CELL_OUTCOMES.follow_shell()
             self._view = ExerciseView(self)
         return self._view
 
@@ -487,10 +531,22 @@ class ExerciseView(TaskView):
 
     def __init__(self, exercise: Exercise) -> None:
         self._exercise = exercise
+        self._verdict: Verdict | None = None
         self.card = ExerciseCard(label=exercise.title)
         self.card.on_msg(self._handle_message)
         self._update_card()
         super().__init__(exercise, [self.card])
+
+    @property
+    def html(self) -> str:
+        """The card for a page without a kernel, as the last check left it."""
+        return wrap_in_language(self._exercise.tree(self._verdict).html())
+
+    def take_verdict(self, verdict: Verdict) -> None:
+        """Show what a check found: the state in the card, all of it in the page that is stored."""
+        self._verdict = verdict
+        self.state = verdict.state  # at a change the card is shown anew
+        self.renew_twin()
 
     def close(self) -> None:
         """Close the card, and let it go: the exercise makes another when it is looked at again."""
@@ -514,9 +570,12 @@ class ExerciseView(TaskView):
     def _update_card(self, answer: Part | None = None) -> None:
         """Show the card, with a verdict, a hint or the solution below its buttons."""
         state = _STATES[self.state]
+        word = gettext(state.word)
+        if self._verdict is None and self._exercise.was_solved:
+            state, word = _STATES["right"], gettext("Solved earlier")
         status = html_element(
             "span",
-            escape(f"{state.sign} {gettext(state.word)}"),
+            escape(f"{state.sign} {word}"),
             class_=f"cl-status cl-{state.colour}",
         )
         title = html_element("strong", escape(self._exercise.title))

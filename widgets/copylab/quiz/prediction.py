@@ -479,11 +479,14 @@ class PredictionView(TaskView):
     def _render_form(self) -> str:
         return self._prediction.form(self._id_prefix)
 
-    def _update_form(self, _: object) -> None:
+    def _update_form(self, change: Any) -> None:
         """Show the answers of the prediction and, once they are committed, the reveal."""
         with self.form.hold_sync():
             self.form.answers = dict(self._prediction.answers)
             self.form.content = self._render()
+        # Not at each letter that is typed.
+        if change.name == "committed":
+            self.renew_twin()
 
     def _take_answers(self, change: Any) -> None:
         """Hand what is filled in to the prediction, unless its answers are committed."""

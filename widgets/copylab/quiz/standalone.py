@@ -56,6 +56,8 @@ def _page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
     rows: one for each question, see `_row_data`.
     sentences: the sentences of all refutations, each once; rows refer to them by index.
     allRight: the headline if every row is right.
+    committed: the answers that are committed already, by the names of their questions; None if
+        none are.
     """
     sentence_numbers: dict[str, int] = {}
     rows, wrong_rows = [], []
@@ -76,6 +78,7 @@ def _page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
         "rows": rows,
         "sentences": list(sentence_numbers),
         "allRight": count_right_rows(len(rows), len(rows)),
+        "committed": dict(prediction.answers) if prediction.committed else None,
     }
 
 

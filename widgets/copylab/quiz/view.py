@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
+from uuid import uuid4
 
 import ipywidgets
 
@@ -53,6 +54,7 @@ class TaskView(Exhibit, ipywidgets.VBox):
 
     def __init__(self, task: Presentation, children: Sequence[Any]) -> None:
         self._task = task
+        self.twin_id = uuid4().hex
         super().__init__(list(children))
 
     def tree(self) -> Part:

@@ -6,6 +6,7 @@ May import `tinytorch.viz` and the catalogue of words; knows nothing of widgets,
 lessons.
 """
 
+from .cell_outcomes import CELL_OUTCOMES, CellOutcome
 from .cells import CELL_NUMBERS, name_of_file
 from .functions import Steppable, program_from_function
 from .program import FunctionChoice, Program, Site, SourceText, compile_program, dedent_code
@@ -30,7 +31,9 @@ from .surroundings import (
 
 __all__ = [
     "CELL_NUMBERS",
+    "CELL_OUTCOMES",
     "LIMITS",
+    "CellOutcome",
     "FunctionChoice",
     "Limits",
     "Program",

@@ -9,11 +9,11 @@ has stored. In that case the cells are counted here.
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 from ..wording import gettext
+from .surroundings import running_shell
 
 _CELL_FILE = re.compile(r"[\\/]ipykernel_\d+[\\/]|^<ipython-input")
 
@@ -28,7 +28,7 @@ class CellNumbers:
 
     def follow_shell(self) -> None:
         """Count cells from now on, if the one that runs now is run without history."""
-        shell = _running_shell()
+        shell = running_shell()
         if shell is self.shell or _keeps_history(shell):
             return
         self.shell = shell
@@ -49,7 +49,7 @@ class CellNumbers:
         """Return the name of the cell whose lines are found in a file; None if it is not a cell."""
         if file in self.numbers:
             return f"In[{self.numbers[file]}]"
-        name_of = getattr(getattr(_running_shell(), "compile", None), "format_code_name", None)
+        name_of = getattr(getattr(running_shell(), "compile", None), "format_code_name", None)
         label = None if name_of is None else name_of(file)
         if label is not None:
             return str(label[1])
@@ -66,12 +66,6 @@ def name_of_file(file: str) -> str:
     # Every package has a file of that name.
     name = f"{path.parent.name}/{path.name}" if path.name == "__init__.py" else path.name
     return cell or name
-
-
-def _running_shell() -> Any:
-    """Return the IPython shell that runs this program, or None."""
-    ipython = sys.modules.get("IPython")
-    return None if ipython is None else ipython.get_ipython()
 
 
 def _keeps_history(shell: Any) -> bool:

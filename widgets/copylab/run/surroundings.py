@@ -57,9 +57,14 @@ def find_engine(names: Mapping[str, Any]) -> ModuleType | None:
     return torch if isinstance(torch, ModuleType) and hasattr(torch, "Tensor") else None
 
 
+def running_shell() -> Any:
+    """Return the IPython shell that runs this program, or None."""
+    return getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+
+
 def notebook_names() -> dict[str, Any]:
     """Return the variables of the running notebook; an empty dict outside of one."""
-    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    shell = running_shell()
     return {} if shell is None else shell.user_ns
 
 

@@ -36,12 +36,15 @@ _PANEL_SHEET = re.compile(r"(<style>\.cl-panel.*?</style>)", re.DOTALL)
 class Exhibit(Presentation):
     """A mix-in for widget classes that displays them as a live view with a static twin.
 
-    `text` and `html` are deterministic: no time, no address, nothing of the machine or of a
-    learner's progress.
+    `text` is deterministic: no time, no address, nothing of the machine or of a learner's progress.
+    So is `html`, but for a task: there it has what the learner has done.
     HELP: what to try first, marked for the catalogue.
     """
 
     HELP: ClassVar[str] = ""
+    is_displayed: bool = False
+    twin_id: str = ""
+    """By which Jupyter finds the outputs with its static twin, of a class whose twin changes."""
 
     def __init__(self, *args: Any, **traits: Any) -> None:
         # The class is part of the first state. anywidget drops messages to a model whose script has
@@ -59,7 +62,17 @@ class Exhibit(Presentation):
         print(gettext(self.HELP))
 
     def _ipython_display_(self) -> None:
-        _publish_with_twins(self, [StaticTwin(self.stored_text, self.html)])
+        self.is_displayed = True
+        _publish_with_twins(self, [StaticTwin(self.stored_text, self.html)], self.twin_id)
+
+    def renew_twin(self) -> None:
+        """Store the static twin anew, below each view that was displayed: `html` has changed.
+
+        A notebook that is reopened without its kernel then shows what was done.
+        """
+        if self.is_displayed:
+            twin = StaticTwin(self.stored_text, self.html)
+            _publish(_bundle_of_twins([twin]), self.twin_id, update=True)
 
     def close(self) -> None:
         """Close the view and every model that it is made of."""
@@ -78,16 +91,32 @@ class StaticTwin(NamedTuple):
     html: str
 
 
-def _publish_with_twins(widget: Any, twins: list[StaticTwin]) -> None:
-    """Display the live view of a widget, and in an output below it its static twins."""
-    publish: Callable[[dict[str, Any]], None] = front.publish_display_data
+def _publish(bundle: dict[str, Any], display_id: str = "", *, update: bool = False) -> None:
+    """Display a bundle, or update the outputs with this id to it."""
+    publish: Callable[..., None] = front.publish_display_data
+    if display_id:
+        publish(bundle, transient={"display_id": display_id}, update=update)
+    else:
+        publish(bundle)
+
+
+def _publish_with_twins(widget: Any, twins: list[StaticTwin], display_id: str = "") -> None:
+    """Display the live view of a widget, and in an output below it its static twins.
+
+    display_id: by which the output with the twins can be updated.
+    """
     # ipywidgets sets `comm` to None in close(): of a closed widget only the twin can be shown.
     is_open = getattr(widget, "comm", None) is not None
     if is_open:
         view = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
         # A page without a kernel shows both outputs: the first one says only why there are two.
         hint = gettext("Run this cell to use it here. What it shows at first is told below.")
-        publish({"text/plain": hint, _VIEW_TYPE: view})
+        _publish({"text/plain": hint, _VIEW_TYPE: view})
+    _publish(_bundle_of_twins(twins), display_id)
+
+
+def _bundle_of_twins(twins: list[StaticTwin]) -> dict[str, Any]:
+    """Return the output with some static twins."""
     text = "\n\n".join(twin.text for twin in twins)
     html = "".join(twin.html for twin in twins)
     # A style sheet of a hidden twin makes each change of the page slower: `sheet.js` puts it into
@@ -96,7 +125,7 @@ def _publish_with_twins(widget: Any, twins: list[StaticTwin]) -> None:
     if html_without_styles != html:
         script = read_web_files("ui/seen.js", "ui/sheet.js")
         html = f'{html_without_styles}<script type="module">{script}</script>'
-    publish({"text/plain": text, "text/html": html_element("div", html, class_="copylab-twin")})
+    return {"text/plain": text, "text/html": html_element("div", html, class_="copylab-twin")}
 
 
 def _list_parts(widget: Any) -> list[Any]:

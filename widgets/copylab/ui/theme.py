@@ -92,7 +92,8 @@ def _read_web_file(name: str) -> str:
 def panel_style_sheet(*names: str) -> str:
     """Return the style sheet of everything in a `.cl-panel`, and after it those of the rooms."""
     message = gettext(
-        "This view has lost its kernel. What you see stays until you run the cell again."
+        "This view has lost its kernel. What you see stays. To use it again, run the imports "
+        "at the top, then this cell."
     )
     # A page's style ends at the first `</style`.
     content = json.dumps(message, ensure_ascii=False).replace("<", "\\3c ")

@@ -146,16 +146,19 @@ function refuteAnswer(answer, row, sentences) {
 function makeModel(program, data) {
   // Two copies of a page in one document need different ids.
   const form = data.form.replaceAll('"cl-0', `"cl-${Math.random().toString(36).slice(2)}`);
-  const state = { answers: {}, content: program + form, problem: "", says: "" };
+  const answersOf = (answersByName) => data.rows.map((row) => answersByName[row.name]);
+  // What was committed while a kernel ran is shown as it was then.
+  let committed = data.committed ?? {};
+  const below = data.committed ? renderResult(data, answersOf(committed)) : form;
+  const state = { answers: { ...committed }, content: program + below, problem: "", says: "" };
   const handlers = {};
-  let committed = {};
   const change = (name, value) => {
     state[name] = value;
     handlers[`change:${name}`]?.();
   };
   function commit(answersByName) {
     change("problem", "");
-    const answers = data.rows.map((row) => answersByName[row.name]);
+    const answers = answersOf(answersByName);
     const index = data.rows.findIndex((row, at) => !isReadable(answers[at], row));
     if (index < 0) {
       change("content", program + renderResult(data, answers));

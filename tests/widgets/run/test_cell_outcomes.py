@@ -1,0 +1,58 @@
+"""How the cells of a notebook ended: by the names that they set."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from copylab.run.cell_outcomes import CellOutcome, CellOutcomes, find_names_set
+
+
+def end_cell(outcomes: CellOutcomes, source: str, error: BaseException | None = None) -> None:
+    info = SimpleNamespace(raw_cell=source)
+    before = error if isinstance(error, SyntaxError) else None
+    outcomes._note_cell(
+        SimpleNamespace(info=info, error_before_exec=before, error_in_exec=error or None)
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("x = 1\ny, (z, *w) = x, x\nv += 1", "v w x y z"),
+        ("for t in (1,):\n    s = t\nwith open(s) as file: pass", "file s t"),
+        ("def double(t):\n    u = t\n    return u", "double"),
+        ("x.grad = 3\nh[0] = 1\nprint(y == x)\n[q for q in x]", ""),
+        ("%%time\nx = 1", "x"),
+        ("x = torch.tensor(6.0\ny, z = None\nw -= 1\n", "w x y z"),
+        ("def double(t)\n    return t\nprint(a == b)", "double"),
+        ("\0", ""),
+    ],
+)
+def test_the_names_that_a_cell_sets(source: str, names: str) -> None:
+    assert " ".join(sorted(find_names_set(source))) == names
+
+
+def test_the_last_cell_that_set_all_of_them() -> None:
+    outcomes = CellOutcomes()
+    assert outcomes.find_last(["x", "y"]) is None
+    end_cell(outcomes, "x = 1\ny = 2")
+    end_cell(outcomes, "z = x\nprint(y)", ValueError())
+    assert outcomes.find_last(["x", "y"]) == CellOutcome("x = 1\ny = 2", "")
+    end_cell(outcomes, "x = 1\ny = (2", SyntaxError())
+    assert outcomes.find_last(["x", "y"]) == CellOutcome("x = 1\ny = (2", "SyntaxError")
+    end_cell(outcomes, "x = 3")
+    assert outcomes.find_last(["x", "y"]) is None, "two cells: which of them is meant?"
+    assert outcomes.find_last(["x"]) == CellOutcome("x = 3", "")
+
+
+def test_a_shell_is_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    registered: list[Any] = []
+    events = SimpleNamespace(register=lambda *entry: registered.append(entry))
+    shell = SimpleNamespace(events=events)
+    outcomes = CellOutcomes()
+    for running in (None, shell, shell):
+        monkeypatch.setattr(
+            "copylab.run.cell_outcomes.running_shell", lambda running=running: running
+        )
+        outcomes.follow_shell()
+    assert registered == [("post_run_cell", outcomes._note_cell)]

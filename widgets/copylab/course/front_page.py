@@ -1,0 +1,152 @@
+"""The front page of a laid-out course: where the learner is, what is open, and three doors.
+
+A page of Markdown, which needs no kernel. It is renewed from the progress file whenever the course
+is laid out or opened. With COPYLAB_SOLUTIONS=off it does not link the solutions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..safe_files import SafeFolder
+from ..wording import gettext
+from .overview import Lesson, Progress
+from .translation import digest_of_text
+
+FRONT_PAGE = "START_HERE.md"
+
+_MARK = re.compile(r"\n<!-- copylab ([0-9a-f]+) -->\n\Z")
+"""Ends the page, with the digest of all above it: one that somebody has changed is not renewed."""
+
+
+def renew_front_page(folder: Path) -> None:
+    """Write the front page of a laid-out course anew, unless the learner has changed it.
+
+    What may not be written or read is left as it is: the lessons open without this page, too.
+    """
+    course = SafeFolder(folder)
+    with contextlib.suppress(OSError, ValueError), contextlib.chdir(folder):
+        if course.has(FRONT_PAGE):
+            page_before = course.read(FRONT_PAGE).decode()
+            if not _is_untouched(page_before):
+                return
+        page = render_front_page(Progress())
+        course.write(FRONT_PAGE, f"{page}\n<!-- copylab {digest_of_text(page)} -->\n".encode())
+
+
+def _is_untouched(page: str) -> bool:
+    mark = _MARK.search(page)
+    return mark is not None and digest_of_text(page[: mark.start()]) == mark[1]
+
+
+def render_front_page(course: Progress) -> str:
+    """Return the page as Markdown: nothing of the progress file is in it but numbers."""
+    parts = [
+        "# " + gettext("Copying tensors: where you are"),
+        _describe_next_task(course.lessons, course),
+        "## " + gettext("Three doors"),
+        _list_doors(course),
+        "## " + gettext("How far you are"),
+        gettext("Progress: {summary}.", summary=course.summary),
+        _tabulate_lessons(course),
+        *_describe_beliefs(course),
+        "## " + gettext("When you come back"),
+        gettext(
+            "Your answers are kept in `copylab-progress.json`, and a table that you committed shows "
+            "them again when its cell is run. In a notebook that is opened anew no cell has been "
+            "run yet: click the cell where you want to go on, and choose "
+            "*Run > Run All Above Selected Cell*."
+        ),
+        gettext(
+            "This page is renewed each time `copylab` starts. In between, `from copylab import "
+            "progress; progress()` in any cell says how far you are."
+        ),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _describe_next_task(lessons: Sequence[Lesson], course: Progress) -> str:
+    """Say where to go on: at the first open task of the last lesson that was begun."""
+    if not any(course.is_begun(lesson) for lesson in lessons):
+        return gettext(
+            "You have not begun. The first lesson asks for a bet, and takes about 30 minutes: {link}",
+            link=_link_lesson(lessons[0]),
+        )
+    begun = [lesson for lesson in lessons if course.is_begun(lesson)]
+    for lesson in (begun[-1], *lessons):
+        for key in course.list_open_tasks(lesson):
+            return gettext(
+                "Go on here: {task}, in {lesson}.",
+                task=_link_task(lesson, key),
+                lesson=_link_lesson(lesson),
+            )
+    return gettext(
+        "All is done. The clinic takes your own programs as well: {link}",
+        link=_link_lesson(lessons[-1]),
+    )
+
+
+def _list_doors(course: Progress) -> str:
+    """Return the three doors: to learn, to find a bug, to teach."""
+    doors = [
+        gettext(
+            "**Learn.** {first} is the beginning; a lesson builds on those before it. "
+            "[All lessons](README.md), [glossary](glossary.md), [cheat sheet](cheat_sheet.html).",
+            first=_link_lesson(course.lessons[0]),
+        ),
+        gettext(
+            "**A bug in front of me.** {clinic}: put your program into its first cells, or look "
+            "for the symptom in its table. In a terminal, `copylab watch train.py` names the lines "
+            "that spoil a gradient.",
+            clinic=_link_lesson(course.lessons[-1]),
+        ),
+        gettext(
+            "**Teach.** `copylab nbgrader FOLDER` writes the lessons as assignments, and "
+            "`progress().csv` is a table of what a learner has answered."
+        ),
+    ]
+    if os.environ.get("COPYLAB_SOLUTIONS") != "off":
+        doors[-1] += " " + gettext("Here are the [solutions](solutions/README.md).")
+    return "\n".join(f"- {door}" for door in doors)
+
+
+def _tabulate_lessons(course: Progress) -> str:
+    """Return a table of the lessons: what is done, and links to what is open."""
+    head = [gettext("Lesson"), gettext("Predictions committed"), gettext("Exercises solved")]
+    rows = []
+    for lesson, (_, *counts) in zip(course.lessons, course.rows(), strict=False):
+        open_tasks = ""
+        if course.is_begun(lesson):
+            links = [_link_task(lesson, key) for key in course.list_open_tasks(lesson)]
+            open_tasks = ", ".join(links) or "✔"
+        rows.append([_link_lesson(lesson), *counts, open_tasks])
+    return _format_table([*head, gettext("Open")], rows)
+
+
+def _describe_beliefs(course: Progress) -> list[str]:
+    """Return a heading and a table of the misconceptions that were met; nothing if none were."""
+    beliefs = course.list_beliefs(known_only=True)
+    if not beliefs:
+        return []
+    table = _format_table([gettext("Misconception"), gettext("Now")], beliefs)
+    return ["## " + gettext("What you believed, and the run refuted"), table]
+
+
+def _format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = []
+    for row in [head, ["---"] * len(head), *rows]:
+        cells = [cell.replace("|", r"\|") for cell in row]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _link_lesson(lesson: Lesson) -> str:
+    return f"[{lesson.name[:2]} {lesson.title}]({lesson.name}.ipynb)"
+
+
+def _link_task(lesson: Lesson, key: str) -> str:
+    return f"[{lesson.title_of_task(key)}]({lesson.address_of(key)})"

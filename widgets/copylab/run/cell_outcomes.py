@@ -1,0 +1,82 @@
+"""How the cells of a notebook ended, by the names that they set.
+
+The variables of a notebook outlive the cells that made them: after a cell with a SyntaxError, or a
+program that changes nothing, they are as an earlier run left them. What judges them asks here for
+the cell that set them last.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from .surroundings import running_shell
+
+# Of a cell that is no Python, because of an error or a magic. `x == 1` sets nothing.
+_SETTING = re.compile(
+    r"^[ \t]*(?:(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|(\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]*[-+*/@]?=(?!=))",
+    re.MULTILINE,
+)
+
+
+class CellOutcome(NamedTuple):
+    """A cell that was run: its source, and the class of the error that ended it ("" if none)."""
+
+    source: str
+    error: str
+
+
+class CellOutcomes:
+    """The last cell that set each name of the running notebook, from a first look on."""
+
+    def __init__(self) -> None:
+        self.shell: Any = None
+        self.by_name: dict[str, CellOutcome] = {}
+
+    def follow_shell(self) -> None:
+        """Note how cells end from now on; outside of a notebook there are none."""
+        shell = running_shell()
+        if shell is not None and shell is not self.shell:
+            self.shell, self.by_name = shell, {}
+            shell.events.register("post_run_cell", self._note_cell)
+
+    def _note_cell(self, result: Any) -> None:
+        raised = result.error_before_exec or result.error_in_exec
+        error = "" if raised is None else type(raised).__name__
+        outcome = CellOutcome(result.info.raw_cell, error)
+        self.by_name |= dict.fromkeys(find_names_set(outcome.source), outcome)
+
+    def find_last(self, names: Iterable[str]) -> CellOutcome | None:
+        """Return the cell that set all of these names last; None if it is not known.
+
+        None as well where another cell has set one of them since: whose error it would be, and
+        whose program, is not clear then.
+        """
+        outcomes = {id(outcome): outcome for outcome in map(self.by_name.get, names)}
+        return outcomes.popitem()[1] if len(outcomes) == 1 else None
+
+
+def find_names_set(source: str) -> set[str]:
+    """Return the global names that a cell sets, as far as its text tells."""
+    try:
+        return set(_names_set_by(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        names: set[str] = set()
+        for function, variables in _SETTING.findall(source):
+            names |= set(re.findall(r"\w+", function or variables))
+        return names
+
+
+def _names_set_by(node: ast.AST) -> Iterator[str]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield child.name  # what it sets inside is its own
+        elif not isinstance(child, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp):
+            if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
+                yield child.id
+            yield from _names_set_by(child)
+
+
+CELL_OUTCOMES = CellOutcomes()
