@@ -124,6 +124,14 @@ def cpp_name(d: dtype) -> str:
     return _CPP_NAMES.get(d.called, d.called)
 
 
+def check_c_number(value: Any) -> None:
+    """Raise the OverflowError of PyTorch's parser for an int that C++ has no type for."""
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
+        raise OverflowError(
+            "int too big to convert" if value > 0 else "can't convert negative int to unsigned"
+        )
+
+
 def check_range(value: float, d: dtype, in_c: bool = False) -> None:
     """Raise torch's RuntimeError if a number is out of a dtype's range.
 

@@ -206,7 +206,7 @@ class AbsentName:
 # underscore.
 ABSENT_FROM_TENSOR = """
     absolute acos acosh addbmm addmm_ addmv addr amax amin aminmax angle apply_ arccos
-    arccosh arcsin arcsinh arctan arctan2 arctanh argwhere as_strided_scatter as_subclass
+    arccosh arcsin arcsinh arctan arctan2 arctanh argwhere as_subclass
     asin asinh atan atan2 atanh baddbmm bernoulli bfloat16 bincount bitwise_left_shift
     bitwise_right_shift cauchy_ ccol_indices cdouble cfloat chalf cholesky cholesky_inverse
     cholesky_solve clamp_max clamp_min coalesce col_indices conj_physical const_data_ptr

@@ -167,8 +167,12 @@ class UntypedStorage(metaclass=ShownAs):
     def is_shared(self) -> bool:
         """Return True for memory that processes share: after `share_memory_`, and on cuda."""
         memory: Any = self.buffer
-        while isinstance(memory, (np.ndarray, memoryview)):
-            memory = memory.base if isinstance(memory, np.ndarray) else memory.obj
+        while isinstance(memory, np.ndarray):
+            memory = memory.base
+        # Not what NumPy has over a file or over shared memory: its memoryview is of an array, and
+        # to PyTorch that is memory like any other.
+        if isinstance(memory, memoryview):
+            memory = memory.obj
         return isinstance(memory, mmap.mmap) or self.device is not CPU
 
     def share_memory_(self) -> UntypedStorage:

@@ -408,3 +408,19 @@ def store_one_by_one(a: ndarray, data: Any, again: Callable[[], Any]) -> None:
     for turn in range(max(last_turn.values()) + 1):
         is_written = (turns == turn).reshape(a.shape)
         np.copyto(a, data if turn == 0 else again(), "unsafe", where=is_written)
+
+
+def is_channels_last(a: np.ndarray) -> bool:
+    """Return True if dimension 1 of images or volumes comes last in memory.
+
+    By strides alone, gaps or not; of several readings that fit, row by row is preferred. Source:
+    c10's MemoryFormat.h.
+    """
+    if a.ndim not in (4, 5) or a.strides[1] == 0:
+        return False
+    least = 0
+    for d in (1, *range(a.ndim - 1, 1, -1), 0):
+        if not a.shape[d] or a.strides[d] < least or (d == 0 and least == a.strides[1]):
+            return False
+        least = a.strides[d] * max(a.shape[d], 1)
+    return True

@@ -12,7 +12,7 @@ import traceback
 import warnings
 from collections.abc import Callable
 from contextlib import ContextDecorator
-from typing import Any, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 import numpy as np
 
@@ -125,14 +125,16 @@ class ModeSwitch(ContextDecorator):
 
         `@no_grad` works without parentheses, as in torch.
         """
-        switch = super().__new__(cls)
-        return switch(orig_func) if callable(orig_func) else switch
+        # As in torch, whatever it is gets decorated, and no sooner than it is called is it missed.
+        return super().__new__(cls) if orig_func is None else cls()(orig_func)
 
     def clone(self) -> Self:
         """Make another switch to the same mode."""
-        return type(self)(self.mode)
+        return type(self)()
 
-    _recreate_cm = clone  # `ContextDecorator` calls it for each call of a decorated function
+    def _recreate_cm(self) -> Self:
+        """Make the switch for one call of a decorated function."""
+        return self.clone()
 
     def __enter__(self) -> None:
         here = MODES.here
@@ -153,6 +155,12 @@ class no_grad(ModeSwitch):
     """Context manager: inside, nothing is recorded and results do not require grad."""
 
     mode = False
+
+    if not TYPE_CHECKING:  # to which a decorated function would be an argument of this
+
+        def __init__(self) -> None:
+            # Refuses `no_grad(None)`, as torch's does; `enable_grad` has none, and takes it.
+            pass
 
 
 class enable_grad(ModeSwitch):
@@ -188,6 +196,10 @@ class set_grad_enabled(ModeSwitch):
     def __enter__(self) -> None:
         self._switch_mode()
 
+    def clone(self) -> Self:
+        """Make another switch to the same mode."""
+        return type(self)(self.mode)
+
     def __repr__(self) -> str:
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
@@ -209,6 +221,10 @@ class inference_mode(ModeSwitch):
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode
+
+    def clone(self) -> Self:
+        """Make another switch to the same mode."""
+        return type(self)(self.mode)
 
     def _switch_mode(self) -> None:
         here = MODES.here

@@ -61,6 +61,8 @@ class Node:
 
     # Names of the saved values, in order.
     _names_of_saved: tuple[str, ...] = ()
+    # Names of saved values that are no tensors, even if they are None.
+    _numbers_saved: frozenset[str] = frozenset()
     # For each saved value the only input whose gradient needs it; None if it is saved in any case:
     # if several need it, or if torch does not ask (see `make_node_class`).
     _needed_by: tuple[int | None, ...] = ()
@@ -125,7 +127,8 @@ class Node:
         # What torch lists, and what the user has set. Sizes and flags have no `_raw_saved_*`.
         names = {name for name in dir(type(self)) if _is_listed(name)}
         for name, saved in zip(self._names_of_saved, self._saved or (), strict=False):
-            if saved is not None and not isinstance(saved, Saved):
+            is_number = saved is None and name in self._numbers_saved
+            if is_number or not (saved is None or isinstance(saved, Saved)):
                 names.discard(f"_raw_saved_{name}")
         return [*names, *getattr(self, "__dict__", ())]
 
@@ -341,9 +344,10 @@ def _properties_of_saved(name: str, index: int) -> tuple[property, property]:
 
     def read_object(node: Any) -> Any:
         saved = node._saved[index]
-        # None may be a tensor that is not needed, for which torch has an empty SavedTensor. Sizes
-        # have no such object.
-        if saved is not None and not isinstance(saved, Saved):
+        # None may be a tensor that is not needed, for which torch has an empty SavedTensor. Numbers
+        # and sizes have no such object.
+        is_number = saved is None and name in node._numbers_saved
+        if is_number or not (saved is None or isinstance(saved, Saved)):
             raise AttributeError(
                 f"'{type(node).__name__}' object has no attribute '_raw_saved_{name}'"
             )
@@ -398,6 +402,7 @@ def make_node_class(
     has_one_formula: bool = False,
     results: tuple[str, ...] = ("result",),
     is_pointwise: bool = False,
+    numbers: frozenset[str] = frozenset(),
 ) -> Any:
     """Return a class of nodes.
 
@@ -406,7 +411,8 @@ def make_node_class(
     underscore. `also_saved`: names of values that torch saves although no formula that runs reads
     them. `has_one_formula`: the one formula returns the gradients of all inputs (of `cat`, which
     has as many as it is given). `results`: names of the outputs, as formulas read them.
-    `is_pointwise`: the gradients get the strides that TensorIterator gives.
+    `is_pointwise`: the gradients get the strides that TensorIterator gives. `numbers`: names of
+    values that are numbers or None.
     """
     functions = list(formulas.values())
     parameters = [_parameters_of(function) for function in functions]
@@ -426,6 +432,7 @@ def make_node_class(
         "__doc__": f"The backward of torch's {name}.",
         "__module__": "builtins",  # prints as torch's do: <class 'MulBackward0'>
         "_names_of_saved": tuple(names),
+        "_numbers_saved": numbers,
         "_needed_by": tuple(needed_by),
         "_formulas": tuple(zip(functions, indices, strict=True)),
         "_formula_order": tuple(order),

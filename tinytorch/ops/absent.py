@@ -18,8 +18,6 @@ ABSENT_FORMS = (
     (2, "normal(float mean, Tensor std, *, Generator? generator=None)"),
     (1, "round(Tensor self, *, int decimals)"),
     (-1, f"slice_scatter(Tensor self, Tensor src, {_SLICE})"),
-    (1, "scatter(Tensor self, int dim, Tensor index, Tensor src, *, str reduce)"),
-    (3, "scatter(Tensor self, int dim, Tensor index, Scalar value, *, str reduce)"),
 )
 
 

@@ -106,7 +106,8 @@ def _roll_array(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
         )
-    if not a.size and dims:
+    # Of nothing PyTorch makes a clone. Several dimensions are made one before that, and again after.
+    if not a.size and (dims or a.ndim == 1):
         return copy_array(a)
     # Without dimensions, None: elements are moved as if they were in one row.
     return lay_out_result(np.roll(a, shifts, tuple([wrap_dim(d, a.ndim) for d in dims]) or None))
@@ -262,7 +263,9 @@ def _block_grads(grad: Any, _tensors_sizes: list) -> list:
         rows, columns = (1, 1, *shape)[-2:]
         part = slice_(slice_(grad, 0, row, row + rows), 1, column, column + columns)
         # That of a vector stays a row, which the engine sums to its shape, as PyTorch's does.
-        parts.append(part if shape else squeeze_dim(squeeze_dim(part, -1), -1))
+        for _ in range(2 - len(shape)):
+            part = squeeze_dim(part, -1)
+        parts.append(part)
         row, column = row + rows, column + columns
     return parts
 
@@ -291,7 +294,7 @@ def _copy_whole_memory(a: np.ndarray) -> np.ndarray:
     return restride_array(cells, a.shape, a.strides, start)
 
 
-def _make_scatter_kernel(look: Callable) -> Callable:
+def make_scatter_kernel(look: Callable) -> Callable:
     """Make a kernel that copies, and writes `src` into what `look` sees of the copy."""
 
     def kernel(a: np.ndarray, src: np.ndarray, *where: Any) -> np.ndarray:
@@ -319,7 +322,7 @@ def _slice_forwards(
 
 select_scatter = op(
     "select_scatter(Tensor self, Tensor src, int dim, SymInt index)",
-    _make_scatter_kernel(select_array),
+    make_scatter_kernel(select_array),
     out=False,
     self=lambda grad, _src_sizes, dim, index: select_scatter(
         grad, written_zeros(grad, _src_sizes), dim, index
@@ -329,7 +332,7 @@ select_scatter = op(
 slice_scatter = op(
     "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, "
     "SymInt step=1)",
-    _make_scatter_kernel(_slice_forwards),
+    make_scatter_kernel(_slice_forwards),
     out=False,
     self=lambda grad, _src_sizes, dim, start, end, step: slice_scatter(
         grad, written_zeros(grad, _src_sizes), dim, start, end, step
@@ -338,7 +341,7 @@ slice_scatter = op(
 )
 diagonal_scatter = op(
     "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1)",
-    _make_scatter_kernel(diagonal_of_array),
+    make_scatter_kernel(diagonal_of_array),
     out=False,
     self=lambda grad, _src_sizes, offset, dim1, dim2: diagonal_scatter(
         grad, written_zeros(grad, _src_sizes), offset, dim1, dim2

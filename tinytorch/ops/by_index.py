@@ -146,9 +146,16 @@ def _add_at_index(
     check_overlap(a)
     check_no_overlap(a, index, source)
     x, i = np.atleast_1d(a), np.atleast_1d(index)
+    values = np.atleast_1d(source if alpha == 1 else source * source.dtype.type(alpha))
+    if x.ndim > 1 and not x.size:
+        return
+    is_bad = (i < 0) | (i >= x.shape[d])
+    # As in PyTorch, what comes before an index that is out of range has been added by then.
+    count = int(is_bad.argmax()) if is_bad.any() else i.size
+    np.add.at(x, _index_dim(d, i[:count]), values[_index_dim(d, slice(count))])
+    if count < i.size and x.ndim == 1:
+        raise IndexError("index out of range in self")
     check_index_range(x, d, i)
-    values = source if alpha == 1 else source * source.dtype.type(alpha)
-    np.add.at(x, _index_dim(d, i), np.atleast_1d(values))
 
 
 index_add, index_add_ = declare_with_in_place(
@@ -425,11 +432,11 @@ def _repeat_as_tensor_says(
     """Repeat each part of a dimension as often as a vector of numbers says; a copy."""
     given = flatten(self) if dim is None else self
     d = 0 if dim is None else dim
-    n = given.size(d) if given._data.ndim else 1
-    if repeats._data.size == 1 and repeats._data.ndim < 2:
-        repeats = expand(reshape(repeats, (1,)), (n,))
-    elif repeats._data.ndim > 1:
+    if repeats._data.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    n = given.size(d)
+    if repeats._data.size == 1:
+        repeats = expand(reshape(repeats, (1,)), (n,))
     elif repeats._data.size != n:
         raise RuntimeError(
             "repeats must have the same size as input along dim, but got repeats.size(0) = "
@@ -475,6 +482,9 @@ _REDUCERS = {
     "mean": np.add,
     "amax": np.maximum,
     "amin": np.minimum,
+    # without a gradient, and in no error that lists the others
+    "max": np.maximum,
+    "min": np.minimum,
 }
 
 
@@ -487,11 +497,10 @@ def _reduce_scattered(
     include_self: bool = True,
 ) -> None:
     """Reduce the source's elements that come to one place, there with what it held."""
+    error = ""
     if reduce not in _REDUCERS:
-        raise RuntimeError(
-            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
-        )
-    where_to = prepare_scatter(a, dim, index, src)
+        error = f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
+    where_to = prepare_scatter(a, dim, index, src, error)
     if where_to is None:
         return
     check_kernel(
@@ -515,7 +524,7 @@ def _find_neutral(reduce: str, dtype: np.dtype) -> Any:
     """Return the value that changes nothing when it is reduced with another one."""
     if reduce in ("sum", "mean", "prod"):
         return int(reduce == "prod")
-    is_largest = reduce == "amin"
+    is_largest = reduce in ("amin", "min")
     if dtype.kind == "b":
         return is_largest
     if dtype.kind == "f":
@@ -540,6 +549,15 @@ def _share_grad(
     return grad / counts
 
 
+def _check_has_gradient(reduce: str) -> None:
+    """Raise PyTorch's RuntimeError for the names that its forward knows, and its backward not."""
+    if reduce in ("max", "min"):
+        raise RuntimeError(
+            "Expected 'reduce' to be one of 'sum', 'prod', 'mean', 'amax', 'amin' but got "
+            f"{reduce}."
+        )
+
+
 def _grad_of_reduced_self(
     grad: Any,
     self: Any,
@@ -552,6 +570,7 @@ def _grad_of_reduced_self(
     _self_dtype: Any,
 ) -> Any:
     """Return the gradient of what was there before."""
+    _check_has_gradient(reduce)
     if reduce == "sum":
         out = grad
     elif reduce == "prod":
@@ -575,6 +594,7 @@ def _grad_of_reduced_source(
     _self_dtype: Any,
 ) -> Any:
     """Return the gradient of the source."""
+    _check_has_gradient(reduce)
     if reduce == "sum":
         return gather(grad, dim, index)
     if reduce == "mean":

@@ -39,9 +39,10 @@ from ..graph import (
 )
 from ..tensor import Tensor, as_array_of_torch
 from .kernels import pointwise
-from .schema import REQUIRED, Param, Schema, Signature, mismatch
+from .schema import REQUIRED, Param, Schema, Signature, check_long, mismatch
 
 _new = object.__new__
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1  # of the ints of a schema
 # stands for a number among the operands that decide a result's strides
 _A_NUMBER = np.zeros(())
 _DESCRIPTIONS = {
@@ -275,7 +276,7 @@ def _call_of_one_tensor(run: Callable, defaults: tuple, otherwise: Callable) -> 
 
 
 def make_reader(
-    schema: Schema, numbers: bool, first: int, sizes_at: int
+    schema: Schema, numbers: bool, first: int, sizes_at: int, checks_ints: bool = True
 ) -> Callable[[tuple], tuple | None]:
     """Make a function that reads the arguments of a plain call as kernels take them.
 
@@ -283,15 +284,14 @@ def make_reader(
 
     It reads the parameters from number `first` on and fills in defaults. `numbers`: a number may
     stand for the second tensor. If parameter number `sizes_at` is the last one and takes sizes,
-    they may be given one by one.
+    they may be given one by one. `checks_ints`: a call with an int beyond 64 bits is not plain.
     """
     params = schema.params[first : schema.positional_count]
     defaults = schema.defaults[first:]
-    if (
-        schema.positional_count == schema.required_count == sizes_at + 1
-        and schema.params[sizes_at].is_sizes
-    ):
+    is_last = schema.positional_count == schema.required_count == sizes_at + 1
+    if is_last and schema.params[sizes_at].is_sizes:
         return _make_reader_of_sizes(params[:-1], defaults[len(params) :])
+    ints = [i for i, p in enumerate(params) if checks_ints and p.type.shown == "int"]
     count = len(params)
     least = max(schema.required_count - first, 0)
     plain_types = [p.plain_types for p in params]
@@ -308,6 +308,9 @@ def make_reader(
             if not least <= len(args) <= count:
                 return None
             positions = [i for i, t in enumerate(types) if t not in plain_types[i]]
+        for i in ints:
+            if i < len(args) and type(args[i]) is int and not _LEAST <= args[i] <= _MOST:
+                return None
         if not positions:
             doubtful[types] = positions
             return args + defaults[len(args) :]
@@ -395,8 +398,10 @@ def record_failed_call(op: Any, *values: Any) -> None:
 
     So pack hooks are called, a sequence number is used up, and an inference tensor that was to be
     saved is refused, which is the error then. The short ways compute first and come here if that
-    fails; `Op.run` keeps the order anyway.
+    fails; `Op.run` keeps the order anyway. Before that its parser refuses ints beyond 64 bits.
     """
+    for value in values:
+        check_long(value)
     op.begin_recording(values, op.tensors_of(values))
 
 
@@ -619,7 +624,7 @@ def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     save, saved = make_saver(op), find_constant_saved_values(op)
     defaults = op.defaults[1:]
     has_required = REQUIRED in defaults
-    read = make_reader(op.schema, False, first=1, sizes_at=sizes_at)
+    read = make_reader(op.schema, False, first=1, sizes_at=sizes_at, checks_ints=False)
 
     def call(x: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if named or not isinstance(x, Tensor):

@@ -17,6 +17,7 @@ from ..base import (
     warn_in_torch,
     wrap_dim,
 )
+from ..graph import make_undifferentiable_node_class
 from ..tensor import Tensor
 from .copies import contiguous_format, copy_array
 from .creation import new_zeros, number_array, zeros_like
@@ -316,8 +317,14 @@ class Scattering(NamedTuple):
     values: Any  # an array of the index's shape, or one number
 
 
-def prepare_scatter(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> Scattering | None:
-    """Check what `scatter` and its kin were given. None if the index is empty."""
+def prepare_scatter(
+    a: np.ndarray, dim: int, index: np.ndarray, src: Any, error: str = ""
+) -> Scattering | None:
+    """Check what `scatter` and its kin were given. None if the index is empty.
+
+    `error`: what is wrong with the name of a reduction, which PyTorch says of two faults unless the
+    other one is in dtypes, shapes or memory.
+    """
     d = wrap_dim(dim, a.ndim)
     if index.size and index.dtype not in _INDICES:
         raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
@@ -327,6 +334,8 @@ def prepare_scatter(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> Sca
         _check_index_shape(a, d, index, src)
     check_overlap(a)
     check_no_overlap(a, index, src)
+    if error:
+        raise RuntimeError(error)
     if not index.size:
         return None
     x, i = np.atleast_1d(a), np.atleast_1d(index)
@@ -346,6 +355,23 @@ def _scatter_elements(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> N
         where_to.target[where_to.cells] = where_to.values
 
 
+def _combine_scattered(a: np.ndarray, dim: int, index: np.ndarray, src: Any, reduce: str) -> None:
+    """Add the source's elements to what is there, or multiply it by them."""
+    ufunc = {"add": np.add, "multiply": np.multiply}.get(reduce)
+    if isinstance(src, np.ndarray):
+        warn_in_torch(
+            "The reduce argument of torch.scatter with Tensor src is deprecated and will be "
+            "removed in a future PyTorch release. Use torch.scatter_reduce instead for more "
+            "reduction options.",
+            "aten/src/ATen/native/TensorAdvancedIndexing.cpp:225",
+            once=True,
+        )
+    error = "" if ufunc else "reduce argument must be either add or multiply."
+    where_to = prepare_scatter(a, dim, index, src, error)
+    if where_to is not None:
+        reduce_at_cells(ufunc, *where_to)
+
+
 def _add_scattered(a: np.ndarray, dim: int, index: np.ndarray, src: np.ndarray) -> None:
     """Add the source's elements where `index` points, each time that it does."""
     where_to = prepare_scatter(a, dim, index, src)
@@ -353,7 +379,7 @@ def _add_scattered(a: np.ndarray, dim: int, index: np.ndarray, src: np.ndarray) 
         reduce_at_cells(np.add, *where_to)
 
 
-def reduce_at_cells(ufunc: np.ufunc, a: np.ndarray, cells: Any, values: Any) -> None:
+def reduce_at_cells(ufunc: Any, a: np.ndarray, cells: Any, values: Any) -> None:
     """Combine values with what the cells hold, each time that a cell is named."""
     # `a[cells] += values` would add once where an index occurs several times.
     if a.dtype.char != "e":
@@ -363,6 +389,22 @@ def reduce_at_cells(ufunc: np.ufunc, a: np.ndarray, cells: Any, values: Any) -> 
     wide = a.astype(np.float32)
     ufunc.at(wide, cells, values)
     a[...] = wide
+
+
+def _declare_combining(source: str) -> None:
+    """Declare `scatter` with `reduce=`, which has no derivative in PyTorch."""
+    rest = f"int dim, Tensor index, {source}, *, str reduce)"
+    op(
+        f"scatter(Tensor self, {rest}",
+        write_into_copy(_combine_scattered),
+        node_class=make_undifferentiable_node_class("aten::scatter"),
+    )
+    op(
+        f"scatter_(Tensor(a!) self, {rest}",
+        write(_combine_scattered),
+        function=False,
+        node_class=make_undifferentiable_node_class("aten::scatter_"),
+    )
 
 
 _ZERO_AT_INDEX = {"self": lambda grad, dim, index: scatter(grad, dim, index, 0)}
@@ -375,6 +417,7 @@ _, scatter_from_ = declare_with_in_place(
     **_ZERO_AT_INDEX,
     **_GATHER_SOURCE,
 )
+_declare_combining("Tensor src")
 scatter, _ = declare_with_in_place(
     "scatter",
     "int dim, Tensor index, Scalar value",
@@ -382,6 +425,7 @@ scatter, _ = declare_with_in_place(
     backward="ScatterBackward1",
     **_ZERO_AT_INDEX,
 )
+_declare_combining("Scalar value")
 # By this one, formulas also add gradients to the elements that an operation has read.
 scatter_add, scatter_add_ = declare_with_in_place(
     "scatter_add",

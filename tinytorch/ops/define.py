@@ -670,6 +670,7 @@ def _make_node_class(
         has_one_formula=any(p.is_list for p in schema.params if p.name in formulas),
         results=results,
         is_pointwise=isinstance(kernel, pointwise),
+        numbers=frozenset([p.name for p in schema.params if not (p.is_tensor or p.is_list)]),
     )
 
 

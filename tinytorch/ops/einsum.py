@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from ..base import make_absence_error
 from ..tensor import Tensor
-from .define import offer_member
+from .define import make_function_of, offer_member, op
+from .kernels import composite
 from .linalg import bmm
 from .parts import diagonal
 from .pointwise import mul
@@ -29,11 +30,23 @@ class Equation(NamedTuple):
     result: list[str]
 
 
-def _read_labels(equation: str, start: int, text: str) -> list[str]:
-    """Return the names of dimensions in a part of the equation, which begins at `start`."""
+def _read_labels(start: int, text: str, place: str) -> list[str]:
+    """Return the names of dimensions in a part of the equation, which begins at `start`.
+
+    RuntimeError in PyTorch's words, which for a misplaced "." have the operand, or `output`.
+    """
     labels, i = [], 0
     while i < len(text):
-        if text.startswith(_ANY, i) and _ANY not in labels:
+        if text[i] == ".":
+            is_output = place == "output"
+            if _ANY in labels:
+                seen = "but an ellipsis (...) was" if is_output else "for which an ellipsis was"
+                raise RuntimeError(f"einsum(): found '.' for {place} {seen} already found")
+            if not text.startswith(_ANY, i):
+                shown = " (...)" * is_output
+                raise RuntimeError(
+                    f"einsum(): found '.' for {place} that is not part of any ellipsis{shown}"
+                )
             labels.append(_ANY)
             i += 3
             continue
@@ -48,23 +61,33 @@ def _read_labels(equation: str, start: int, text: str) -> list[str]:
     return labels
 
 
-def _read_equation(equation: str, count: int) -> Equation:
-    """Return the parts of an equation for so many operands. RuntimeError in PyTorch's words."""
-    left, arrow, right = equation.partition("->")
-    operands, start = [], 0
+def _read_operands(left: str, count: int) -> list[list[str]]:
+    """Return the names of dimensions of so many operands. RuntimeError if there are not as many."""
+    operands: list[list[str]] = []
+    start = 0
     for text in left.split(","):
-        operands.append(_read_labels(equation, start, text))
+        if len(operands) == count:
+            raise RuntimeError(
+                "einsum(): fewer operands were provided than specified in the equation"
+            )
+        operands.append(_read_labels(start, text, f"operand {len(operands)}"))
         start += len(text) + 1
     if len(operands) != count:
-        many = "fewer" if len(operands) > count else "more"
-        raise RuntimeError(
-            f"einsum(): {many} operands were provided than specified in the equation"
-        )
+        raise RuntimeError("einsum(): more operands were provided than specified in the equation")
+    return operands
+
+
+def _read_equation(equation: str, given: list) -> Equation:
+    """Return the parts of an equation for these operands. RuntimeError in PyTorch's words."""
+    left, arrow, right = equation.partition("->")
+    operands = _read_operands(left, len(given))
+    for at, (labels, x) in enumerate(zip(operands, given, strict=True)):
+        _check_label_count(labels, x.ndim, at)
     every = [label for labels in operands for label in labels]
     if not arrow:
         once = sorted({x for x in every if x != _ANY and every.count(x) == 1}, key=_rank_label)
         return Equation(operands, [*([_ANY] if _ANY in every else []), *once])
-    result = _read_labels(equation, len(left) + 2, right)
+    result = _read_labels(len(left) + 2, right, "output")
     for label in result:
         if label == _ANY:
             continue
@@ -85,11 +108,8 @@ def _rank_label(label: str) -> tuple[bool, str]:
     return (label.islower(), label)
 
 
-def _spell_out(labels: list[str], ndim: int, at: int) -> list[str]:
-    """Return the names of an operand's dimensions, those of "..." as numbers, counted from the end.
-
-    RuntimeError if there are not as many as dimensions.
-    """
+def _check_label_count(labels: list[str], ndim: int, at: int) -> None:
+    """Raise PyTorch's RuntimeError unless an operand has a dimension for each of its names."""
     named = len([x for x in labels if x != _ANY])
     if _ANY not in labels and named != ndim:
         raise RuntimeError(
@@ -101,7 +121,11 @@ def _spell_out(labels: list[str], ndim: int, at: int) -> list[str]:
             f"einsum(): the number of subscripts in the equation ({named}) is more than the number "
             f"of dimensions ({ndim}) for operand {at}"
         )
-    out = []
+
+
+def _spell_out(labels: list[str], ndim: int) -> list[str]:
+    """Return the names of an operand's dimensions, those of "..." as numbers, counted from the end."""
+    named, out = len([x for x in labels if x != _ANY]), []
     for label in labels:
         out += [str(k) for k in range(ndim - named, 0, -1)] if label == _ANY else [label]
     return out
@@ -151,9 +175,17 @@ def _multiply_pair(left: Any, right: Any, summed: list[int]) -> Any:
     return permute(product, tuple([order.index(d) for d in range(left.ndim)]))
 
 
-def _check_sizes(operands: list, order: list[str], labels: list[list[str]]) -> None:
+def _check_sizes(operands: list, labels: list[list[str]]) -> None:
     """Raise PyTorch's RuntimeError for a name with two sizes."""
     seen: dict[str, int] = {}
+    for at, (operand, names) in enumerate(zip(operands, labels, strict=True)):
+        own: dict[str, int] = {}
+        for label, n in zip(names, operand.shape, strict=True):
+            if own.setdefault(label, n) != n:
+                raise RuntimeError(
+                    f"einsum(): subscript {label} is repeated for operand {at} but the sizes "
+                    f"don't match, {n} != {own[label]}"
+                )
     for at, (operand, names) in enumerate(zip(operands, labels, strict=True)):
         for label, n in zip(names, operand.shape, strict=True):
             if seen.get(label, 1) == 1:
@@ -192,19 +224,13 @@ def _contract(operands: list, kept: int) -> Any:
     return view(a, tuple(a.shape[:kept])) if len(operands) > 1 else sum_dims(a, tuple(dims))
 
 
-def einsum(equation: Any, *operands: Any) -> Any:
-    """Multiply tensors and sum, by the names of their dimensions: `einsum("ij,jk->ik", x, y)`.
+def _sum_products(equation: str, tensors: list, path: Any) -> Any:
+    """Multiply tensors and sum, as an equation says. RuntimeError if they do not fit it.
 
-    RuntimeError for an equation that does not fit the operands.
+    `path`, an order in which to multiply, is PyTorch's for its optimizer; here it is as given.
     """
-    if isinstance(equation, Tensor):
-        raise make_absence_error("einsum(operand, sublist, ...)", "use a string")
-    is_row = len(operands) == 1 and isinstance(operands[0], (list, tuple))
-    given = list(operands[0] if is_row else operands)
-    read = _read_equation(equation, len(given))
-    labels = []
-    for at, (names, x) in enumerate(zip(read.operands, given, strict=True)):
-        labels.append(_spell_out(names, x.ndim, at))
+    read = _read_equation(equation, tensors)
+    labels = [_spell_out(names, x.ndim) for names, x in zip(read.operands, tensors, strict=True)]
     every = list(dict.fromkeys(label for names in labels for label in names))
     anys = sorted((x for x in every if x.isdigit()), key=int, reverse=True)
     result = []
@@ -214,9 +240,38 @@ def einsum(equation: Any, *operands: Any) -> Any:
     summed = [x for x in anys if x not in result]
     summed += sorted((x for x in every if not x.isdigit() and x not in result), key=_rank_label)
     order = [*result, *summed]
-    _check_sizes(given, order, labels)
-    aligned = [_align_operand(x, names, order) for x, names in zip(given, labels, strict=True)]
+    _check_sizes(tensors, labels)
+    aligned = [_align_operand(x, names, order) for x, names in zip(tensors, labels, strict=True)]
     return _contract(aligned, len(result))
+
+
+_call_einsum = make_function_of(
+    op(
+        "einsum(str equation, Tensor[] tensors, *, int[]? path=None)",
+        composite(_sum_products),
+        method=False,
+        function=False,
+    )
+)
+
+
+def einsum(*args: Any) -> Any:
+    """Multiply tensors and sum, by the names of their dimensions: `einsum("ij,jk->ik", x, y)`.
+
+    RuntimeError for an equation that does not fit the operands, ValueError without any, TypeError
+    for what is no tensor. Source: `torch.einsum`.
+    """
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one "
+            "operand and its subscripts list"
+        )
+    equation, *operands = args
+    if isinstance(equation, Tensor):
+        raise make_absence_error("einsum(operand, sublist, ...)", "use a string")
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        return einsum(equation, *operands[0])
+    return _call_einsum(equation, operands)
 
 
 offer_member("einsum", einsum, method=False)

@@ -33,6 +33,7 @@ from .define import offer_member, op
 from .from_data import array_from_data as array_from
 from .kernels import write
 from .parts import END, select, slice_
+from .schema import check_long
 from .sums import expand
 from .views import unsqueeze, view
 
@@ -418,6 +419,7 @@ def _select_index(self: Tensor, d: int, i: int, position: int) -> Tensor:
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
             "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
         )
+    check_long(i)
     raise IndexError(f"index {i} is out of bounds for dimension {position} with size {n}")
 
 

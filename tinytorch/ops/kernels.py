@@ -59,8 +59,7 @@ def as_array(x: Any, d: dtypes.dtype) -> ndarray:
             return out
         strides = layout.dense_strides(x, d.np.itemsize)  # type: ignore[arg-type]
         return layout.copy_with_strides(out, strides)
-    if isinstance(x, int) and not -(1 << 63) <= x < 1 << 64:
-        raise OverflowError("int too big to convert")
+    dtypes.check_c_number(x)
     if d.np.kind in "iu":
         # C++ cuts off the bits that do not fit, NumPy would raise
         bits = 8 * d.itemsize
@@ -73,6 +72,7 @@ def number_array(value: Any, d: dtypes.dtype) -> ndarray:
 
     RuntimeError in PyTorch's words if it does not fit.
     """
+    dtypes.check_c_number(value)
     dtypes.check_range(value, d, in_c=True)
     return as_array(value, d)
 

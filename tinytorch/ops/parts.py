@@ -12,6 +12,9 @@ import numpy as np
 
 from ..base import (
     CPU,
+    contiguous_strides,
+    copy_with_strides,
+    is_channels_last,
     lay_out_result,
     restride_array,
     wrap_dim,
@@ -528,7 +531,17 @@ def _concatenate_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
     if not shape or shape == (0,) or any(a.shape != shape for a in tensors):
         used = _check_joinable(used, dim)
     d = wrap_dim(dim, used[0].ndim) if used[0].shape != (0,) else 0
-    return lay_out_result(np.concatenate(used, d))
+    return _lay_out_joined(np.concatenate(used, d), tensors)
+
+
+def _lay_out_joined(joined: np.ndarray, tensors: list[np.ndarray]) -> np.ndarray:
+    """Lay out what was joined: channels last if all tensors are like that, else row by row."""
+    n = joined.ndim
+    if n not in (4, 5) or not all([is_channels_last(a) for a in tensors]):
+        return lay_out_result(joined)
+    batches, channels, *sizes = joined.shape
+    strides = contiguous_strides((batches, *sizes, channels), joined.itemsize)
+    return copy_with_strides(joined, (strides[0], strides[-1], *strides[1:-1]))
 
 
 def _check_joinable(tensors: list[np.ndarray], dim: int) -> list[np.ndarray]:
@@ -584,7 +597,7 @@ def _stack_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
     arrays = _convert_to_common_dtype(tensors)
     # torch joins along the next dimension, which it splits then
     if d < len(first):
-        return lay_out_result(np.concatenate(arrays, d)).reshape(
+        return _lay_out_joined(np.concatenate(arrays, d), tensors).reshape(
             *first[:d], len(arrays), *first[d:]
         )
     return lay_out_result(np.stack(arrays, d))

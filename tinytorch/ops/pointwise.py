@@ -29,7 +29,6 @@ from .kernels import (
     pointwise,
     result_dtype,
     row_major,
-    shape_of_all,
     write,
 )
 from .schema import is_number
@@ -136,43 +135,37 @@ bitwise_and, _, _ = [_declare_bitwise(_symbol) for _symbol in ("and", "or", "xor
 # whole tensors ------------------------------------------------------------------------------------
 
 
-def _check_same_dtype(a: Any, b: Any) -> None:
-    """Raise PyTorch's RuntimeError for arrays of two dtypes."""
-    if a.dtype != b.dtype:
-        ours, theirs = (dtypes.BY_NUM[x.dtype.num].scalar_name for x in (a, b))
-        raise RuntimeError(f"{ours} did not match {theirs}")
+def _find_close(self: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+    """Return where two tensors are close, in PyTorch's steps: each `|=` counts as a write.
 
-
-def _is_close(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
-    """Return where two arrays are close. RuntimeError for negative tolerances."""
+    RuntimeError for two dtypes, and for tolerances below 0.
+    """
+    if self.dtype != other.dtype:
+        raise RuntimeError(f"{self.dtype.scalar_name} did not match {other.dtype.scalar_name}")
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
-        if tolerance < 0:
+        # Not `<`, as PyTorch refuses nan, too.
+        if not tolerance >= 0:
             raise RuntimeError(
                 f"{name} must be greater than or equal to zero, but got {tolerance:g}"
             )
-    return np.isclose(a + 0.0, b + 0.0, rtol, atol, equal_nan)
+    close, is_floating = self == other, self.is_floating_point()
+    if equal_nan and is_floating:
+        close |= self.isnan() & other.isnan()
+    if rtol == atol == 0:
+        return close
+    one = self.to(dtypes.get_default_dtype()) if self.dtype is dtypes.bool_ else self
+    two = other if is_floating else other.to(dtypes.get_default_dtype())
+    allowed, distance = (two * rtol).abs() + atol, (one - two).abs()
+    # An infinite distance is never close, not even with an infinite tolerance.
+    close |= distance.isfinite() & (distance <= allowed)
+    return close
 
 
+_TOLERANCES = "float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False"
+op(f"isclose(Tensor self, Tensor other, {_TOLERANCES})", composite(_find_close))
 op(
-    "isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, "
-    "bool equal_nan=False)",
-    pointwise(_is_close, "bool", check=_check_same_dtype),
-    out=False,
-)
-
-
-def _allclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> bool:
-    """Return True if all elements are close. RuntimeError for two dtypes."""
-    if self.dtype != other.dtype:
-        raise RuntimeError(f"{self.dtype.scalar_name} did not match {other.dtype.scalar_name}")
-    shape_of_all(self._data, other._data)
-    return bool(np.allclose(self._data, other._data, rtol, atol, equal_nan))
-
-
-op(
-    "allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, "
-    "bool equal_nan=False) -> bool",
-    composite(_allclose),
+    f"allclose(Tensor self, Tensor other, {_TOLERANCES}) -> bool",
+    composite(lambda *arguments: bool(_find_close(*arguments).all())),
 )
 op(
     "equal(Tensor self, Tensor other) -> bool",

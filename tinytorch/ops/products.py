@@ -13,10 +13,11 @@ import numpy as np
 from ..base import BY_NUM, check_overlap, cpp_name, wrap_dim, wrap_dims
 from .arranging import flip
 from .copies import convert_grad, copy_
-from .creation import new_ones, new_zeros
+from .creation import new_ones
 from .define import op
+from .filling import written_zeros
 from .kernels import Kernel, check_kernel, row_major, write
-from .parts import cat, narrow, select, slice_
+from .parts import cat, narrow, select, slice_, stack
 from .sums import expand, numpy_axes, sum_dims
 from .views import reshape, unsqueeze
 
@@ -45,6 +46,8 @@ def _accumulate_array(a: np.ndarray, ufunc: np.ufunc, dim: int, result: np.dtype
     wide = _WIDER.get(result.char, result)
     if not a.ndim:
         return a.astype(result)
+    if a.size:
+        check_kernel(result, "if", "cumsum_out_cpu" if ufunc is np.add else "cumprod_out_cpu")
     return ufunc.accumulate(a.astype(wide), d).astype(result, copy=False)
 
 
@@ -103,8 +106,8 @@ def _cumprod_backward_by_parts(grad: Any, self: Any, d: int) -> Any:
     """Return the gradient where factors are 0: for each element the products without it."""
     shape = tuple(self.shape)
     n = shape[d]
-    out = new_zeros(grad, shape)
-    for k in range(n):
+
+    def find_part(k: int) -> Any:
         before = new_ones(grad, (*shape[:d], 1, *shape[d + 1 :]))
         if k:
             before = prod_dim(slice_(self, d, 0, k, 1), d, True)
@@ -112,7 +115,15 @@ def _cumprod_backward_by_parts(grad: Any, self: Any, d: int) -> Any:
         if k < n - 1:
             after = cumprod(slice_(self, d, k + 1, n, 1), d)
             others = cat([before, expand(before, tuple(after.shape)) * after if k else after], d)
-        copy_(select(out, d, k), sum_dims(slice_(grad, d, k, n, 1) * others, (d,)))
+        return sum_dims(slice_(grad, d, k, n, 1) * others, (d,))
+
+    if type(grad) is np.ndarray:
+        # PyTorch has another algorithm where no graph is asked for; its result has version 0.
+        return stack([find_part(k) for k in range(n)], d)
+    out = written_zeros(grad, shape)
+    for k in range(n):
+        part = find_part(k)
+        copy_(select(out, d, k), part)
     return out
 
 

@@ -283,6 +283,7 @@ vector_norm = op(
     row_major(_vector_norm),
     method=False,
     function=False,
+    out="exact",
     also=("ord",),
     self=_vector_norm_grad,
 )
@@ -313,6 +314,9 @@ offer_member("norm", norm)
 
 def _compute_logsumexp(a: Any, dim: tuple, keepdim: bool) -> Any:
     """Return the logarithm of the sum of exponentials over dimensions."""
+    if dim == () and a.size and a.ndim and not keepdim:
+        # PyTorch takes () for all dimensions in the sum, and for none in the maximum before that.
+        raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * a.ndim}")
     x = a if a.dtype.kind == "f" else a.astype(dtypes.get_default_dtype().np)
     x = x.astype(np.float32) if x.dtype.char == "e" else x
     axes = numpy_axes(a, wrap_dims(dim, a.ndim))

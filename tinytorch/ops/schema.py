@@ -17,7 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from ..base import UntypedStorage, as_device, as_dtype, device, dtype, is_dtype, type_name
+from ..base import (
+    UntypedStorage,
+    as_device,
+    as_dtype,
+    check_c_number,
+    device,
+    dtype,
+    is_dtype,
+    type_name,
+)
 from ..graph import needs_grad
 from ..tensor import Layout, Tensor
 
@@ -67,6 +76,12 @@ def _number(x: Any) -> Any:
 def _int(x: Any) -> int:
     """Return a Python int for what `_is_int` or `is_symint` accepts."""
     return int(x.item()) if isinstance(x, Tensor) else x.__index__()
+
+
+def check_long(x: Any) -> None:
+    """Raise the ValueError of PyTorch's parser for an int that is none of 64 bits."""
+    if isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
+        raise ValueError("Overflow when unpacking long long")
 
 
 class _Type:
@@ -191,8 +206,10 @@ class Param:
                         f'{i + 1} with error "type must be tuple of ints,but got {type_name(n)}"'
                     )
             return tuple([n if type(n) is int else self.type.read(n) for n in x])
-        if self.type.shown == "int" and isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
-            raise ValueError("Overflow when unpacking long long")
+        if self.type.shown == "int":
+            check_long(x)
+        elif self.type.shown == "Number":
+            check_c_number(x)
         return self.type.read(x)
 
     def fits(self, x: Any, position: int, numbers: bool) -> int | None:

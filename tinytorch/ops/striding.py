@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 
 from ..base import address_of, byte_extent, has_overlap, memory_owner, restride_array
-from ..graph import Geometry
+from ..graph import Geometry, needs_grad
 from ..tensor import make_tensor
+from .arranging import make_scatter_kernel
 from .by_index import index_add_
-from .copies import copy_
+from .copies import clone, contiguous_format, copy_
 from .creation import new_ones, new_zeros
+from .define import op
 from .filling import written_zeros
 from .pointwise import div
 from .sums import expand, sum_dims
-from .views import declare_view_with_in_place, reshape, squeeze_dim
+from .views import array_of, declare_view_with_in_place, reshape, squeeze_dim
 
 
 def stride_array(
@@ -110,4 +112,43 @@ as_strided = declare_view_with_in_place(
     (0, 1),
     as_strided_backward,
     readers={"_geometry": lambda values: Geometry.of(values[0])},
+)
+
+
+def _read_dense_geometry(values: tuple) -> Geometry:
+    """Return the geometry of what is written to. RuntimeError if it has a gradient and gaps."""
+    if needs_grad(values[0]) and not values[0]._data.flags.c_contiguous:
+        raise RuntimeError("as_strided_scatter is currently only supported for contiguous inputs")
+    return Geometry.of(values[0])
+
+
+def _make_dense(grad: Any) -> Any:
+    """Return a gradient row by row: itself if it is."""
+    return grad if array_of(grad).flags.c_contiguous else clone(grad, contiguous_format)
+
+
+def _as_strided_scatter_backward(
+    grad: Any, _geometry: Geometry, size: tuple, stride: tuple, storage_offset: int | None
+) -> Any:
+    """Return what PyTorch takes for the gradient of the tensor that was written to.
+
+    It is the gradient of the cells that were written, and 0 for all others: the wrong way round.
+    """
+    part = as_strided(_make_dense(grad), size, stride, storage_offset)
+    shape, steps = _geometry.shape, _geometry.stride
+    memory = new_zeros(grad, (byte_extent(shape, steps, 1),))
+    copy_(as_strided(memory, size, stride, storage_offset), part)
+    return as_strided(memory, shape, steps)
+
+
+op(
+    "as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? "
+    "storage_offset=None)",
+    make_scatter_kernel(stride_array),
+    out=False,
+    readers={"_geometry": _read_dense_geometry},
+    self=_as_strided_scatter_backward,
+    src=lambda grad, size, stride, storage_offset: as_strided(
+        _make_dense(grad), size, stride, storage_offset
+    ),
 )
