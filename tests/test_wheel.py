@@ -168,7 +168,7 @@ REVEALED = [
     "pathlib.Path",
     "str",
     "tinytorch.viz.render.digraph.GraphPicture",
-    "tuple[tinytorch.viz.diagnose.finding.BackwardFinding, ...]",
+    "tuple[tinytorch.viz.diagnose.finding_words.BackwardFinding, ...]",
 ]
 
 

@@ -6,12 +6,13 @@ import os
 import random
 import subprocess
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from hostile import calls, leaks, length, memory
+from copylab.watching.watched_save import WatchedSave
+from hostile import calls, leaks, length, memory, oracle
 
 import tinytorch
 
@@ -77,3 +78,18 @@ def test_every_look_ends_soon(engine: ModuleType, monkeypatch: pytest.MonkeyPatc
     assert not length.attack(engine, 0.002)
     monkeypatch.setattr(length, "SECONDS", 0)
     assert length.attack(engine, 0.001) == list(length.looks(engine, 0.001))
+
+
+@pytest.mark.torch
+def test_what_is_said_of_random_programs_is_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    counts = oracle.attack(torch, 100, seed=5)
+    assert list(filter(oracle.is_fault, counts)) == []
+    assert min(counts[f"backward: {so}"] for so in ("raises", "right", "wrong gradient")) >= 5
+    # An `explain` that is always sure, and a watch that believes every tensor.
+    with monkeypatch.context() as patch:
+        patch.setattr(oracle, "explain", lambda *_, **__: SimpleNamespace(verdict="runs"))
+        patch.setattr(WatchedSave, "has_changed", False)
+        faults = list(filter(oracle.is_fault, oracle.attack(torch, 40, seed=5, most_shown=0)))
+    assert any(fault.startswith("wrong: explain alone says 'runs'") for fault in faults)
+    assert "missed: watch, a wrong gradient" in faults

@@ -283,7 +283,7 @@ def test_neither_wasm_nor_dot_nor_torch(monkeypatch: pytest.MonkeyPatch) -> None
         "from tinytorch.viz import explain, graph, memory\n"
         "x = torch.ones(2, requires_grad=True)\n"
         "y = (x * x).sum()\n"
-        "assert memory(x=x, y=y).svg and explain(x=x, y=y).verdict == 'unknown'\n"
+        "assert memory(x=x, y=y).svg and explain(x=x, y=y).verdict == 'runs, not compared'\n"
         "shown = graph(x=x, y=y)\n"
         "print(shown._repr_mimebundle_()['text/plain'])\n"
         "try:\n    shown.svg\nexcept Exception as error:\n    print(type(error).__name__, error)\n"

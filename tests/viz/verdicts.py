@@ -10,7 +10,11 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+import copylab
+
 from tinytorch.viz import Explanation, explain, snapshot
+
+NOT_COMPARED = "runs, not compared"
 
 BEFORE = """
 torch.manual_seed(0)
@@ -388,6 +392,16 @@ def verdict(code: str, engine: ModuleType) -> tuple[Explanation, Truth]:
     return said, Truth("", repr(found) == repr(wanted))
 
 
+def verdicts_without_looks(code: str, engine: ModuleType) -> dict[str, str]:
+    """The verdicts at a program's end, by how `explain` is asked: alone, inside of a watch, and there with `run=True`."""
+    said = {"alone": explain(*play(code, engine, lambda _: None)["roots"]).verdict}
+    with copylab.watch(silent="record"):
+        roots = play(code, engine, lambda _: None)["roots"]
+        said["inside"] = explain(*roots).verdict
+        said["run"] = explain(*roots, run=True).verdict
+    return said
+
+
 def _outcome(names: dict[str, Any]) -> tuple[list[Any], str]:
     """The gradients, or the error."""
     try:
@@ -407,7 +421,13 @@ def _shown(names: dict[str, Any]) -> dict[str, Any]:
 
 
 def judged(said: str, truth: Truth) -> str:
-    """How a verdict stands against the truth: "right", "wrong", or "unknown"."""
+    """How a verdict stands against the truth: "right", "wrong", "unknown", or "right, not compared".
+
+    The last is right of a backward that gives the gradient of what was saved; of another one, nothing is decided: the
+    verdict is for a program that wrote nothing past a version counter. Such a write may spoil an index, too.
+    """
+    if said == NOT_COMPARED and (not truth.error or "out of bounds" in truth.error):
+        return "right, not compared" if truth.right else "unknown"
     if said == "unknown" or (said == "may be wrong" and truth.right):
         return "unknown"
     return (

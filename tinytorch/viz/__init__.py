@@ -33,6 +33,7 @@ from .diagnose import list_stepped as list_stepped
 from .diagnose import list_written_names as list_written_names
 from .read import EXIT_FINDERS as EXIT_FINDERS
 from .read import ExitKind as ExitKind
+from .read import FormulaUse as FormulaUse
 from .read import FoundSharing as FoundSharing
 from .read import GraphExit as GraphExit
 from .read import RandomStates as RandomStates
@@ -45,6 +46,7 @@ from .read import collect_tensors as collect_tensors
 from .read import collect_tensors_by_name as collect_tensors_by_name
 from .read import disable_overrides as disable_overrides
 from .read import engine_name as engine_name
+from .read import find_formula_use as find_formula_use
 from .read import find_leaves as find_leaves
 from .read import find_sharing as find_sharing
 from .read import getattr_or_none as getattr_or_none

@@ -103,7 +103,7 @@ def test_every_answer_stands_in_the_text() -> None:
     for name, found in made.items():
         part = made.text.partition(f"\n{name}    ")[2].partition("\n\n")[0]
         for question in COLUMNS:
-            assert f"{question.column}: {found[question.key].said}" in part
+            assert f"{question.column}: {found[question.key].words}" in part
     assert "x = torch.tensor([1., 2., 3.], requires_grad=True)" in made.text
     assert compare("clone", "view", engine=tinytorch).text == made.text
 
@@ -159,7 +159,7 @@ def test_another_source(engine: ModuleType) -> None:
     made.kind = "plain"
     assert seen == ["plain"]
     assert made["clone"]["requires_grad"].answer is False
-    assert made["clone"]["gradient_returns"].said == "-"
+    assert made["clone"]["gradient_returns"].words == "-"
     assert made.form != before
     made.kind = "leaf"
     assert made.form == before
@@ -187,15 +187,15 @@ def test_hostile_methods_are_text() -> None:
     assert "href" not in made.form
     (row,) = table(made)
     assert row == name
-    assert made[name]["raises"].said in html.unescape(made.form)
+    assert made[name]["raises"].words in html.unescape(made.form)
 
 
 def test_an_error_is_told_as_it_is() -> None:
     made = compare(Method("power", "y = (x**2)**None"), engine=tinytorch)
     assert "power    y = (x**2)**None" in made.text
-    assert made["power"]["raises"].said in made.text
+    assert made["power"]["raises"].words in made.text
     assert "<code>y = (x**2)**None</code>" in made.form
-    assert f"<strong>{html.escape(made['power']['raises'].said)}</strong>" in made.form
+    assert f"<strong>{html.escape(made['power']['raises'].words)}</strong>" in made.form
 
 
 def test_a_method_is_declared_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +209,7 @@ def test_a_method_is_declared_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_fails_says_so(engine: ModuleType) -> None:
     made = compare("deepcopy", source="result", engine=engine)
-    assert made["deepcopy"]["raises"].said.startswith(
+    assert made["deepcopy"]["raises"].words.startswith(
         "RuntimeError: Only Tensors created explicitly by the user"
     )
     assert "raises: RuntimeError: Only Tensors created" in made.text

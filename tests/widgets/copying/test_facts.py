@@ -222,8 +222,8 @@ def test_a_proof_proves_its_answer(engine: ModuleType) -> None:
                     fact.proof.replace("import torch\n", ""),
                     {"torch": engine, "__name__": "__main__"},
                 )
-            assert out.getvalue().rstrip("\n") == fact.printed, fact.proof
-            assert str(fact.answer) == fact.printed
+            assert out.getvalue().rstrip("\n") == fact.output, fact.proof
+            assert str(fact.answer) == fact.output
             seen += 1
     assert seen > 1000
 
@@ -237,12 +237,12 @@ def _warns(proof: str) -> bool:
 def test_words() -> None:
     found = facts("clone", engine=tinytorch)
     assert repr(found) == "Facts('clone', leaf of shape (3,), 17 facts)"
-    assert found["same_storage"].said == "no"
-    assert found["grad_fn"].said == "CloneBackward0"
-    assert found["copied"].said == "12 bytes"
-    assert found["warns"].said == found["raises"].said == "no"
-    assert facts("detach", engine=tinytorch)["grad_fn"].said == "none"
-    assert facts("detach", "plain", tinytorch)["gradient_returns"].said == "-"
+    assert found["same_storage"].words == "no"
+    assert found["grad_fn"].words == "CloneBackward0"
+    assert found["copied"].words == "12 bytes"
+    assert found["warns"].words == found["raises"].words == "no"
+    assert facts("detach", engine=tinytorch)["grad_fn"].words == "none"
+    assert facts("detach", "plain", tinytorch)["gradient_returns"].words == "-"
     assert facts("detach", "plain", tinytorch)["gradient_returns"].why == "x requires no grad"
     assert set(found) == {question.key for question in QUESTIONS}
     assert found.answers["leaf"] is False
@@ -256,7 +256,7 @@ def test_a_copy_that_cannot_be_made(engine: ModuleType) -> None:
         "RuntimeError: Only Tensors created explicitly by the user"
     )
     assert all(fact.why for key, fact in found.items() if key != "raises")
-    assert found["leaf"].said == "-"
+    assert found["leaf"].words == "-"
     own = Method("half", "y = x.half_way()")
     assert "AttributeError" in str(facts(own, engine=engine)["raises"].answer)
     assert "NameError" in facts(Method("none", "z = x"), engine=engine)["leaf"].why

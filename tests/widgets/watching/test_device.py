@@ -158,7 +158,7 @@ def test_where_waiting_is_forbidden_nothing_is_compared(monkeypatch: pytest.Monk
             h.data.mul_(1)
             said = copylab.explain(loss)
             loss.backward()
-        assert said.verdict == "unknown"
+        assert said.verdict == "runs, not compared"
         assert "it is on cpu, which must not be waited for now" in said.text
         (finding,) = watch.findings
         assert finding.silent

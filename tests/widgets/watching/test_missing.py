@@ -142,6 +142,77 @@ def test_an_optimizer_with_a_former_layer_is_told(tmp_path: Path, capfd: Any) ->
     assert (status, "had no gradient at any of the 3 steps of opt" in said) == (1, True)
 
 
+CUT = "    loss = net.head(net.body(x).detach()).sum()\n    loss.backward()\n"
+WITHOUT_OPTIMIZER = {
+    "a part that is cut off": (
+        "def step():\n" + CUT + "step(), step(), step()\n",
+        (
+            "net.body.weight and net.body.bias had no gradient after any of the 3 backwards. "
+            "backward train.py:17  loss.backward(); also seen: net.body.weight and net.body.bias: "
+            "cut by .detach() or .data in train.py:16"
+        ),
+    ),
+    "a loss made of numbers": (
+        "loss = torch.tensor(net(x).mean(), requires_grad=True)\nloss.backward()\n",
+        "had no gradient after backward. backward train.py:16  loss.backward(); also seen: net.body",
+    ),
+    "a module that is cut off beside others": (
+        "book = nn.Linear(2, 2)\n(book(net(x)).detach() + net(x)).sum().backward()\n",
+        "book.weight and book.bias had no gradient after backward. backward train.py:16",
+    ),
+    "a part that is not used": (
+        "net.extra = nn.Linear(3, 3)\nnet(x).sum().backward()\n",
+        "net.extra.weight and net.extra.bias had no gradient after backward.",
+    ),
+    "a module of a function that has ended": (
+        (
+            "def train(net):\n    net = nn.Sequential(net, nn.Linear(2, 1))\n"
+            "    net[1](net[0](x).detach()).sum().backward()\ntrain(net)\ndel net\n"
+        ),
+        "net.0.body.weight, net.0.body.bias, net.0.head.weight and net.0.head.bias had no gradient",
+    ),
+    "all is reached": (
+        "net(x).sum().backward()\nnet.zero_grad()\nx.requires_grad_().sum().backward()\n",
+        "",
+    ),
+    "in turns": (
+        "net.head(net.body(x).detach()).sum().backward()\nnet.zero_grad()\nnet.body(x).sum().backward()\n",
+        "",
+    ),
+    "a part that is frozen": ("net.body.requires_grad_(False)\nnet(x).sum().backward()\n", ""),
+    "a teacher": (
+        (
+            "teacher = nn.Linear(3, 2)\nwith torch.no_grad():\n    y = teacher(x)\n"
+            "(net(x) - y).sum().backward()\nteacher(x).mean().item()\n"
+        ),
+        "",
+    ),
+    "a module for later": ("later = nn.Linear(3, 2)\nnet(x).sum().backward()\n", ""),
+    "a hook that frees": (
+        (
+            "for p in net.body.parameters():\n"
+            "    p.register_post_accumulate_grad_hook(lambda p: setattr(p, 'grad', None))\n"
+            "net(x).sum().backward()\n"
+        ),
+        "",
+    ),
+}
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", WITHOUT_OPTIMIZER)
+def test_without_an_optimizer_modules_tell_what_is_missing(
+    tmp_path: Path, capfd: Any, name: str
+) -> None:
+    code, sentence = WITHOUT_OPTIMIZER[name]
+    status, said = run(tmp_path, capfd, code)
+    assert status == 0
+    if sentence:
+        assert sentence in said
+    else:
+        assert "had no gradient" not in said
+
+
 UNUSED = "net.extra = nn.Linear(3, 3)\nopt.add_param_group({'params': net.extra.parameters()})\n"
 LOOKS = """
 ema = [p.detach().clone() for p in net.parameters()]

@@ -7,9 +7,9 @@ from typing import Any
 
 import copylab
 import pytest
-from copylab.watching.formulas import FormulaUse, find_use
+from copylab.watching.formulas import find_use
 
-from tinytorch.viz import graph
+from tinytorch.viz import FormulaUse, graph
 
 Line = str | None
 

@@ -4,13 +4,14 @@ from .blame import Blame, PastStep, blame_lines
 from .diff import Changes, compare_snapshots, list_written_names
 from .dry_run import THREADS_IN_DRY_RUN
 from .explanation import Explanation, explain
-from .finding import (
+from .finding_words import (
     SavedBy,
     add_writing_lines,
     all_saved,
     phrase_consequence,
     phrase_then_and_now,
     phrase_writes,
+    phrase_writing_lines,
 )
 from .gradient_comparison import (
     THREADS_ON_SAVED_VALUES,
@@ -49,4 +50,5 @@ __all__ = [
     "phrase_consequence",
     "phrase_then_and_now",
     "phrase_writes",
+    "phrase_writing_lines",
 ]

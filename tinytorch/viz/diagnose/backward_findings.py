@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..read import NodeRecord, Snapshot, TensorRecord
 from ..wording import format_shape, gettext, join_few_names, ngettext, short_node_name
-from .finding import BackwardFinding, SavedBy, all_saved, phrase_others, values_of_first_saved
+from .finding_words import BackwardFinding, SavedBy, all_saved, phrase_first_saved, phrase_others
 from .hazards import select_stale
 from .refusals import (
     describe_wrong_start,
@@ -240,7 +240,7 @@ def _find_not_known(
             sentence = gettext(
                 "{node} saved {saved}, which was written or given back since: its backward "
                 "raises if it opens that",
-                **values_of_first_saved(snap, [pair]),
+                **phrase_first_saved(snap, [pair]),
             )
             # Where it ran, another tensor was read, or the error was caught.
             yield BackwardFinding("not known", sentence, "", [pair], after_run="not compared")
@@ -298,7 +298,7 @@ def _find_not_compared(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[Bac
 def _name_saved(snap: Snapshot, pair: SavedBy) -> str:
     if pair.saved.tensor:
         return snap.label(pair.saved.tensor)
-    return str(values_of_first_saved(snap, [pair])["saved"])
+    return str(phrase_first_saved(snap, [pair])["saved"])
 
 
 def _describe_unreadable(group: Sequence[SavedBy], names: str, reason: str) -> BackwardFinding:
@@ -324,6 +324,7 @@ def _describe_first_look(group: Sequence[SavedBy], names: str) -> BackwardFindin
         names=names,
     )
     way_out = gettext(
-        "take earlier = snapshot(...) after the forward pass, and ask explain(..., since=earlier)"
+        "ask inside of `with copylab.watch():` around the forward pass, which compares with the "
+        "bytes at the save"
     )
     return BackwardFinding("not compared", sentence, way_out, group)

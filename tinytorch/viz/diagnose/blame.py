@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..read import NodeRecord, SavedRecord, Snapshot, StaleVersions, parse_stale_versions
 from ..wording import escape_unseen, gettext, join_few_names, short_node_name, shorten_text
-from .finding import BackwardFinding, SavedBy
+from .finding_words import BackwardFinding, SavedBy
 from .write_findings import find_write_findings
 
 

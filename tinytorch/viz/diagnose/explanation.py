@@ -8,9 +8,10 @@ leaves no trace in what it wrote. Whoever had the tensor may have done it and be
 counters nor references prove that nobody did. Computing saved values anew would not prove it
 either: the inputs have nothing that they could be computed from, and `(x * x).sum()` is the same
 for -x. What does prove it are bytes that were compared. So `explain(loss)` says "runs" where
-nothing was saved that could have been written, and "unknown" elsewhere; `explain(loss,
-since=earlier)` says "runs" where all that was saved is, byte for byte, what it was in that
-snapshot. A write between the save and the first snapshot is not seen: take it early. `steps`
+nothing was saved that could have been written, and elsewhere "runs, not compared": the first
+question is answered then, the second is not. `explain(loss, since=earlier)` says "runs" where all
+that was saved is, byte for byte, what it was in that snapshot. "unknown" is left for what may
+raise. A write between the save and the first snapshot is not seen: take it early. `steps`
 takes one after each line; `blame` reads from these which line it was.
 """
 
@@ -25,9 +26,11 @@ from ..read import NodeRecord, Snapshot, TensorRecord, collect_tensors, read_sna
 from ..wording import escape_unseen, format_repr, gettext, join_few_names, join_lines, ngettext
 from .backward_findings import find_findings
 from .dry_run import RunResult, run_backward
-from .finding import DOUBTFUL_KINDS, RAISING_KINDS, BackwardFinding, all_saved
+from .finding_words import DOUBTFUL_KINDS, RAISING_KINDS, BackwardFinding, all_saved
 from .unreached import describe_unreached
 
+NOT_COMPARED = "runs, not compared"
+"""The verdict where counters and graph speak for a backward, and nobody has compared the bytes."""
 _MAX_FINDINGS = 4
 """Maximum number of findings reported per tensor."""
 
@@ -36,7 +39,10 @@ _MAX_FINDINGS = 4
 class Explanation:
     """What `backward` would do.
 
-    `verdict` is "raises", "may be wrong", "runs" or "unknown"; `findings` say why.
+    `verdict` is one of five, and `findings` say why: "raises"; "may be wrong", a gradient of other
+    values than those saved, without an error; "runs", with the gradient of the values saved; "runs,
+    not compared", which is the same unless something was written past its version counter; "unknown", where
+    code or state that a look cannot see into decides.
     """
 
     verdict: str
@@ -74,7 +80,7 @@ def explain(
     a scalar, others that have several elements decide nothing. Inside of a `copylab.watch`, what
     was saved is compared with what it was when it was saved; with `since`, an earlier snapshot,
     with what it was then. Without both a write that no version counter saw cannot be excluded, and
-    the verdict is "unknown" where something was saved.
+    the verdict is "runs, not compared" where something was saved and nothing else is unknown.
 
     `run=True` runs hooks, Functions in Python and checkpoints, too, in a backward that adds to no
     `.grad` and frees nothing (`autograd.grad(..., retain_graph=True)`).
@@ -110,7 +116,7 @@ def _judge_roots(snap: Snapshot, tensor_by_name: dict[str, Any] | None) -> Expla
             if result is not None:
                 findings = list(_add_result_of_run(findings, result))
         # If it is known to raise, or to have missed a write, the doubts do not matter any more.
-        if _decide_verdict(findings) != "unknown":
+        if _decide_verdict(findings) in ("raises", "may be wrong"):
             findings = [each for each in findings if each.kind not in DOUBTFUL_KINDS]
         lines += _describe_root(snap, root, nodes, findings)
         all_findings += findings
@@ -188,9 +194,9 @@ def _decide_verdict(findings: Collection[BackwardFinding]) -> str:
     if kinds & RAISING_KINDS:
         return "raises"
     # A backward that may raise is not one whose gradient "may be wrong".
-    if "not known" in kinds or "unseen write" not in kinds:
+    if "not known" in kinds:
         return "unknown"
-    return "may be wrong"
+    return "may be wrong" if "unseen write" in kinds else NOT_COMPARED
 
 
 def _describe_root(
@@ -220,20 +226,25 @@ def _describe_verdict(
     grads = _name_grads(snap, root, nodes)
     if verdict == "runs":
         yield gettext("{name}.backward() would run. It adds to {grads}.", name=name, grads=grads)
-        if any(saved.tensor and saved.bytes_unchanged for _, saved in all_saved(nodes)):
+        compared = [
+            saved for _, saved in all_saved(nodes) if saved.tensor and saved.bytes_unchanged
+        ]
+        if compared and all(saved.compared_with_save for saved in compared):
+            yield gettext("What was saved holds the bytes that it had when it was saved.")
+        elif compared:
             yield gettext("What was saved holds the bytes of the earlier look.")
     elif verdict == "raises":
         yield gettext("{name}.backward() would raise.", name=name)
     elif verdict == "may be wrong":
         yield gettext("{name}.backward() would run, but may give a wrong gradient.", name=name)
-    elif any(finding.kind == "not known" for finding in findings):
+    elif verdict == "unknown":
         yield gettext(
             "Whether {name}.backward() would run and give the right gradient is not known.",
             name=name,
         )
     else:
         yield gettext(
-            "{name}.backward() would add to {grads}, if nothing changed unseen.",
+            "{name}.backward() would run and add to {grads}, if nothing changed unseen.",
             name=name,
             grads=grads,
         )

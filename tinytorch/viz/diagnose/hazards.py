@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..read import Snapshot, Stretches, TensorRecord
 from ..wording import join_few_names
-from .finding import SavedBy, all_saved
+from .finding_words import SavedBy, all_saved
 
 
 class MaybeUnseenWrite(NamedTuple):

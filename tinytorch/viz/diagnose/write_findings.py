@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import gettext, join_few_names, join_names, ngettext
-from .finding import (
+from .finding_words import (
     BackwardFinding,
     FindingKind,
     SavedBy,
@@ -16,9 +16,9 @@ from .finding import (
     all_saved,
     name_counter_sharers,
     name_in_python,
+    phrase_first_saved,
     phrase_others,
     phrase_writes,
-    values_of_first_saved,
 )
 from .hazards import MaybeUnseenWrite, find_maybe_unseen_writes, select_stale
 
@@ -68,7 +68,7 @@ def describe_stale_saves(snap: Snapshot, stale: Sequence[SavedBy]) -> Iterator[B
 def _describe_written_leaves(
     snap: Snapshot, pairs: Sequence[SavedBy], leaves: dict[str, str]
 ) -> BackwardFinding:
-    sentence = gettext("{node} saved {saved} {then_and_now}", **values_of_first_saved(snap, pairs))
+    sentence = gettext("{node} saved {saved} {then_and_now}", **phrase_first_saved(snap, pairs))
     reason = ngettext(
         "{names}, a leaf that requires grad, was written since, as by a step of an optimizer",
         "{names}, leaves that require grad, were written since, as by a step of an optimizer",
@@ -92,7 +92,7 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> Backwar
         "{node} saved {saved} {then_and_now}: it was written {number} time since",
         "{node} saved {saved} {then_and_now}: it was written {number} times since",
         (saved.version or 0) - (saved.saved_version or 0),
-        **values_of_first_saved(snap, pairs),
+        **phrase_first_saved(snap, pairs),
     )
     sentence = add_writing_lines(sentence, saved) + phrase_others(pairs)
     if len(sharing) > 1:
@@ -104,7 +104,7 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> Backwar
     sharers = [] if saved.tensor is None else snap.counter_sharers(saved.tensor)
     way_out = advise_copy([*reversed(sharers)])
     # Running statistics: a copy would not be what the module goes on with.
-    if not saved.used:
+    if not saved.used and saved.name.startswith("running_"):
         way_out = gettext("write what a module tracks after backward")
     return BackwardFinding("stale", sentence, way_out, pairs, sharing)
 
@@ -160,17 +160,10 @@ def _likely_cause(snap: Snapshot, node: NodeRecord, saved: SavedRecord) -> objec
     return (sharers[0].storage if sharers else None) or (node.id, saved.name)
 
 
-def _describe_changed_bytes(
-    snap: Snapshot, pairs: Sequence[SavedBy], cause: object
-) -> BackwardFinding:
-    values = values_of_first_saved(snap, pairs)
+def _phrase_changed_bytes(snap: Snapshot, pairs: Sequence[SavedBy]) -> str:
+    """Say that what was saved holds other bytes, and what backward makes of these."""
+    values = phrase_first_saved(snap, pairs)
     values["saved"] += phrase_others(pairs)
-    sentence = gettext(
-        "{node} saved {saved}. It does not hold the bytes of the earlier look, and its "
-        "version counter has counted no "
-        "write: backward computes from what is there now, without an error",
-        **values,
-    )
     saved = pairs[0].saved
     if saved.tensor and saved.version is None:
         sentence = gettext(
@@ -179,7 +172,33 @@ def _describe_changed_bytes(
             "an error",
             **values,
         )
+    elif saved.compared_with_save:
+        sentence = gettext(
+            "{node} saved {saved}. It does not hold the bytes that it had then, and its version "
+            "counter has counted no write: backward computes from what is there now, without an "
+            "error",
+            **values,
+        )
+    else:
+        sentence = gettext(
+            "{node} saved {saved}. It does not hold the bytes of the earlier look, and its "
+            "version counter has counted no "
+            "write: backward computes from what is there now, without an error",
+            **values,
+        )
     sentence = add_writing_lines(sentence, *(pair.saved for pair in pairs))
+    if not all(pair.saved.is_partly_read for pair in pairs):
+        return sentence
+    return f"{sentence}; " + gettext(
+        "the formula reads only signs of it, or which value is larger: where these are the same "
+        "as before, the gradient is right"
+    )
+
+
+def _describe_changed_bytes(
+    snap: Snapshot, pairs: Sequence[SavedBy], cause: object
+) -> BackwardFinding:
+    sentence, saved = _phrase_changed_bytes(snap, pairs), pairs[0].saved
     tensor = snap.tensor(saved.tensor) if saved.tensor else None
     has_name = tensor is not None and tensor.names
     label = snap.label(tensor.id) if tensor is not None and has_name else gettext("the tensor")
@@ -212,7 +231,7 @@ def _describe_maybe_unseen_write(
         "counter {counter} of {here}, which backward checks, has not seen them. If they came "
         "after the save, the "
         "gradient is wrong without an error",
-        **values_of_first_saved(snap, pairs),
+        **phrase_first_saved(snap, pairs),
         there=writer,
         other=write.writer.counter,
         writes=phrase_writes(write.writer),

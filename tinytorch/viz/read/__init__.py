@@ -2,6 +2,7 @@
 
 from .cell_summary import CellSummary
 from .doubts import find_hooks
+from .formulas import FormulaUse, find_formula_use
 from .graph_exits import EXIT_FINDERS, ExitKind, GraphExit
 from .leaves import find_leaves
 from .module_paths import modules
@@ -37,6 +38,7 @@ __all__ = [
     "PARAM_GROUPS",
     "CellSummary",
     "ExitKind",
+    "FormulaUse",
     "FoundSharing",
     "GradientSpec",
     "GraphExit",
@@ -56,6 +58,7 @@ __all__ = [
     "describe_code",
     "disable_overrides",
     "engine_name",
+    "find_formula_use",
     "find_hooks",
     "find_leaves",
     "find_sharing",

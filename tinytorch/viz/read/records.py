@@ -336,6 +336,8 @@ class SavedRecord:
     used: bool = True
     """False if backward reads no value of it, though it may check its version: the running
     statistics of a BatchNorm in training. A write that no counter counted is then no hazard."""
+    is_partly_read: bool = False
+    """True if backward reads only signs of it, or which value is larger (`FormulaUse`)."""
     opened: bool | None = True
     """False if backward cannot open it, None if it may or may not: what a Function in Python saved,
     whose backward does as it likes. Where it is stale, freed or detached, this is `raises`."""
@@ -345,6 +347,8 @@ class SavedRecord:
     checksum_then: tuple[str, int] | None = field(default=None, compare=False, repr=False)
     """The same in the first of the snapshots that `since` leads back to; None if not in there. Under
     a watch, that at the save, or a stand-in that differs if the bytes were changed."""
+    compared_with_save: bool = field(default=False, compare=False, repr=False)
+    """True if `checksum_then` is that at the save, which only a watch knows, and not an earlier look's."""
     not_read: str = field(default="", compare=False, repr=False)
     """Why its bytes were not read."""
     written_at: str = field(default="", compare=False, repr=False)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from ..wording import gettext
 from .blocks import view_key_of
 from .checksums import Checksums
+from .formulas import FormulaUse, find_formula_use
 from .found_tensors import FoundTensors
 from .packed import open_packed
 from .probe import (
@@ -74,10 +75,11 @@ class SavedReader:
                 # Reading ctx.saved_tensors would free them before backward gets them.
                 yield FoundSaved(SavedRecord(name, "once"))
                 continue
+            use = find_formula_use(node, name)
             # In training, batch_norm saves its running statistics and computes from the batch's;
-            # their versions are checked all the same.
-            is_checked_only = name.startswith("running_") and getattr_or_none(
-                node, "_saved_training"
+            # their versions are checked all the same, as those of what other formulas do not read.
+            is_checked_only = use is FormulaUse.NOTHING or (
+                name.startswith("running_") and getattr_or_none(node, "_saved_training")
             )
             for found in self._read_attribute(node, attribute, name):
                 record = found.record
@@ -86,6 +88,8 @@ class SavedReader:
                 if is_checked_only:
                     # Each forward writes them uncounted, which is no hazard: not compared.
                     record = replace(record, used=False, checksum_now=None)
+                elif use is FormulaUse.COMPARISONS:
+                    record = replace(record, is_partly_read=True)
                 elif name == "tensors" and function is not None:
                     opened = function.reads_saved
                     if opened is False and record.state == "freed":
@@ -204,13 +208,18 @@ class SavedReader:
         if has_changed is None:  # no watch, or one that could not compare
             return {"checksum_now": checksum_now}
         if not has_changed:
-            return {"checksum_now": checksum_now, "checksum_then": checksum_now}
+            return {
+                "checksum_now": checksum_now,
+                "checksum_then": checksum_now,
+                "compared_with_save": True,
+            }
         # Only equal or not matters of two checksums: the watch has compared them, and another number
         # stands for other bytes.
         geometry, checksum = checksum_now
         return {
             "checksum_now": checksum_now,
             "checksum_then": (geometry, checksum + 1),
+            "compared_with_save": True,
             "written_at": watched_save.written_at,
         }
 

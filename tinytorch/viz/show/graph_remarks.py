@@ -14,6 +14,7 @@ from ..diagnose import (
     find_stale_saved,
     phrase_consequence,
     phrase_then_and_now,
+    phrase_writing_lines,
 )
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import (
@@ -328,8 +329,7 @@ class _GraphDescriber:
             yield self._remark_of_state(saved, before, is_doubtful=writer_names is not None)
             if saved.written_at:
                 # The text has it in brackets behind the state.
-                place = escape_unseen(saved.written_at)
-                yield Remark("writing line", "", gettext("written by {place}", place=place))
+                yield Remark("writing line", "", phrase_writing_lines(saved))
             if writer_names is not None:
                 yield Remark(
                     "maybe written",

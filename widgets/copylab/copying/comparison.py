@@ -260,7 +260,7 @@ def join_code_lines(how: Method) -> str:
 
 def make_cell(fact: Fact, **attributes: Any) -> Cell:
     """Make the field of an answer. The page cuts it: the programs below the table have it whole."""
-    short = fact.said
+    short = fact.words
     if len(short) > _CELL_CHARACTERS:
         # An error or a warning was given: its text is in the program.
         is_message = fact.key in ("warns", "raises")
@@ -269,7 +269,7 @@ def make_cell(fact: Fact, **attributes: Any) -> Cell:
     if fact.key == "after_write":
         css_class += " cl-decisive"
     return Cell(
-        protect_marks(fact.said), short=protect_marks(short), class_=css_class, **attributes
+        protect_marks(fact.words), short=protect_marks(short), class_=css_class, **attributes
     )
 
 
@@ -314,9 +314,9 @@ def _make_proof(fact: Fact) -> Fold:
     if fact.why:
         result = gettext("No answer: {why}.", why=protect_marks(fact.why))
     else:
-        result = gettext("It printed: {printed}", printed=protect_marks(fact.printed))
+        result = gettext("It printed: {printed}", printed=protect_marks(fact.output))
     return Fold(
-        f"{fact.question} **{protect_marks(fact.said)}**",
+        f"{fact.question} **{protect_marks(fact.words)}**",
         Code(fact.proof),
         Paragraph(result, class_="cl-printed"),
         class_=f"cl-fact {classify_answer(fact)}",

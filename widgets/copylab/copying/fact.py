@@ -43,21 +43,21 @@ class Fact:
     answer: what the proof printed, as a Python value; None if it printed None, or if the question
         makes no sense, for the reason in `why`.
     proof: the program, whole: pasted anywhere it prints the answer.
-    printed: what it printed, or the last line of its traceback.
+    output: what it printed, or the last line of its traceback.
     """
 
     key: str
     question: str
     answer: Answer
     proof: str
-    printed: str
+    output: str
     why: str = ""
 
     def __repr__(self) -> str:
         return summarize_text(f"Fact({self.key!r}, {self.answer!r})")
 
     @property
-    def said(self) -> str:
+    def words(self) -> str:
         """The answer in words: "yes", "no", "CloneBackward0", "-" where there is none."""
         if isinstance(self.answer, bool):
             return gettext("yes") if self.answer else gettext("no")
@@ -136,7 +136,7 @@ def facts(
     module = require_engine(engine) or engine_for(sys._getframe(1).f_globals)
     answers = _ask_all(method(how), Source.of(source), module, tuple(then))
     # A busy machine may have been to blame: the next time there may be more time.
-    if any(fact.printed == _timeout_message() for fact in answers.values()):
+    if any(fact.output == _timeout_message() for fact in answers.values()):
         _ask_all.cache_clear()
     return answers
 
@@ -165,14 +165,14 @@ def _ask_all(how: Method, source: Source, engine: ModuleType, then: tuple[str, .
                     result = _as_error(result)
                 # No program after this one could say anything else.
                 if stopwatch.reason or (question.key == "raises" and result.answer is not None):
-                    failure = result.printed
+                    failure = result.output
             all_facts.append(
                 Fact(
                     key=question.key,
                     question=question.text,
                     answer=result.answer,
                     proof="".join(program),
-                    printed=result.printed,
+                    output=result.output,
                     why=result.why,
                 )
             )
@@ -183,7 +183,7 @@ class _ProgramResult(NamedTuple):
     """The answer that a program prints last, what it printed, and why there is no answer."""
 
     answer: Answer
-    printed: str
+    output: str
     why: str
 
 
@@ -214,8 +214,8 @@ def _as_error(result: _ProgramResult) -> _ProgramResult:
     That program prints every Exception itself. A limit of time, SystemExit and GeneratorExit end it
     nevertheless.
     """
-    if result.printed.startswith((_timeout_message(), "SystemExit", "GeneratorExit")):
-        return _ProgramResult(result.printed, result.printed, "")
+    if result.output.startswith((_timeout_message(), "SystemExit", "GeneratorExit")):
+        return _ProgramResult(result.output, result.output, "")
     return result
 
 

@@ -284,13 +284,13 @@ def _word_verdict(facts: Facts, field: StripField) -> str:
         return gettext(field.yes)
     if fact.answer is False:
         return gettext(field.no)
-    return fact.said
+    return fact.words
 
 
 def _make_verdict_rows(facts: Facts) -> list[list[Cell | str]]:
     # That there is no copy is said above. It is the reason for most answers then, and not repeated.
     known_reasons = [
-        gettext("the copy was not made: {error}", error=fact.printed) for fact in facts.values()
+        gettext("the copy was not made: {error}", error=fact.output) for fact in facts.values()
     ]
     return [
         [protect_marks(fact.question), _make_verdict(key, fact, known_reasons)]
@@ -302,14 +302,14 @@ def _make_verdict(key: str, fact: Fact, known_reasons: Sequence[str]) -> Cell:
     """Return the answer to a question; in a page it opens to the program that proves it."""
     if fact.why:
         is_known = fact.why in known_reasons
-        return Cell(protect_marks(fact.said if is_known else f"{fact.said} ({fact.why})"))
+        return Cell(protect_marks(fact.words if is_known else f"{fact.words} ({fact.why})"))
     proof = Fold(
-        protect_marks(fact.said),
+        protect_marks(fact.words),
         Code(make_printable(fact.proof)),
-        Paragraph(gettext("prints `{text}`", text=protect_marks(fact.printed))),
+        Paragraph(gettext("prints `{text}`", text=protect_marks(fact.output))),
         data_keep=f"proof {key}",
     )
-    return Cell(protect_marks(fact.said), part=proof)
+    return Cell(protect_marks(fact.words), part=proof)
 
 
 def _describe_run(result: LabResult) -> list[Part]:

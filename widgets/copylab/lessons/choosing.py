@@ -96,7 +96,7 @@ def dangerous(names, torch):
         sentence = gettext(
             "{name} is not one of them: after a write through its y, backward through x gives {what}.",
             name=repr(extra),
-            what=facts(extra, "result", torch)["after_write"].said,
+            what=facts(extra, "result", torch)["after_write"].words,
         )
         wrong(sentence)
     if missing := len(right - listed):

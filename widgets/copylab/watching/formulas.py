@@ -1,124 +1,20 @@
-"""What formulas read of what their nodes saved: all values, comparisons alone, or nothing.
-
-A node saves more than its formula reads: for its shape, or for an input that needs no gradient here.
-A write to that spoils nothing. The tables were found by running: each saved tensor of PyTorch 2.13's
-own samples of its operations was overwritten, and the gradients compared with those before.
-"""
+"""What the formula of a node reads of a tensor that it saved, under a watch."""
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Any
 
-from tinytorch.graph import name_of_node
-from tinytorch.viz import getattr_or_none
+from tinytorch.viz import FormulaUse, find_formula_use, getattr_or_none
 
 from .packed_saves import PackedSave
 from .watched_save import WatchedSave
 
-
-class FormulaUse(Enum):
-    """What a formula reads of a saved tensor."""
-
-    VALUES = 0
-    """All of it, or it is not known."""
-    COMPARISONS = 1
-    """Signs, or which of two is larger: where they are the same, the gradient is."""
-    NOTHING = 2
-    """None of its values."""
-
-
 _RAW = "_raw_saved_"
-_ENDING = "Backward"
-_UNREAD: dict[str, tuple[str, ...]] = {
-    "AdaptiveAvgPool2D": ("self",),
-    "AdaptiveAvgPool3D": ("self",),
-    "AdaptiveMaxPool2D": ("self",),
-    "AdaptiveMaxPool3D": ("self",),
-    "AvgPool2D": ("self",),
-    "AvgPool3D": ("self",),
-    "Complex": ("real", "imag"),
-    "Cummax": ("self",),
-    "Cummin": ("self",),
-    "FftR2C": ("self",),
-    "FractionalMaxPool2D": ("self",),
-    "FractionalMaxPool3D": ("self",),
-    "Gather": ("self",),
-    "IndexAdd": ("source",),
-    "IndexCopy": ("source",),
-    "MaskedSelect": ("self",),
-    "MaxPool2DWithIndices": ("self",),
-    "MaxPool3DWithIndices": ("self",),
-    "MkldnnRnnLayer": ("weight2", "weight3"),  # its biases
-    "NativeLayerNorm": ("bias",),
-    "NllLoss": ("self",),
-    "NllLoss2D": ("self",),
-    "Put": ("source",),
-    "ReflectionPad1D": ("self",),
-    "ReflectionPad2D": ("self",),
-    "ReflectionPad3D": ("self",),
-    "ReplicationPad1D": ("self",),
-    "ReplicationPad2D": ("self",),
-    "ReplicationPad3D": ("self",),
-    "Take": ("self",),
-}
-"""Kind of node without "Backward" -> names of what it saves and its formula never reads."""
-_COMPARED: dict[str, tuple[str, ...]] = {
-    "Abs": ("self",),
-    "Amax": ("self", "result"),
-    "Amin": ("self", "result"),
-    "Clamp": ("self", "min", "max"),
-    "ClampMax": ("self", "max"),
-    "ClampMin": ("self", "min"),
-    "Fmax": ("self", "other"),
-    "Fmin": ("self", "other"),
-    "Hardshrink": ("self",),
-    "Hardsigmoid": ("self",),
-    "Hardtanh": ("self",),
-    "LeakyRelu": ("self", "result"),
-    "Max": ("self", "result"),
-    "Maximum": ("self", "other"),
-    "Min": ("self", "result"),
-    "Minimum": ("self", "other"),
-    "NanToNum": ("self",),
-    "Nansum": ("self",),
-    "Relu": ("result",),
-    "Softshrink": ("self",),
-    "Threshold": ("self", "result"),
-}
-"""The same for what its formula only compares."""
-_NORMS = ("BatchNormWithUpdate", "NativeBatchNorm", "NativeBatchNormLegit")
-_READ_FOR: dict[str, dict[str, int]] = {
-    "Convolution": {"weight": 0, "input": 1},
-    "MkldnnRnnLayer": {"weight0": 0},
-    "NativeGroupNorm": {"weight": 0},
-    "NativeLayerNorm": {"weight": 0},
-    **{norm: {"weight": 0} for norm in _NORMS},
-}
-"""Kind -> name of what is read for the gradient of one input alone -> number of that input."""
 
 
 def find_use(node: Any, save: WatchedSave | PackedSave) -> FormulaUse:
     """Return what the formula of a node reads of a tensor that it saved."""
-    # Of `torch::autograd::CopySlices` and `MulBackward0`, without namespace and number.
-    kind = name_of_node(node).rpartition("::")[2].rstrip("0123456789")
-    if not kind.endswith(_ENDING):
-        return FormulaUse.VALUES
-    kind = kind.removesuffix(_ENDING)
-    name = _find_saved_name(node, save)
-    if name in _COMPARED.get(kind, ()):
-        return FormulaUse.COMPARISONS
-    input_nr = _READ_FOR.get(kind, {}).get(name)
-    is_for_nothing = input_nr is not None and node.next_functions[input_nr][0] is None
-    # In training the batch's own statistics are used.
-    is_running = kind in _NORMS and name.startswith("running_")
-    if (
-        name in _UNREAD.get(kind, ())
-        or is_for_nothing
-        or (is_running and getattr_or_none(node, "_saved_training") is not False)
-    ):
-        return FormulaUse.NOTHING
-    return FormulaUse.VALUES
+    return find_formula_use(node, _find_saved_name(node, save))
 
 
 def _find_saved_name(node: Any, save: WatchedSave | PackedSave) -> str:

@@ -1,4 +1,4 @@
-"""What optimizers step although no backward has ever given it a gradient."""
+"""What optimizers step, and what modules have, although no backward has ever given it a gradient."""
 
 from __future__ import annotations
 
@@ -34,12 +34,15 @@ _MAX_FRAMES = 30
 
 @dataclass(eq=False, repr=False)
 class MissingGradient(Presentation):
-    """Parameters that an optimizer stepped, and that had no gradient at any of its steps."""
+    """Parameters that an optimizer stepped, and that had no gradient at any of its steps.
+
+    In a program without optimizers, parameters that had none after any of its backwards.
+    """
 
     optimizer: str
-    """What the program calls the optimizer; its class if no name was found."""
+    """What the program calls the optimizer; its class if no name was found; empty without one."""
     step: Place | None
-    """The line that called it first."""
+    """The line that called it first; without an optimizer, the line of backward."""
     names: tuple[str, ...]
     """The parameters."""
     exits: tuple[GraphExit, ...] = ()
@@ -47,7 +50,7 @@ class MissingGradient(Presentation):
     replaced: str = ""
     """That the optimizer holds them in the place of others that are used; empty if it does not."""
     times: int = 1
-    """Number of steps."""
+    """Number of steps, or of backwards."""
     is_all: bool = False
     """True if it has stepped nothing else, at least once after a backward."""
 
@@ -61,6 +64,13 @@ class MissingGradient(Presentation):
     @property
     def title(self) -> str:
         """What had no gradient, in a sentence."""
+        if not self.optimizer:
+            return ngettext(
+                "{names} had no gradient after backward.",
+                "{names} had no gradient after any of the {number} backwards.",
+                self.times,
+                names=join_few_names(self.names),
+            )
         return ngettext(
             "{names} had no gradient when {optimizer} made its step.",
             "{names} had no gradient at any of the {number} steps of {optimizer}.",
@@ -83,7 +93,12 @@ class MissingGradient(Presentation):
     def tree(self) -> Part:
         """The title, the line that steps, the causes."""
         place = self.step or gettext("a line that is not known")
-        lines = [gettext("stepped  {place}", place=place), *self.causes]
+        line = (
+            gettext("stepped  {place}", place=place)
+            if self.optimizer
+            else gettext("backward {place}", place=place)
+        )
+        lines = [line, *self.causes]
         code = Code("\n".join(lines), indent="")
         if self.is_fault:
             return Alarm(self.title.rstrip("."), code, severity="wrong")
@@ -140,6 +155,11 @@ class StepLog:
         """True once a backward has been called."""
         self._lock = threading.Lock()
 
+    @property
+    def has_step(self) -> bool:
+        """True once an optimizer has begun a step."""
+        return bool(self._stepped)
+
     def begin(self, optimizer: Any) -> None:
         """Note what has a gradient at a step of an optimizer, which is about to be made.
 
@@ -171,13 +191,13 @@ class StepLog:
         if size != entry.size:
             parameters = _list_parameters(optimizer)
             new = range(entry.size, size)
-            entry.missing |= {k: _Missing() for k in new if _can_miss(parameters[k])}
+            entry.missing |= {k: _Missing() for k in new if can_miss(parameters[k])}
             entry.size = size
         if not entry.missing:
             return
         parameters = parameters or _list_parameters(optimizer)
         for position in list(entry.missing):
-            if position >= size or not _can_miss(parameters[position]):
+            if position >= size or not can_miss(parameters[position]):
                 del entry.missing[position]
 
     def _find_entry(self, optimizer: Any) -> _Stepped:
@@ -257,7 +277,7 @@ def _list_parameters(optimizer: Any) -> list[Any]:
     return parameters
 
 
-def _can_miss(parameter: Any) -> bool:
+def can_miss(parameter: Any) -> bool:
     """Return True for a parameter that is to be trained and has no gradient."""
     # A parameter of which other processes have all parts (FSDP) gets none here.
     return bool(parameter.requires_grad and parameter.numel()) and parameter.grad is None

@@ -17,6 +17,7 @@ from tinytorch.viz import (
     EXIT_FINDERS,
     THREADS_IN_DRY_RUN,
     ExitKind,
+    FormulaUse,
     GraphExit,
     engine_name,
     format_repr,
@@ -31,9 +32,10 @@ from ..ui import panel_style_sheet
 from ..wording import gettext, ngettext
 from . import scope
 from .aliases import find_aliases
+from .backward_log import BackwardLog
 from .exits import ExitLog, LeafReference
 from .findings import Finding, GradientWarning
-from .formulas import FormulaUse, find_use
+from .formulas import find_use
 from .gaps import WatchGaps
 from .missing import MissingGradient, StepLog
 from .on_tinytorch import TinyTorchHooks
@@ -133,6 +135,9 @@ class Watch(Presentation):
     has_node_hooks = False
     """True once a node of a graph has got a hook, under this watch."""
 
+    read_count = 0
+    """Number of saved tensors that backward has read."""
+
     after_finding: Callable[[], None] | None = None
     """Called after each new finding, in its thread: the process may not come to its end."""
 
@@ -143,8 +148,6 @@ class Watch(Presentation):
         """What it found, one for each line that wrote and each backward that read it."""
         self.ended = True
         """True before it begins and after it ends."""
-        self.read_count = 0
-        """Number of saved tensors that backward has read."""
         self._silent = silent
         """What to do with a finding where the engine raises no error: "warn", "raise", "record"."""
         self._line_finder = LineFinder()
@@ -153,6 +156,8 @@ class Watch(Presentation):
         """The lines on which values left the graph."""
         self._steps = StepLog(self._line_finder)
         """The steps of optimizers."""
+        self._backwards = BackwardLog(self._line_finder, self._exits.find_exits)
+        """The backwards that have run."""
         self._lock = threading.Lock()
         """Held where two threads may change counts, saves or findings."""
         self._thread = 0
@@ -617,10 +622,26 @@ class Watch(Presentation):
         finally:
             self._threads_in_snapshot.discard(thread)
 
+    def record_backward(self) -> None:
+        """Note what has no gradient after a backward, which has just ended."""
+        # Where optimizers step, that is asked of what they step.
+        if self.ended or self._steps.has_step or self._is_read_by_look():
+            return
+        thread = threading.get_ident()
+        self._threads_in_snapshot.add(thread)
+        try:
+            self._backwards.record()
+        finally:
+            self._threads_in_snapshot.discard(thread)
+
     @property
     def missing_gradients(self) -> list[MissingGradient]:
-        """What optimizers have stepped and no backward has given a gradient, so far."""
-        return list(self._steps.list_missing())
+        """What optimizers have stepped and no backward has given a gradient, so far.
+
+        Where none has stepped, what modules have and had no gradient after any backward.
+        """
+        log = self._steps if self._steps.has_step else self._backwards
+        return list(log.list_missing())
 
     def is_of_program(self, file: str) -> bool:
         """Return True for a file that is neither of an engine nor of copylab."""

@@ -140,10 +140,13 @@ def watch_backwards(tensor_class: Any) -> tuple[Replacement, Replacement]:
                 if watch.begin_backward(self, args, kwargs)
             ]
             try:
-                return backward(self, *args, **kwargs)
+                result = backward(self, *args, **kwargs)
             finally:
                 for watch in measuring:
                     watch.measurement.end()
+            for watch in find_watches_of_thread():
+                watch.record_backward()
+            return result
 
         return backward_measured
 

@@ -1,4 +1,4 @@
-"""A finding: one cause why backward would not do what it should; and words for what it touches.
+"""One cause why backward would not do what it should, `BackwardFinding`, and words for what it touches.
 
 Pictures have no findings. What their sentences on something saved share with those of findings is
 here, too: `SavedBy`, `phrase_then_and_now`, `phrase_consequence`, `add_writing_lines`.
@@ -82,7 +82,7 @@ def all_saved(nodes: Iterable[NodeRecord]) -> list[SavedBy]:
     return found
 
 
-def values_of_first_saved(snap: Snapshot, pairs: Sequence[SavedBy]) -> dict[str, Any]:
+def phrase_first_saved(snap: Snapshot, pairs: Sequence[SavedBy]) -> dict[str, Any]:
     """Return what sentences say of the first of several saved tensors, by placeholder.
 
     node: the kind of the node that saved it. saved: what the node calls it, and its label if it
@@ -129,15 +129,21 @@ def phrase_others(pairs: Sequence[SavedBy]) -> str:
     return f" {count}"
 
 
+def phrase_writing_lines(*records: SavedRecord) -> str:
+    """Return `written by train.py, line 12`; empty if no watch saw which lines wrote."""
+    lines = join_few_names(dict.fromkeys(saved.written_at for saved in records if saved.written_at))
+    return gettext("written by {lines}", lines=escape_unseen(lines)) if lines else ""
+
+
 def add_writing_lines(sentence: str, *records: SavedRecord) -> str:
     """Add ` (written by train.py, line 12)` to a sentence, if a watch saw which lines wrote.
 
     What was not written has no line, and adds nothing.
     """
-    lines = join_few_names(dict.fromkeys(saved.written_at for saved in records if saved.written_at))
-    if not lines:
+    addition = phrase_writing_lines(*records)
+    if not addition:
         return sentence
-    return gettext("{sentence} (written by {lines})", sentence=sentence, lines=escape_unseen(lines))
+    return gettext("{sentence} ({addition})", sentence=sentence, addition=addition)
 
 
 def phrase_writes(tensor: TensorRecord) -> str:

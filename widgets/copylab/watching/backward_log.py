@@ -1,0 +1,188 @@
+"""Parameters of modules that have no gradient after the backwards of a program without an optimizer.
+
+Of what an optimizer steps, `missing` says more. Nothing here says that a gradient should be there: a
+part may be frozen by not using it, or wait for another loss.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NamedTuple
+
+from tinytorch.viz import GraphExit, getattr_or_none, is_added_name, is_module, things_in
+
+from .aliases import copy_locals
+from .missing import MissingGradient, can_miss
+from .places import LineFinder, Place, iterate_callers
+
+_MAX_FRAMES = 30
+_CUTS = frozenset({"detach", "new leaf", "checkpoint"})
+"""How a module is cut off by mistake while others learn. Grad mode is off on purpose around a
+teacher or a validation, and numbers are logged."""
+
+FindExits = Callable[[Any], Iterable[GraphExit]]
+
+
+class _Member(NamedTuple):
+    """A parameter by its place. No reference to the tensor: PyTorch swaps none that has a weak one."""
+
+    module: weakref.ref[Any]
+    """The module that has it."""
+    key: str
+    """Its attribute."""
+
+    def find(self) -> Any:
+        """Return the parameter; None if it is gone."""
+        module = self.module()
+        return None if module is None else module._parameters.get(self.key)
+
+
+class _Found(NamedTuple):
+    """A parameter with the name that the program has for it."""
+
+    name: str
+    """The name."""
+    member: _Member
+    """The place."""
+    parameter: Any
+    """The parameter itself, as long as one look takes."""
+
+
+@dataclass
+class _WithoutGradient:
+    """Parameters of one module that have had no gradient since a backward was first looked at."""
+
+    place: Place | None
+    """The line of that backward."""
+    first: int
+    """Its number."""
+    last: int
+    """The number of the last backward after which the module was there."""
+    module: weakref.ref[Any]
+    """The module itself."""
+    members: dict[str, _Member]
+    """The parameters by name."""
+    exits: dict[str, tuple[GraphExit, ...]] = field(default_factory=dict)
+    """Where their values were seen to leave the graph."""
+    is_part: bool = False
+    """True once another parameter of the module had a gradient."""
+
+
+class BackwardLog:
+    """The backwards of a program, and what its modules had no gradient for after each of them."""
+
+    def __init__(self, line_finder: LineFinder, find_exits: FindExits) -> None:
+        self._line_finder = line_finder
+        self._find_exits = find_exits
+        self._modules: dict[str, _WithoutGradient] = {}
+        """By the name of the module; the first object of that name."""
+        self._has_reached_module = False
+        """True once a parameter of any module had a gradient."""
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def record(self) -> None:
+        """Note what has no gradient after a backward, which has just ended."""
+        with self._lock:
+            self._count += 1
+            self._forget_given()
+            # To go through all that the program has takes as long as many small backwards.
+            if not self._count & (self._count - 1):
+                # What objects of the program raise when they are looked through must not end it.
+                with suppress(Exception):
+                    self._look()
+
+    def _forget_given(self) -> None:
+        for entry in self._modules.values():
+            if entry.module() is None:
+                continue  # all that it can ever have got, it has got
+            entry.last = self._count
+            for name, member in list(entry.members.items()):
+                parameter = member.find()
+                if parameter is None or not _is_without_gradient(parameter):
+                    del entry.members[name]
+                    # It may be frozen by now, or another one in its place.
+                    entry.is_part |= parameter is not None and parameter.grad is not None
+
+    def _look(self) -> None:
+        known: set[int] = set()
+        for name, module in self._find_modules().items():
+            found = [
+                each for each in _list_parameters(name, module) if id(each.parameter) not in known
+            ]
+            known.update(id(each.parameter) for each in found)
+            missing = [each for each in found if _is_without_gradient(each.parameter)]
+            has_given = any(each.parameter.grad is not None for each in found)
+            self._has_reached_module |= has_given
+            entry = self._modules.get(name)
+            # Of the same module nothing is missing again: what was given may have been reset.
+            if entry is None or not (entry.members or entry.module() is module):
+                place, at = self._line_finder.find_place(), self._count
+                members = {each.name: each.member for each in missing}
+                entry = _WithoutGradient(place, at, at, weakref.ref(module), members)
+                self._modules[name] = entry
+            elif entry.module() is not module:
+                continue  # another one of this name: the first is told
+            entry.is_part |= has_given
+            for each in missing:
+                exits = tuple(exit_ for exit_ in self._find_exits(each.parameter) if exit_.is_use)
+                entry.exits[each.name] = exits
+
+    def _find_modules(self) -> dict[str, Any]:
+        """Return the modules that the callers of backward know, the largest first."""
+        modules: dict[str, Any] = {}
+        for frame in islice(iterate_callers(self._line_finder.find_frame()), _MAX_FRAMES):
+            variables = {
+                key: value for key, value in copy_locals(frame).items() if not is_added_name(key)
+            }
+            for path, thing in things_in("", variables, objects=True):
+                if is_module(thing) and path:
+                    modules.setdefault(path, thing)
+            # The frames above may be those of the machinery of a notebook or a test.
+            if modules:
+                break
+        sizes = {name: sum(1 for _ in module.parameters()) for name, module in modules.items()}
+        return {name: modules[name] for name in sorted(modules, key=lambda name: -sizes[name])}
+
+    def list_missing(self) -> Iterator[MissingGradient]:
+        """Yield what had no gradient after any backward, grouped by what took it."""
+        with self._lock:
+            self._forget_given()
+            for entry in self._modules.values():
+                groups: dict[tuple[GraphExit, ...], list[str]] = {}
+                for name in entry.members:
+                    exits = entry.exits.get(name, ())
+                    if self._is_worth_saying(entry, exits):
+                        groups.setdefault(exits, []).append(name)
+                for exits, names in groups.items():
+                    times = entry.last - entry.first + 1
+                    yield MissingGradient("", entry.place, tuple(names), exits, times=times)
+
+    def _is_worth_saying(self, entry: _WithoutGradient, exits: Iterable[GraphExit]) -> bool:
+        """Return True of a part of a module, and of a module whose values were cut off."""
+        # A module without any gradient may belong to another step: a teacher, a generator.
+        if entry.is_part:
+            return True
+        if not self._has_reached_module:
+            return any(exits)
+        return any(each.kind in _CUTS for each in exits)
+
+
+def _list_parameters(name: str, module: Any) -> Iterator[_Found]:
+    for path, part in module.named_modules():
+        for key, parameter in part._parameters.items():
+            if parameter is not None:
+                label = ".".join(filter(None, (name, path, key)))
+                yield _Found(label, _Member(weakref.ref(part), key), parameter)
+
+
+def _is_without_gradient(parameter: Any) -> bool:
+    # A hook that runs once a gradient was added may step, and free it (an optimizer in backward).
+    meta = getattr_or_none(parameter, "_meta")
+    hooks = getattr_or_none(parameter, "_post_accumulate_grad_hooks")
+    return not (hooks or getattr_or_none(meta, "post_accumulate_hooks")) and can_miss(parameter)
