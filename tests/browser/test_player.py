@@ -234,7 +234,21 @@ def test_live(watched: Watched, front: Lab) -> None:
         }"""
     )
     expect(page.get_by_text("now 7")).to_be_visible()
+    # The program is changed: with another copy, which keeps the step, then by hand, then back.
+    player.get_by_role("button", name="clone instead of detach on line 4").click()
+    expect(player.locator(".cl-changed")).to_contain_text("it no longer ends in RuntimeError")
+    expect(player).to_have_attribute("data-step", "7")
+    assert "z = y.clone()" in player.locator("li").nth(3).inner_text()
+    player.get_by_role("button", name="edit").click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.insert_text("(")
+    page.keyboard.press("Shift+Enter")
+    expect(player.locator(".cl-error")).to_contain_text("SyntaxError")
     check_axe(page)
+    player.get_by_role("button", name="as it was").click()
+    expect(player).to_have_attribute("data-steps", "7")
+    player.focus()
+    page.keyboard.press("End")
     go_dark(page)
     check_theme(player, dark=True)
 
@@ -255,5 +269,11 @@ def test_live(watched: Watched, front: Lab) -> None:
     twin = page.locator(".copylab-twin .cl-player")
     expect(twin).to_be_visible()
     assert len(step_through(page, twin)) == 7
+    # It has stored some runs with other copies.
+    twin.get_by_role("button", name="clone instead of detach on line 4").click()
+    expect(twin.locator(".cl-changed")).to_contain_text("it no longer ends in RuntimeError")
+    assert "z = y.clone()" in twin.locator("li").nth(3).inner_text()
+    twin.get_by_role("button", name="as it was").click()
+    expect(twin).to_have_attribute("data-step", "7")
     # ipywidgets says so of every stored view whose model is gone.
     watched.wrong = [one for one in watched.wrong if "Error: widget model not found" not in one]

@@ -71,6 +71,7 @@ from .show import StepSentence as StepSentence
 from .show import describe as describe
 from .show import describe_kept_graphs as describe_kept_graphs
 from .show import find_backward_root as find_backward_root
+from .show import format_values as format_values
 from .show import texts_of as texts_of
 from .wording import add_catalogue as add_catalogue
 from .wording import cache_in_language as cache_in_language

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 globalThis.say = (text, values = {}) => text.replace(/\{(\w+)\}/g, (hole, name) => values[name] ?? hole);
-const { unpackTexts, listChoices, findStops, findNearestStop, stepsOfStop } = await import(process.env.STOPS_JS);
+const { unpackTexts, listChoices, findStops, findNearestStop, stepsOfStop, findCopyOfStep, numberOfRun } = await import(
+  process.env.STOPS_JS
+);
 
 // for i in range(2): f(i)   each round: the head, the call, a step inside of f, the line done; at last the loop is over
 const step = (calls = []) => ({ calls });
@@ -53,6 +55,16 @@ test("the nearest stop, and the steps that a stop stands for", () => {
   assert.deepEqual(stepsOfStop(isStop, 3), [1, 3]);
   assert.deepEqual(stepsOfStop(isStop, 0), [0, 0]);
   assert.deepEqual(stepsOfStop(isStop, 2), [2, 2]);
+});
+
+test("the copy that a step has reached, and the number of a stored run", () => {
+  const lines = [2, 4];
+  const ran = [1, 2, 3, 4, 1].map((line, at) => ({ code: at === 4 ? 1 : 0, line, end: line }));
+  assert.deepEqual(ran.map((_, at) => findCopyOfStep(ran, at, lines)), [0, 0, 0, 1, 1]);
+  const copy = (chosen) => ({ own: "clone", chosen, methods: [["=", "="], ["clone", "clone"], [".data", ".data"]] });
+  assert.equal(numberOfRun([copy("clone"), copy("clone")]), 0);
+  assert.equal(numberOfRun([copy("clone"), copy(".data")]), 103);
+  assert.equal(numberOfRun([copy("="), copy(".data")]), null);
 });
 
 test("a text is parts and stretches of the text before it", () => {

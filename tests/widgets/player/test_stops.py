@@ -44,4 +44,4 @@ def test_the_functions_of_the_player_compute_what_they_say(tmp_path: Path) -> No
         check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "pass 8" in run.stdout
+    assert "pass 9" in run.stdout

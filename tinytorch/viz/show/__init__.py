@@ -25,7 +25,7 @@ from .memory_remarks import describe_memory
 from .origins import find_origins
 from .select_nodes import NodeSelection, select_nodes
 from .select_storages import check_option, select_storages
-from .step_sentences import StepSentence, describe, texts_of
+from .step_sentences import StepSentence, describe, format_values, texts_of
 
 __all__ = [
     "LEVELS",
@@ -55,6 +55,7 @@ __all__ = [
     "find_backward_root",
     "find_origins",
     "find_spans",
+    "format_values",
     "is_unbroken",
     "select_nodes",
     "select_storages",

@@ -490,7 +490,7 @@ def _describe_gradients(changed: Changes, root: str) -> Iterator[_UnrankedSenten
                 text = gettext("{name}.grad is None again.", name=name)
                 sentences.append(_UnrankedSentence(text, "gradient"))
         elif earlier is None or earlier.grad is None or since is None:
-            values = _format_values(now, tensor.grad)
+            values = format_values(now, tensor.grad)
             text = gettext("{name}.grad is now there: {values}.", name=name, values=values)
             pair = None
             # A tensor that is new had none before, and not None.
@@ -513,8 +513,8 @@ def _describe_changed_gradient(
     name = tensor.names[0]
     assert changed.since is not None
     assert tensor.grad is not None
-    before = _format_values(changed.since, earlier)
-    after = _format_values(changed.now, tensor.grad)
+    before = format_values(changed.since, earlier)
+    after = format_values(changed.now, tensor.grad)
     # Of a large gradient only the shape is written, which says nothing of the change.
     if before == after:
         return _UnrankedSentence(gettext("{name}.grad changed.", name=name), "gradient")
@@ -601,7 +601,7 @@ def _root_of(tensor: TensorRecord) -> str:
     return tensor.names[0].partition(".")[0] if tensor.names else ""
 
 
-def _format_values(snap: Snapshot, tensor_id: str) -> str:
+def format_values(snap: Snapshot, tensor_id: str) -> str:
     """Return the values of a small tensor as nested lists, of another one its shape."""
     tensor = snap.tensor(tensor_id)
     values = snap.values(tensor, 6)

@@ -6,6 +6,7 @@ May import `run`, `ui`, `doc`.
 from .comparison import Comparison, compare, join_code_lines, make_cell
 from .fact import QUESTIONS, Answer, Fact, Facts, facts
 from .methods import METHODS, OPERATIONS, Method, find_word, method
+from .program_copies import ProgramCopy, exchange_copies, find_program_copies
 from .shared_memory import DTYPES, LAYOUTS, Shared, SharedMemory, find_all_sharing
 from .sources import Source
 
@@ -20,12 +21,15 @@ __all__ = [
     "Fact",
     "Facts",
     "Method",
+    "ProgramCopy",
     "Shared",
     "SharedMemory",
     "Source",
     "compare",
+    "exchange_copies",
     "facts",
     "find_all_sharing",
+    "find_program_copies",
     "find_word",
     "join_code_lines",
     "make_cell",

@@ -1,6 +1,7 @@
 """The step-through: one frame for each step of a run, its static page, and the player.
 
-The player is JavaScript, in `web/`. May import `run`, `ui`, `doc`, `tinytorch.viz`.
+The player is JavaScript, in `web/`. May import `run`, `watching`, `copying`, `ui`,
+`doc`, `tinytorch.viz`.
 """
 
 from .frames import NameObserver, Observation, wrong_gradient_title

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import traitlets
 
+from ..run import describe_error
 from ..ui import Exhibit, Live
 from ..wording import gettext, gettext_noop
 from . import static
@@ -39,8 +41,9 @@ class StepsWidget(Exhibit, Live):
 
     def __init__(self, steps: Any, **traits: Any) -> None:
         # Before the model is opened: a view of it may be made at once.
-        self._steps = steps
+        self._steps = self._first_steps = steps
         super().__init__(**traits)
+        self.on_msg(self._handle_message)
 
     @traitlets.default("form")
     def _render_form(self) -> str:
@@ -48,9 +51,37 @@ class StepsWidget(Exhibit, Live):
         # all.
         return str(self._steps.static_form.render_form(images=False))
 
+    def _handle_message(self, _widget: object, content: Any, _buffers: object) -> None:
+        """Change the program as a view asks for it, and show the run of the other one."""
+        # It comes from a browser, and may be anything.
+        match content:
+            case {"do": "copy", "chosen": list(chosen), "step": int(step)}:
+                change = partial(self._steps.run_other_copies, dict(enumerate(chosen)))
+            case {"do": "edit", "code": str(code), "step": int(step)}:
+                change = partial(self._first_steps.run_other_code, code)
+            case {"do": "reset", "step": int(step)}:
+                change = partial(self._first_steps.run_other_copies, {})
+            case _:
+                return
+        problem = ""
+        try:
+            self._show_run(change(), step)
+        # It would be in the log of the server alone, and the view would wait.
+        except Exception as error:  # noqa: BLE001
+            problem = describe_error(error)
+        self.send({"problem": problem})
+
+    def _show_run(self, steps: Any, step: int) -> None:
+        """Show another run at a step, counted without the lines that were added above it."""
+        form = steps.static_form.render_form(images=False)
+        self._steps = steps
+        with self.hold_sync():
+            self.set_trait("form", form)
+            self.step = max(1, min(step + steps.added_steps, steps.last_shown))
+
     @property
     def steps(self) -> Any:
-        """The run that the player shows."""
+        """The run that the player shows: of the program as it was, or as it was changed."""
         return self._steps
 
     @property

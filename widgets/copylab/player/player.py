@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +15,7 @@ from typing import Any, overload
 
 from tinytorch.viz import describe_kept_graphs, join_few_names, list_written_names
 
+from ..copying import ProgramCopy, exchange_copies
 from ..doc import wrap_in_language
 from ..run import (
     LIMITS,
@@ -31,6 +34,16 @@ from .drawing import StageDrawing, StageSizes, animate
 from .frames import Frame, NameObserver, make_frames
 from .groups import FrameOrGroup, fold_frames
 from .live import StepsWidget
+from .other_copies import (
+    STORED_LIMITS,
+    STORED_RUNS,
+    Pills,
+    RunEnd,
+    describe_exchange,
+    find_copies_of_run,
+    list_single_exchanges,
+    may_store_runs,
+)
 from .static import NOTEBOOK_LIMIT, StaticForm, content_policy, stored_size
 from .static_parts import lines_of_listing
 
@@ -181,11 +194,104 @@ class Steps(Sequence[Frame]):
     widget.
     """
 
-    def __init__(self, run: RecordedRun, caller: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        run: RecordedRun,
+        caller: Mapping[str, Any],
+        original: Steps | None = None,
+        choices: Mapping[int, str] | None = None,
+        *,
+        is_edited: bool = False,
+    ) -> None:
         self._run = run
+        self._is_edited = is_edited
+        self._original = original or self
+        self._choices = choices or {}
+        self._stored_runs: dict[int, Steps] = {}
         missing = re.match(r"NameError: name '(\w+)' is not defined", str(run.error))
         # Of the caller's names one is kept at most: his variables are not to live on here.
         self._name_of_caller = missing[1] if missing and missing[1] in caller else ""
+
+    # -- with other copies -------------------------------------------------------------
+
+    @cached_property
+    def _copies(self) -> tuple[ProgramCopy, ...]:
+        return find_copies_of_run(self._run)
+
+    def run_other_code(self, code: str) -> Steps:
+        """Step through another program as through this one, which worked with nothing of the user's.
+
+        Raises ValueError if `into` named a function that the other one does not define.
+        """
+        program = dedent_code(code)
+        run = self._run.run_other(program, NameObserver(self._run.engine))
+        return Steps(run, {}, is_edited=True)
+
+    def run_other_copies(self, choices: Mapping[int, str], limits: Limits | None = None) -> Steps:
+        """Step through the program with other methods in the place of some of its copies.
+
+        choices: the index of a copy -> the name of a method. What is no choice is left out, and
+        without any it is the original that is returned.
+        """
+        original = self._original
+        copies = original._copies
+        fitting = {
+            index: choices[index]
+            for index, copy in enumerate(copies)
+            if choices.get(index, copy.method.name) in copy.methods
+            and choices.get(index, copy.method.name) != copy.method.name
+        }
+        if not fitting:
+            return original
+        program = exchange_copies(original._program_text, copies, fitting)
+        look = NameObserver(original._run.engine)
+        return Steps(original._run.run_other(program.code, look, limits), {}, original, fitting)
+
+    def _make_pills(self) -> Pills | None:
+        original = self._original
+        if not self._run.is_closed:
+            return None
+        copies = original._copies
+        pills = Pills(
+            copies,
+            self._choices,
+            exchange_copies(original._program_text, copies, self._choices).lines,
+            self.added_steps,
+            self._program_text,
+            original._is_edited,
+            make_stored=self._make_stored_forms,
+        )
+        if not self._choices:
+            return pills
+        return replace(pills, says=describe_exchange(pills, original._run_end, self._run_end))
+
+    @cached_property
+    def added_steps(self) -> int:
+        """The number of steps that come first, because another copy needs an import."""
+        original = self._original
+        program = exchange_copies(original._program_text, original._copies, self._choices)
+        return int(program.added_line > 0)
+
+    def _make_stored_forms(self) -> Iterator[tuple[int, StaticForm]]:
+        """Yield the forms of the runs with one other copy that a page may store."""
+        if self._choices or not may_store_runs(self._run):
+            return
+        for number, choices in islice(list_single_exchanges(self._copies), STORED_RUNS):
+            if number not in self._stored_runs:
+                self._stored_runs[number] = self.run_other_copies(choices, STORED_LIMITS)
+            other = self._stored_runs[number]
+            if other.ended in ("finished", "error"):
+                yield number, other.static_form
+
+    @property
+    def _run_end(self) -> RunEnd:
+        return RunEnd(self._run, any(frame.has_wrong_gradient for frame in self.frames))
+
+    @property
+    def _program_text(self) -> str:
+        return self._run.texts[0].code
+
+    # -- what was run ------------------------------------------------------------------
 
     @property
     def code(self) -> str:
@@ -276,6 +382,7 @@ class Steps(Sequence[Frame]):
             self.summary,
             self.end,
             self.ended in ("steps", "time", "interrupted"),
+            self._make_pills(),
         )
 
     @cached_property_in_language
@@ -302,7 +409,7 @@ class Steps(Sequence[Frame]):
             "{summary}, the first {first} shown", summary=self.summary, first=f"{first:,}"
         )
         end = " ".join(filter(None, [self.end, remark]))
-        return StaticForm(self._run.texts, parts, summary, end, cut=True)
+        return StaticForm(self._run.texts, parts, summary, end, cut=True, pills=self._make_pills())
 
     @cached_property_in_language
     def stored_text(self) -> str:

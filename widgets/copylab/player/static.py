@@ -30,6 +30,7 @@ from ..ui import panel_style_sheet, read_web_files
 from ..wording import gettext
 from .frames import Frame, StepPicture
 from .groups import FrameOrGroup, Group
+from .other_copies import Pills
 from .packing import Pack
 from .static_parts import (
     PICTURE_TITLES,
@@ -50,6 +51,13 @@ PAGE_LIMIT = 145_000
 """Bytes of the HTML up to which pictures are images. A page above it has its pictures in the pack
 alone."""
 
+OTHERS_LIMIT = 40_000
+"""Characters that the runs with other copies may take in the pack.
+
+One takes 3 to 13 kB, and all five of a copy 25 to 40 kB in the lessons. Each 10 kB are two images
+less for readers without scripts.
+"""
+
 WORDS_LIMIT = 200_000
 """Bytes of NOTEBOOK_LIMIT for the changes of pictures in words, once in the HTML and once in the
 text."""
@@ -61,9 +69,17 @@ shown."""
 MAX_NAMES = 40
 """Maximum number of names of a step whose tensors the code shows in their hues."""
 
-SCRIPTS = ("ui/seen.js", "player/picture.js", "player/stops.js", "player/player.js")
+SCRIPTS = (
+    "ui/seen.js",
+    "player/picture.js",
+    "player/stops.js",
+    "player/pills.js",
+    "player/player.js",
+)
 SHEETS = ("player/player.css",)
 
+# Numbers of pictures in the pack below it are steps of the page's own run, see `STORED_STEPS`.
+_FIRST_OF_OTHERS = 1000
 # The last kind is left out first. Of many tensors, the graph is the harder one to read.
 _DISPENSABLE_KINDS = ("memory text", "graph text", "memory svg", "graph svg")
 # About the bytes that a step or group takes in the file beside its words.
@@ -84,6 +100,20 @@ def stored_size(text: str) -> int:
     return len(json.dumps(text, ensure_ascii=False).encode()) + 11 * text.count("\n")
 
 
+@dataclass(frozen=True)
+class _OtherForm:
+    """The form of a run with another copy, as a page stores it.
+
+    number: see `list_single_exchanges`. html: without its pictures. pictures: those that no form
+    before it has, by their kind and number in the pack. same: those that the page's own run has.
+    """
+
+    number: int
+    html: str
+    pictures: dict[PictureKey, StepPicture]
+    same: frozenset[PictureKey]
+
+
 @dataclass
 class StaticForm:
     """The static form of a run: code, parts, a summary of half a sentence, and how it ended."""
@@ -94,11 +124,15 @@ class StaticForm:
     end: str
     cut: bool = False
     """True if the run, or what is shown of it, was cut short: the reader is told from the start."""
+    pills: Pills | None = None
+    """What of the program can be exchanged; None for one that works with what is the user's."""
 
     def render_form(self, *, images: bool = True) -> str:
         """Return the static form without style and script, which is what the live form carries.
 
         images: whether pictures are images as far as PAGE_LIMIT allows. All others are in the pack.
+            Without images it is the live form: its kernel makes the runs with other copies, which
+            are otherwise stored as far as OTHERS_LIMIT allows.
         """
         plan = RenderPlan(
             words=self._fit_words(WORDS_LIMIT), names=_list_tensors_by_step(self._frames)
@@ -107,16 +141,24 @@ class StaticForm:
         fixed = (steps, read_web_files(*SCRIPTS), panel_style_sheet(*SHEETS))
         size = sum(map(stored_size, fixed))
         pack_limit = self._limit_of_pack(size)
-        pack = self._make_pack().to_json(pack_limit, _DISPENSABLE_KINDS)
+        others = self._fit_others(PAGE_LIMIT - size) if images else []
+        pack = self._make_pack(others=others).to_json(pack_limit, _DISPENSABLE_KINDS)
         # What is an image need not be in the pack: both are made anew for those.
         if images and (drawn := self._fit_images(PAGE_LIMIT - size - stored_size(pack))):
             steps = self._make_tree(replace(plan, images=drawn)).html()
-            pack = self._make_pack(without=drawn).to_json(pack_limit, _DISPENSABLE_KINDS)
+            packed = self._make_pack(without=drawn, others=others)
+            pack = packed.to_json(pack_limit, _DISPENSABLE_KINDS)
+        script = f'<script type="application/json">{pack}</script>'
+        pills = self.pills.to_json(is_live=not images) if self.pills else None
+        return self._wrap_form(steps + script, pills)
+
+    def _wrap_form(self, inside: str, pills: str | None) -> str:
         return html_element(
             "div",
-            f'{steps}<script type="application/json">{pack}</script>',
+            inside,
             class_="copylab-steps",
             aria_label=self.summary,
+            data_pills=pills,
             **self._largest_sizes(),
         )
 
@@ -235,17 +277,68 @@ class StaticForm:
             fitting.add(key)
         return frozenset(fitting)
 
-    def _make_pack(self, *, without: frozenset[PictureKey] = frozenset()) -> Pack:
-        """Pack the pictures for the player: all in words, and as SVG those that are no images."""
+    def _make_pack(
+        self,
+        *,
+        without: frozenset[PictureKey] = frozenset(),
+        others: Sequence[_OtherForm] = (),
+    ) -> Pack:
+        """Pack the pictures for the player: all in words, and as SVG those that are no images.
+
+        others: the runs with other copies; a picture that they have, too, is in the pack.
+        """
         pack = Pack()
+        used = {key for other in others for key in other.same}
         for key, picture in self._pictures.items():
             # One that could not be drawn is a sentence in the page, see `_html_of_undrawn`.
             if not picture.svg:
                 continue
             pack.add(f"{key.kind} text", key.number, picture.text)
-            if key not in without:
+            if key not in without or key in used:
+                pack.add(f"{key.kind} svg", key.number, picture.svg)
+        for other in sorted(others, key=lambda other: other.number):
+            pack.add("form", other.number, other.html)
+            for key, picture in other.pictures.items():
+                pack.add(f"{key.kind} text", key.number, picture.text)
                 pack.add(f"{key.kind} svg", key.number, picture.svg)
         return pack
+
+    def _fit_others(self, room: int) -> list[_OtherForm]:
+        """Return the runs with other copies that together take no more than OTHERS_LIMIT.
+
+        room: characters that are left of the page beside the pack. The first ones without gaps.
+        """
+        others = self._make_others()
+        size = len(self._make_pack().to_json(NOTEBOOK_LIMIT))
+        while others:
+            more = len(self._make_pack(others=others).to_json(NOTEBOOK_LIMIT)) - size
+            if more <= min(OTHERS_LIMIT, room - size):
+                break
+            others.pop()
+        return others
+
+    def _make_others(self) -> list[_OtherForm]:
+        known = {picture: key for key, picture in self._pictures.items() if picture.svg}
+        numbers = {(picture.svg, picture.text): key.number for picture, key in known.items()}
+        others = []
+        for number, form in self.pills.make_stored() if self.pills else ():
+            pictures: dict[PictureKey, StepPicture] = {}
+            same: set[PictureKey] = set()
+            packed: dict[PictureKey, int] = {}
+            for key, picture in form._pictures.items():
+                own_number = _FIRST_OF_OTHERS * (number + 1) + key.number
+                content = picture.svg, picture.text
+                packed[key] = numbers.setdefault(content, own_number)
+                if packed[key] == own_number:
+                    pictures[PictureKey(key.kind, own_number)] = picture
+                elif packed[key] < _FIRST_OF_OTHERS:
+                    same.add(PictureKey(key.kind, packed[key]))
+            # Its words are in the pack: without scripts nobody sees this form.
+            plan = RenderPlan(names=_list_tensors_by_step(form._frames), packed=packed)
+            changes = form.pills.changes_to_json() if form.pills else None
+            html = form._wrap_form(form._make_tree(plan).html(), changes)
+            others.append(_OtherForm(number, html, pictures, frozenset(same)))
+        return others
 
     def _make_tree(self, plan: RenderPlan) -> Box:
         summary = Paragraph(f"**{protect_marks(self.summary)}**")

@@ -69,6 +69,8 @@ class RenderPlan:
     names: Mapping[int, str] = field(default_factory=dict)
     """Step number -> which name is which tensor, `x:T1 y:T2`, where that differs from the step
     before."""
+    packed: Mapping[PictureKey, int] = field(default_factory=dict)
+    """The numbers of pictures in the pack where they are not those of their steps."""
 
 
 # -- the code ----------------------------------------------------------------------
@@ -364,7 +366,9 @@ def _html_of_picture(kind: str, frame: Frame, plan: RenderPlan) -> str:
     if not picture.svg:
         return _html_of_undrawn(picture, title, about)
     key = PictureKey(kind, number)
-    about["data_packed"] = number
+    about["data_packed"] = plan.packed.get(key, number)
+    if plan.packed:
+        return html_element("p", **about)
     if key not in plan.words:
         missing = gettext("{title}: not shown here, there are too many pictures.", title=title)
         return html_element("p", escape(missing), **about)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -100,7 +101,11 @@ class RecordedRun:
     ) -> None:
         self.limits = limits
         self.engine = engine
-        self._is_closed = isinstance(code, str) and names is None and not things
+        self.is_closed = isinstance(code, str) and names is None and not things
+        """True for a text that works with nothing of the user's: it can be run again, or changed."""
+        self._into, self._own_session = into, own_session
+        self.seconds_of_work = 0.0
+        """The processor time that it took: a busy machine makes no program slow."""
         self.steps: tuple[Step, ...] = ()
         self.before: Any = None
         """What was seen before the first step."""
@@ -124,8 +129,10 @@ class RecordedRun:
         else:
             program = code
         program.check_choice(into)
+        clock = time.thread_time()
         with repeatable_session(engine) if own_session else nullcontext():
             self._run_program(program, engine, look, reports_random=not own_session)
+        self.seconds_of_work = time.thread_time() - clock
 
     def _run_program(
         self, program: Program, engine: ModuleType, look: Observe, *, reports_random: bool
@@ -168,7 +175,22 @@ class RecordedRun:
 
         A function works with the arguments that it was given, and they may have been written to.
         """
-        return self._is_closed and self.ended in ("finished", "error") and not self.effects
+        return self.is_closed and self.ended in ("finished", "error") and not self.effects
+
+    def run_other(self, code: str, look: Observe, limits: Limits | None = None) -> RecordedRun:
+        """Run another text in the way of this run, which `is_closed`.
+
+        limits: those of this run by default. Raises ValueError if `into` names a function that only
+        this program defines.
+        """
+        return RecordedRun(
+            code,
+            self.engine,
+            look,
+            into=self._into,
+            limits=limits or self.limits,
+            own_session=self._own_session,
+        )
 
     @property
     def error(self) -> str | None:

@@ -38,18 +38,24 @@ function makeElement(tag, attributes = {}, ...children) {
 }
 
 /** Read the static form: the lines of each code, each step's line, words, outputs and pictures, and how it ended. */
-function readForm(root) {
+function readForm(root, pack = readPack(root)) {
   const codes = [...root.querySelectorAll(".cl-code")].map((code) => ({
     name: code.dataset.name ?? "",
     above: Number(code.dataset.above ?? 0),
     lines: [...code.querySelectorAll(".cl-line")].map((line) => line.textContent),
   }));
   const steps = readSteps(root);
-  const undrawn = readPictures(root, steps);
+  const undrawn = readPictures(root, steps, pack);
   const end = root.querySelector(".cl-end");
   const sizes = Object.fromEntries(["memory", "graph"].map((kind) => [kind, root.dataset[kind]?.split(" ") ?? [0, 0]]));
   const ending = { end: end?.textContent ?? "", cut: "cut" in (end?.dataset ?? {}) };
-  return { codes, steps, groups: readGroups(root), sizes, undrawn, ...ending };
+  const pills = root.dataset.pills ? JSON.parse(root.dataset.pills) : null;
+  return { codes, steps, groups: readGroups(root), sizes, undrawn, pack, pills, ...ending };
+}
+
+function readPack(root) {
+  const packed = root.querySelector(':scope > script[type="application/json"]');
+  return packed ? unpackTexts(JSON.parse(packed.textContent)) : null;
 }
 
 function readSteps(root) {
@@ -88,9 +94,7 @@ function readGroups(root) {
 }
 
 /** Exchange the places of pictures in `steps` for the pictures. Returns those that are no images, each with its place. */
-function readPictures(root, steps) {
-  const packed = root.querySelector(':scope > script[type="application/json"]');
-  const pack = packed ? unpackTexts(JSON.parse(packed.textContent)) : null;
+function readPictures(root, steps, pack) {
   const undrawn = [];
   for (const step of steps) {
     for (const [kind, holder] of step.pictures) {
@@ -123,13 +127,14 @@ function makePicture(holder, pack) {
 
 /** The player in the page: it shows one step at a time, `index`, of the steps that are stops. */
 class Player {
-  constructor(data, { onStep = () => {}, label } = {}) {
-    Object.assign(this, data, { onStep, index: -1, ways: new Map(), here: [], names: [] });
+  constructor(data, { onStep = () => {}, change, home, label } = {}) {
+    Object.assign(this, data, { onStep, home: home ?? this, index: -1, ways: new Map(), here: [], names: [] });
     this.isStop = findStops(this, this.ways);
     this.makeControls();
     this.makeListing();
     this.makeWords();
     this.panes = new Map(["memory", "graph"].map((kind) => [kind, this.makePane(kind)]));
+    if (this.pills) this.makePills(change);
     this.makeRoot(label);
     this.showStep(0);
     new ResizeObserver(() => this.layOut()).observe(this.stage);
@@ -193,8 +198,54 @@ class Player {
     this.outputs = makeElement("div", { class: "cl-outputs" });
     this.ending = makeElement("p", { class: "cl-end" }, this.end);
     this.did = makeElement("p", { class: "cl-did" });
+    this.changed = makeElement("p", { class: "cl-changed", hidden: "" });
     const region = { class: "cl-happened", tabindex: 0, role: "region", "aria-label": say("What happened") };
-    this.happened = makeElement("div", region, this.did, this.alarms, this.says, this.outputs, this.more, this.ending);
+    this.happened = makeElement("div", region, this.changed, this.did, this.alarms, this.says, this.outputs, this.more, this.ending);
+  }
+
+  /** The row in which the program is changed. change: asks the kernel; without it there are the stored runs alone. */
+  makePills(change) {
+    const show = (request) => (request.do === "edit" ? this.showNote(NEEDS_KERNEL) : this.showStored(request));
+    const has = (copies) => Boolean(change) || this.home.hasRun(copies);
+    this.pillRow = new PillRow(this.pills, (request) => (change ? change(request, this) : show(request)), has);
+    this.pillRow.listing = this.code;
+    this.showNote(this.pills.says);
+  }
+
+  /** Say above the words of a step what a change of the program did, or why it cannot be made. */
+  showNote(text) {
+    this.changed.textContent = text;
+    this.changed.hidden = !text;
+  }
+
+  /** The kernel has run a change: where that was none, the form is as before. */
+  endChange(problem) {
+    this.showNote(problem || this.pills.says);
+    if (!problem && this.pillRow.editor?.isConnected) this.pillRow.closeEditor();
+  }
+
+  hasRun(copies) {
+    const number = numberOfRun(copies);
+    return number === 0 || Boolean(number && this.pack("form", String(number - 1)));
+  }
+
+  /** Show the stored run of a program with other copies, or the program as it was. */
+  showStored({ copies }) {
+    const { home } = this;
+    const number = copies ? numberOfRun(copies) : 0;
+    if (copies && !home.hasRun(copies)) this.showNote(NEEDS_KERNEL);
+    else exchangePlayers(this, number ? home.makeOther(number, copies) : home);
+  }
+
+  /** The player of a stored run, whose form has only what differs from this one's pills. */
+  makeOther(number, copies) {
+    this.others ??= new Map();
+    if (!this.others.has(number)) {
+      const holder = makeElement("div");
+      holder.innerHTML = this.pack("form", String(number - 1));
+      this.others.set(number, makePlayer(holder.firstChild, { home: this, copies, onStep: this.onStep }));
+    }
+    return this.others.get(number);
   }
 
   makeRoot(label) {
@@ -208,6 +259,7 @@ class Player {
     this.root.append(
       makeElement("div", { class: "cl-bar" }, ...this.buttons.values(), this.slider, this.count),
       ...this.makeChoices(),
+      ...(this.pillRow ? [this.pillRow.root] : []),
       this.status,
       this.stage,
     );
@@ -459,6 +511,7 @@ class Player {
     }
     this.markLine(step);
     this.colourNames(step);
+    this.pillRow?.follow(this.steps, index);
     const stop = this.describeStop(index);
     this.showWords(stop);
     for (const [kind, pane] of this.panes) this.showPicture(pane, step.pictures.get(kind));
@@ -560,7 +613,9 @@ function limitHeights(name, memory, graph, most) {
 /** Put a player in the place of the static form `root`. Returns the player. */
 function makePlayer(root, options = {}) {
   root.dataset.ready = "true";
-  const data = readForm(root);
+  const data = readForm(root, options.home?.pack);
+  // A stored run has of its pills what is not as in the player whose program was changed.
+  if (data.pills) data.pills.copies = options.copies ?? listCopies(data.pills);
   const player = new Player(data, { label: root.getAttribute("aria-label") ?? say("Step-through"), ...options });
   const style = root.querySelector(":scope > :is(style, noscript)");
   player.root.form = makeElement("div", { class: "cl-on-paper" }, ...root.childNodes);
@@ -569,6 +624,23 @@ function makePlayer(root, options = {}) {
   // Before it is first seen, where it has a width already.
   player.layOut();
   return player;
+}
+
+/** Put another player of a changed program in the place of one; the step and the focus stay. */
+function exchangePlayers(player, other) {
+  const focused = findFocus(player.root);
+  player.root.replaceWith(other.root);
+  showSameStep(other, player.index - player.pills.added);
+  other.layOut();
+  restoreFocus(other.root, focused);
+}
+
+/** Show the step that has a number without the lines that were added above it, and say what the change did. */
+function showSameStep(player, index) {
+  const { added, says } = player.pills;
+  player.showStep(findNearestStop(player.isStop, Math.max(0, Math.min(index + added, player.steps.length - 1)), 1));
+  // What is in a live region from the start is not read.
+  if (says) requestAnimationFrame(() => player.status.prepend(`${says} `));
 }
 
 /** On paper nobody steps: print all steps, one below the other, with the pictures that are no images, too. */
@@ -591,7 +663,7 @@ function printAllSteps() {
 function handleKey(event) {
   const target = event.composedPath()[0];
   const player = target?.closest?.(".cl-player");
-  if (!player || event.ctrlKey || event.altKey || event.metaKey) return;
+  if (!player || target.matches("textarea") || event.ctrlKey || event.altKey || event.metaKey) return;
   const scrolls = target !== player && target.matches("[tabindex]");
   // In px.
   const sideways = { ArrowLeft: -96, ArrowRight: 96 }[event.key];
@@ -633,28 +705,43 @@ for (const root of document.querySelectorAll(".copylab-steps:not([data-ready])")
   whenSeen(root, () => root.dataset.ready || makePlayer(root));
 }
 
-/** The live form: the same static form as a trait, and the step as another. */
+/**
+ * The live form: the same static form as a trait, and the step as another. A change of the program goes to the kernel,
+ * which sends another form.
+ */
 function render({ model, el }) {
   let player;
   const build = () => {
+    const focused = player && findFocus(player.root);
     el.innerHTML = model.get("form");
     const root = el.querySelector(".copylab-steps");
     const start = model.get("step") - 1;
+    const isChanged = Boolean(player);
     player = makePlayer(root, {
       onStep(index) {
         if (!player) return;
         model.set("step", index + 1);
         model.save_changes();
       },
+      change(request, { index, pills }) {
+        player.showNote(say("The kernel runs it ..."));
+        const { do: action, code, copies } = request;
+        const chosen = copies?.map((copy) => copy.chosen);
+        model.send({ do: action, code, chosen, step: index + 1 - pills.added });
+      },
     });
     player.showStep(start);
+    if (isChanged && player.pills) showSameStep(player, start - player.pills.added);
+    restoreFocus(player.root, focused);
   };
-  const follow = () => player.showStep(model.get("step") - 1);
+  const handlers = {
+    "change:form": build,
+    "change:step": () => player.showStep(model.get("step") - 1),
+    "msg:custom": ({ problem }) => player.endChange(problem),
+  };
   build();
-  model.on("change:form", build);
-  model.on("change:step", follow);
+  for (const [event, handler] of Object.entries(handlers)) model.on(event, handler);
   return () => {
-    model.off("change:form", build);
-    model.off("change:step", follow);
+    for (const [event, handler] of Object.entries(handlers)) model.off(event, handler);
   };
 }

@@ -83,3 +83,22 @@ export function stepsOfStop(isStop, index) {
   if (!isStop[index] || index === 0) return [index, index];
   return [isStop.lastIndexOf(true, index - 1) + 1, index];
 }
+
+/** Which copy the pills at a step are of: the last one that has run, else the first. */
+export function findCopyOfStep(steps, index, lines) {
+  for (let at = index; at >= 0; at--) {
+    const { code, line, end } = steps[at];
+    const copy = code ? -1 : lines.findIndex((number) => line <= number && number <= end);
+    if (copy >= 0) return copy;
+  }
+  return 0;
+}
+
+/** The number of the stored run in which one copy of the program is exchanged; 0 for none, null for more than one. */
+export function numberOfRun(copies) {
+  // As list_single_exchanges in other_copies.py counts, and one more.
+  const numbers = copies.flatMap(({ own, chosen, methods }, at) =>
+    chosen === own ? [] : [100 * at + methods.findIndex(([name]) => name === chosen) + 1],
+  );
+  return numbers.length > 1 ? null : (numbers[0] ?? 0);
+}

@@ -1,0 +1,130 @@
+"""A program that is changed in its player: by other copies, which a page stores, and by hand."""
+
+import json
+from collections.abc import Iterator
+from html import unescape
+from typing import Any
+
+import pytest
+from copylab import Steps, steps
+from copylab.player.live import StepsWidget
+
+import tinytorch
+
+CODE = """\
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = x * 3
+d = y.detach()
+d += 10
+y.sum().backward()
+"""
+WHERE = "instead of detach on line 3"
+SAYS = {
+    "=": f"= {WHERE}: d is the same tensor as y; d.requires_grad is now True, was False.",
+    "clone": f"clone {WHERE}: y is now [3, 6], was [13, 16]; d shares no memory with y; "
+    "d.requires_grad is now True, was False; and 1 more.",
+    ".data": f".data {WHERE}: d shares memory with y, but not the version counter; "
+    "version of y is now 0, was 1.",
+    "detach().clone()": f"detach().clone() {WHERE}: y is now [3, 6], was [13, 16]; "
+    "d shares no memory with y; version of y is now 0, was 1.",
+    "deepcopy": "deepcopy instead of detach on line 4: it now ends in RuntimeError on line 4.",
+}
+
+
+def read_pills(html: str) -> Any:
+    return json.loads(unescape(html.partition('data-pills="')[2].partition('"')[0]))
+
+
+@pytest.fixture
+def widget() -> Iterator[StepsWidget]:
+    made = steps(CODE, engine=tinytorch).live()
+    made.sent = []
+    made.send = made.sent.append
+    yield made
+    made.close()
+
+
+def ask(widget: StepsWidget, **content: Any) -> Any:
+    """Ask as a view does; return what its pills are then."""
+    widget._handle_message(widget, content, [])
+    return read_pills(widget.form)
+
+
+def test_a_page_stores_what_other_copies_do() -> None:
+    made = steps(CODE, engine=tinytorch)
+    pack = json.loads(made.html.partition('<script type="application/json">')[2].partition("<")[0])
+    pills = read_pills(made.html)
+    names = pills["offered"]
+    assert (pills["own"], pills["bare"], pills["lines"]) == (["detach"], [], [3])
+    assert "code" not in pills, "there is nobody to run it"
+    assert [names[int(number)] for number in pack["texts"]["form"]] == list(SAYS)
+    forms = dict(made._make_stored_forms())
+    assert {names[n]: form.pills and form.pills.says for n, form in forms.items()} == SAYS
+    drawn = [number for number in pack["texts"]["memory svg"] if int(number) > 1000]
+    assert len(drawn) < sum(len(form.parts) for form in forms.values()), "what is equal, once"
+
+
+def function() -> object:
+    x = tinytorch.ones(2)
+    return x.clone()
+
+
+@pytest.mark.parametrize(
+    ("code", "options"),
+    [
+        ("x = torch.ones(2)\nprint(x)", {}),
+        ("x = torch.rand(2)\ny = x.clone()", {}),
+        ("x = torch.ones(2)\n" + "y = x.clone()\n" * 20, {}),
+        ("y = x.clone()", {"namespace": {"x": tinytorch.ones(2)}}),
+        (function, {}),
+        ("x = (", {}),
+    ],
+)
+def test_nothing_is_stored_of_what_is_not_to_run_again(code: Any, options: Any) -> None:
+    """No copies, random numbers, many steps, the user's tensors, a function, no Python."""
+    made = steps(code, engine=tinytorch, **options)
+    assert '"form":' not in made.html
+    assert (made._make_pills() is None) is (bool(options) or callable(code))
+
+
+def test_the_kernel_runs_other_copies_and_keeps_the_step(widget: StepsWidget) -> None:
+    first = widget.steps
+    assert read_pills(widget.form)["code"] == CODE.rstrip()
+    pills = ask(widget, do="copy", chosen=["deepcopy"], step=3)
+    assert pills["says"] == SAYS["deepcopy"]
+    assert (pills["lines"], pills["added"], widget.step) == ([4], 1, 4), "below the import"
+    assert pills["chosen"] == ["deepcopy"]
+    assert widget.steps.code.startswith("import copy\n")
+    # An answer that is no choice, from whatever page, is none.
+    for chosen in (["detach"], ["no such"], [], [3, {}]):
+        ask(widget, do="copy", chosen=chosen, step=9)
+        assert widget.steps is first
+    assert widget.step == len(first), "no further than the end"
+    assert widget.sent == [{"problem": ""}] * 5
+
+
+def test_a_program_is_edited_and_is_as_it_was_again(widget: StepsWidget) -> None:
+    first = widget.steps
+    pills = ask(widget, do="edit", code="a = torch.ones(2)\nb = a.clone(", step=2)
+    assert pills["edited"]
+    assert (widget.steps.ended, widget.step) == ("syntax", 1)
+    pills = ask(widget, do="edit", code="a = torch.ones(2)\nb = a.clone()", step=2)
+    assert pills["own"] == ["clone"]
+    # Of an edited program the copies can be exchanged, too.
+    assert ask(widget, do="copy", chosen=["="], step=2)["edited"]
+    assert widget.steps[1].changes[0].startswith("b is the same tensor")
+    ask(widget, do="reset", step=4)
+    assert (widget.steps, widget.step) == (first, 4)
+    assert widget.text == first.text
+
+
+def test_a_change_that_cannot_be_run_is_answered() -> None:
+    code = "def f(a):\n    return a.clone()\nx = f(torch.ones(2))"
+    made: Steps = steps(code, engine=tinytorch, into="f")
+    widget = made.live()
+    sent: list[Any] = []
+    widget.send = sent.append
+    ask(widget, do="edit", code="x = 1", step=1)
+    assert "into names f" in sent[0]["problem"]
+    assert widget.steps is made
+    widget.close()

@@ -1,0 +1,271 @@
+"""The copies of a program that the player lets one exchange, and what an exchange changed.
+
+Only of a text that works with nothing of the user's: a function was given arguments, and names of a
+notebook are in it, which the first run may have written to. A second run would begin elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tinytorch.viz import Snapshot, format_values
+
+from ..copying import ProgramCopy, find_program_copies
+from ..run import Limits, RecordedRun
+from ..wording import gettext, gettext_noop
+
+STORED_STEPS = 20
+"""Maximum number of steps of a program whose runs with other copies a page stores."""
+
+STORED_RUNS = 12
+"""Maximum number of runs that a page stores: two copies with six others each."""
+
+QUICK_SECONDS = 0.25
+"""Processor time of a program above which its other runs are not made for a page: a run takes 10 ms
+to 50 ms with its pictures, and a display must not run a training twelve times."""
+
+STORED_LIMITS = Limits(max_steps=3 * STORED_STEPS, seconds=4 * QUICK_SECONDS)
+"""Limits of a run for a page. With another copy, a loop may not end."""
+
+_MOST_DIFFERENCES = 3
+
+
+@dataclass(frozen=True)
+class Pills:
+    """What a player needs for its pills, as it is written into the form.
+
+    copies: those of the program as it was. choices: the index of a copy -> the method that was put
+    there. lines: where each copy is now. added: steps that were added before the others. code:
+    the program. is_edited: it was written in the player. says: what the choices changed.
+    make_stored: makes what a page stores, the forms of runs with one other copy, each with its
+    number (`list_single_exchanges`).
+    """
+
+    copies: tuple[ProgramCopy, ...]
+    choices: Mapping[int, str]
+    lines: tuple[int, ...]
+    added: int
+    code: str
+    is_edited: bool
+    says: str = ""
+    make_stored: Callable[[], Iterator[tuple[int, Any]]] = lambda: iter(())
+
+    def to_json(self, *, is_live: bool) -> str | None:
+        """Return what the player's script reads; None if nothing can be changed.
+
+        is_live: there is a kernel, so the code can be edited as well.
+        """
+        if not (self.copies or is_live):
+            return None
+        values: dict[str, Any] = {
+            "own": [copy.method.name for copy in self.copies],
+            # Not in full words: of twenty copies a page had 8 kB of quotes.
+            "bare": [index for index, copy in enumerate(self.copies) if not copy.is_assigned],
+            "offered": self.copies[0].offered if self.copies else (),
+            **self._list_changes(),
+        }
+        if self.choices:
+            values["chosen"] = [
+                self.choices.get(index, copy.method.name) for index, copy in enumerate(self.copies)
+            ]
+        if is_live:
+            values["code"] = self.code
+        return _dump(values)
+
+    def changes_to_json(self) -> str:
+        """Return the same without what a page has of the program as it was."""
+        return _dump(self._list_changes())
+
+    def _list_changes(self) -> dict[str, Any]:
+        edited = {"edited": True} if self.is_edited else {}
+        return {"lines": self.lines, "added": self.added, "says": self.says, **edited}
+
+
+def _dump(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+
+
+class RunEnd(NamedTuple):
+    """A run, and whether a gradient in it is wrong without an error."""
+
+    run: RecordedRun
+    has_wrong_gradient: bool
+
+
+def find_copies_of_run(run: RecordedRun) -> tuple[ProgramCopy, ...]:
+    """Return the copies in a program that was run; none if it worked with what is the user's."""
+    if not run.is_closed:
+        return ()
+    observations = (step.seen for step in run.steps if step.seen is not None)
+    names: set[str] = set()
+    for seen in observations:
+        # Inside of a function the snapshot calls a variable `y in f`.
+        names.update(name.partition(" in ")[0] for name, _ in seen.snapshot.names)
+    return find_program_copies(run.texts[0].code, names)
+
+
+def list_single_exchanges(copies: tuple[ProgramCopy, ...]) -> list[tuple[int, dict[int, str]]]:
+    """Return the choices that exchange one copy, each with the number of its run.
+
+    The first other method of each copy comes before the second of any: a page that has no room for
+    all has some for each.
+    """
+    found = []
+    for index, copy in enumerate(copies):
+        for position, name in enumerate(copy.methods):
+            if name != copy.method.name:
+                # The player's script counts in the same way.
+                found.append((100 * index + position, {index: name}))
+    return sorted(found, key=lambda pair: (pair[0] % 100, pair[0]))
+
+
+def may_store_runs(run: RecordedRun) -> bool:
+    """Return True if a program can be run again while its player is displayed.
+
+    It did nothing outside of itself, and is short and quick.
+    """
+    is_small = len(run.steps) <= STORED_STEPS and run.seconds_of_work <= QUICK_SECONDS
+    return is_small and run.can_repeat
+
+
+# -- what an exchange changed ------------------------------------------------------
+
+
+def describe_exchange(pills: Pills, before: RunEnd, now: RunEnd) -> str:
+    """Return the sentence on what other copies changed at the end of a run."""
+    exchanges = []
+    for index, name in sorted(pills.choices.items()):
+        copy = pills.copies[index]
+        new, old = copy.label(name), copy.label(copy.method.name)
+        line = pills.lines[index]
+        exchanges.append(
+            gettext("{new} instead of {old} on line {line}", new=new, old=old, line=line)
+        )
+    differences = list(_list_differences(before, now))
+    missing = len(differences) - _MOST_DIFFERENCES
+    if missing > 0:
+        differences[_MOST_DIFFERENCES:] = [gettext("and {number} more", number=missing)]
+    start = gettext("; ").join(exchanges)
+    if not differences:
+        return gettext("{exchange}.", exchange=start)
+    return gettext(
+        "{exchange}: {differences}.", exchange=start, differences=gettext("; ").join(differences)
+    )
+
+
+def _list_differences(before: RunEnd, now: RunEnd) -> Iterator[str]:
+    """Yield in what the ends of two runs differ; nothing if they cannot be compared."""
+    if "error" in (before.run.ended, now.run.ended):
+        yield from _compare_errors(before.run, now.run)
+        return
+    if (before.run.ended, now.run.ended) != ("finished", "finished"):
+        return
+    if not (before.run.steps and now.run.steps):
+        return
+    if before.has_wrong_gradient != now.has_wrong_gradient:
+        if now.has_wrong_gradient:
+            yield gettext("a gradient is now wrong, and no error says so")
+        else:
+            yield gettext("no gradient is found wrong any more")
+    yield from _compare_ends(before.run.steps[-1].seen.snapshot, now.run.steps[-1].seen.snapshot)
+
+
+def _compare_errors(before: RecordedRun, now: RecordedRun) -> Iterator[str]:
+    error_before, error_now = _phrase_error(before), _phrase_error(now)
+    if not error_now:
+        yield gettext("it no longer ends in {error}", error=error_before)
+    elif not error_before:
+        yield gettext("it now ends in {error}", error=error_now)
+    elif before.error != now.error:
+        yield gettext(
+            "it now ends in {error}, and not in {other}", error=error_now, other=error_before
+        )
+    else:
+        yield gettext("it still ends in {error}", error=error_now)
+
+
+def _phrase_error(run: RecordedRun) -> str:
+    """Return `RuntimeError on line 6`; empty if no error ended a run."""
+    if run.error is None:
+        return ""
+    place = run.steps[-1].site.phrase_place(several=len(run.texts) > 1)
+    return gettext("{error} {place}", error=run.error.partition(":")[0], place=place)
+
+
+def _compare_ends(before: Snapshot, now: Snapshot) -> Iterator[str]:
+    """Yield in what tensors of the same names differ, or that they do not in any of that."""
+    names = [name for name, _ in now.names if name in dict(before.names)]
+    differences = [
+        *_compare_facts(_read_values(before, names), _read_values(now, names)),
+        *_compare_relations(before, now, names),
+        *_compare_facts(_read_attributes(before, names), _read_attributes(now, names)),
+    ]
+    yield from differences
+    known = (*_read_values(before, names).values(), *_read_values(now, names).values())
+    if not differences and None not in known:
+        yield gettext("the same values, gradients and versions, and the same is shared")
+
+
+def _compare_facts(
+    before: Mapping[str, str | None], now: Mapping[str, str | None]
+) -> Iterator[str]:
+    for subject, text in now.items():
+        then = before.get(subject)
+        if text != then and text is not None and then is not None:
+            yield gettext("{name} is now {now}, was {then}", name=subject, now=text, then=then)
+
+
+def _read_values(snap: Snapshot, names: Iterable[str]) -> dict[str, str | None]:
+    """Return the gradients of tensors, then their values; None where not all were read."""
+    ids = dict(snap.names)
+    facts: dict[str, str | None] = {}
+    for name in names:
+        grad = snap.tensor(ids[name]).grad
+        facts[f"{name}.grad"] = "None" if grad is None else _format_small(snap, grad)
+    facts.update((name, _format_small(snap, ids[name])) for name in names)
+    return facts
+
+
+def _format_small(snap: Snapshot, tensor_id: str) -> str | None:
+    # Of a large tensor there is the shape alone, which says nothing of its values.
+    is_read = snap.values(snap.tensor(tensor_id), 6) is not None
+    return format_values(snap, tensor_id) if is_read else None
+
+
+def _read_attributes(snap: Snapshot, names: Collection[str]) -> dict[str, str | None]:
+    tensors = {name: snap.tensor(tensor_id) for name, tensor_id in snap.names if name in names}
+    flags = {f"{name}.requires_grad": str(each.requires_grad) for name, each in tensors.items()}
+    versions = {
+        gettext("version of {names}", names=name): str(each.version)
+        for name, each in tensors.items()
+    }
+    return {**flags, **versions}
+
+
+def _compare_relations(before: Snapshot, now: Snapshot, names: list[str]) -> Iterator[str]:
+    """Yield for each pair of names what the two share, where that is another thing now."""
+    for position, name in enumerate(names):
+        for other in names[:position]:
+            relation = _find_relation(now, name, other)
+            if relation != _find_relation(before, name, other):
+                yield gettext(_RELATIONS[relation], name=name, other=other)
+
+
+def _find_relation(snap: Snapshot, name: str, other: str) -> str:
+    first, second = dict(snap.names)[name], dict(snap.names)[other]
+    if first == second:
+        return "tensor"
+    if not snap.shares_cells(first, second):
+        return "nothing"
+    return "counter" if snap.shares_counter(first, second) else "cells"
+
+
+_RELATIONS = {
+    "tensor": gettext_noop("{name} is the same tensor as {other}"),
+    "counter": gettext_noop("{name} shares memory and version counter with {other}"),
+    "cells": gettext_noop("{name} shares memory with {other}, but not the version counter"),
+    "nothing": gettext_noop("{name} shares no memory with {other}"),
+}
