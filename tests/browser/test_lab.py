@@ -87,14 +87,14 @@ def test_by_mouse(watched: Watched, usual_front: Lab) -> None:
     press(page, "Backward")
     expect(says).to_contain_text("x.grad is now there: [2, 4, 6].")
 
-    lab.get_by_label("Copy with").select_option("detach")
+    lab.get_by_label("Copy x with").select_option("detach")
     expect(says).to_contain_text(
         "Error on line 6. RuntimeError: one of the variables needed for gradient"
     )
     expect(verdict(page, "same_storage")).to_contain_text("was: its own")
     expect(lab.locator(".cl-listing .cl-wrong")).to_have_text(re.compile(r"^loss.backward\(\)"))
     expect(lab.get_by_text("It was written afterwards on line 5, y.add_(10).")).to_be_visible()
-    lab.get_by_label("Copy with").select_option(".data")
+    lab.get_by_label("Copy x with").select_option(".data")
     expect(lab.locator(".cl-alarm.cl-wrong")).to_contain_text("A wrong gradient, and no error")
     expect(
         lab.locator(".cl-says").get_by_text("x.grad is now there: [22, 24, 26].")
@@ -105,13 +105,13 @@ def test_by_mouse(watched: Watched, usual_front: Lab) -> None:
     expect(lab.locator(".cl-listing li")).to_have_count(3)
 
     lab.get_by_label("transposed").check()
-    expect(lab.get_by_label("Shape")).to_have_value("two rows (2, 3)")
-    lab.get_by_label("Copy with").select_option("view")
+    expect(lab.get_by_label("made of")).to_have_value("two rows (2, 3)")
+    lab.get_by_label("Copy x with").select_option("view")
     expect(says).to_contain_text("view size is not compatible")
     expect(lab.locator(".cl-lab-head")).to_have_text(
         "There is no y: this copy of a leaf raises an error."
     )
-    lab.get_by_label("Copy with").select_option("reshape")
+    lab.get_by_label("Copy x with").select_option("reshape")
     expect(verdict(page, "same_storage")).to_contain_text("its own")
 
     # A verdict opens to the program that proves it, and stays open when something else happens.
@@ -135,7 +135,7 @@ def test_by_keyboard_alone(watched: Watched, usual_front: Lab) -> None:
     )
     lab, says = live(page), live(page).get_by_role("status").first
     expect(lab.locator(".cl-lab-strip")).to_be_visible()
-    method = lab.get_by_label("Copy with")
+    method = lab.get_by_label("Copy x with")
     method.focus()
     page.keyboard.press("ArrowDown")
     expect(says).to_contain_text("Copied with detach.")
@@ -184,7 +184,7 @@ def test_both_themes(watched: Watched, lab: Lab) -> None:
     page = watched.page
     shows = "lab = CopyLab(method='detach')\nlab.loss()\nlab.write()\nlab.backward()\nlab"
     watched.run_all(lab.address(write(lab.folder, "themes.ipynb", SETUP, shows)))
-    panel = live(page).locator(".cl-panel").first
+    panel = live(page).locator(".cl-panel:has(.cl-lab-strip)")
     expect(panel.locator("svg").first).to_be_visible()
     for dark in (False, True):
         if dark:
@@ -309,7 +309,7 @@ def test_hostile_text(watched: Watched, lab: Lab) -> None:
     watched.run_all(lab.address(write(lab.folder, "hostile.ipynb", SETUP + ", Method", made)))
     expect(live(page).locator(".cl-alarm.cl-error")).to_contain_text(f"ValueError: {bad}")
     assert live(page).locator("img, script").count() == 0
-    assert live(page).get_by_label("Copy with").input_value() == bad
+    assert live(page).get_by_label("Copy x with").input_value() == bad
 
 
 def test_a_click_is_hardly_slower_than_a_bare_button(watched: Watched, lab: Lab) -> None:

@@ -29,12 +29,19 @@ DTYPES = ("float32", "float64", "int64", "bool")
 GIVEN = "given"
 """The kind that is chosen for the tensor or source that a CopyLab was given."""
 WRITES: Mapping[str, str] = {
-    gettext_noop("in place"): "{name}.add_(10)",
-    gettext_noop(".data"): "{name}.data.add_(10)",
-    gettext_noop("NumPy"): "{name}.detach().numpy()[...] += 10",
-    gettext_noop("no_grad"): "with torch.no_grad():\n    {name}.add_(10)",
+    "in place": "{name}.add_(10)",
+    ".data": "{name}.data.add_(10)",
+    "NumPy": "{name}.detach().numpy()[...] += 10",
+    "no_grad": "with torch.no_grad():\n    {name}.add_(10)",
 }
-"""Ways to write into a tensor, by the name under which they are offered."""
+"""Ways to write into a tensor, by the name that `CopyLab.write` takes."""
+_WAYS = {
+    gettext_noop("in place"): "in place",
+    gettext_noop("through .data"): ".data",
+    gettext_noop("through NumPy"): "NumPy",
+    gettext_noop("under no_grad"): "no_grad",
+}
+"""The same ways, each as it is offered: it ends the sentence of its label."""
 
 
 class ButtonText(NamedTuple):
@@ -56,9 +63,9 @@ _FIRST_ROW = {
     "loss x": ButtonText(gettext_noop("Loss from x"), _LOSS),
     "loss y": ButtonText(gettext_noop("Loss from y"), _LOSS),
     "backward": ButtonText(gettext_noop("Backward"), gettext_noop("Call loss.backward()")),
-    "clear": ButtonText(gettext_noop("Clear grads"), gettext_noop("Set every .grad to None")),
 }
 _SECOND_ROW = {
+    "clear": ButtonText(gettext_noop("Clear grads"), gettext_noop("Set every .grad to None")),
     "track": ButtonText(gettext_noop("y.requires_grad_()"), gettext_noop("Ask y to require grad")),
     "undo": ButtonText(gettext_noop("Undo"), gettext_noop("Take the last action back")),
     "start_over": ButtonText(gettext_noop("Start over"), gettext_noop("Take all actions back")),
@@ -67,7 +74,7 @@ _SECOND_ROW = {
 
 
 class Controls:
-    """The rows of controls.
+    """The box with three rows of controls.
 
     act: called with the key of a button that was clicked.
     choose: called with the name of a choice and its new value.
@@ -88,21 +95,22 @@ class Controls:
         self._act = act
         self._choose = choose
         self._is_showing = False
-        self._tight = ipywidgets.Layout(width="auto", margin="2px 4px 2px 0")
+        self._tight = ipywidgets.Layout(width="auto", height="auto", margin="0")
         self._label_style = DescriptionStyle(description_width="initial")
         self._button_style = ipywidgets.ButtonStyle()
         kinds = {given_label: GIVEN} if given_label else {}
         kinds |= {gettext(label): kind for label, kind in KINDS.items()}
         shapes = {gettext(label): shape for label, shape in SHAPES.items()}
-        ways = {gettext(way): way for way in WRITES}
-        self.method = self._make_dropdown(gettext("Copy with"), {name: name for name in methods})
-        self.kind = self._make_dropdown(gettext("x is"), kinds)
-        self.shape = self._make_dropdown(gettext("Shape"), shapes)
-        self.dtype = self._make_dropdown("dtype", {dtype: dtype for dtype in DTYPES})
+        ways = {gettext(label): way for label, way in _WAYS.items()}
+        # Labels and values are read as one sentence, from left to right.
+        self.method = self._make_dropdown(gettext("Copy x with"), {name: name for name in methods})
+        self.kind = self._make_dropdown(gettext("where x is"), kinds)
+        self.shape = self._make_dropdown(gettext("made of"), shapes)
+        self.dtype = self._make_dropdown(gettext("of dtype"), {dtype: dtype for dtype in DTYPES})
         self.transposed = ipywidgets.Checkbox(
             description=gettext("transposed"), indent=False, layout=self._tight
         )
-        self.way_to_write = self._make_dropdown(gettext("Write by"), ways)
+        self.way_to_write = self._make_dropdown(gettext("Writes go"), ways)
         choices = [self.method, self.kind, self.shape, self.dtype, self.transposed]
         for name, control in zip(
             ("method", "kind", "shape", "dtype", "transposed"), choices, strict=True
@@ -112,10 +120,13 @@ class Controls:
         others = self._make_buttons(_SECOND_ROW, () if can_read_again else ("take_anew",))
         self.buttons: dict[str, Any] = actions | others
         line = ipywidgets.Layout(flex_flow="row wrap", align_items="center", width="100%")
-        self.rows = [
+        rows = [
             ipywidgets.HBox(row, layout=line)
             for row in (choices, [self.way_to_write, *actions.values()], [*others.values()])
         ]
+        # A panel as the one below, so that its buttons and choices look like those of a player.
+        classes = ("cl-panel", "cl-lab-controls")
+        self.box = ipywidgets.VBox(rows, layout=line, _dom_classes=classes)
 
     def _make_dropdown(self, label: str, options: Mapping[str, Any]) -> Any:
         return ipywidgets.Dropdown(

@@ -67,7 +67,7 @@ class CopyLab(Exhibit, ipywidgets.VBox):
     HELP = gettext_noop("""\
 A CopyLab runs a small program: it makes x, copies it to y, and does what you ask for.
 
-1. Choose a method beside "Copy with" and read the line of verdicts: memory, version counter, gradient.
+1. Choose a method beside "Copy x with" and read the line of verdicts: memory, version counter, gradient.
 2. Press "Loss from x", "Write through y" and "Backward". With clone all is well; change the method to
    detach, and backward raises an error; change it to .data, and the gradient is wrong without one.
    Your actions stay when you change the method.
@@ -103,7 +103,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
             given_label,
             can_read_again=self._users_tensor is not None,
         )
-        super().__init__([*self._controls.rows, self._panel, self._proofs])
+        super().__init__([self._controls.box, self._panel, self._proofs])
         self.set_trait("method", first_method.name)
         self.set_trait("source", self._given_source)
         self._run_program()
