@@ -23,10 +23,10 @@ SAYS = {
     "=": f"= {WHERE}: d is the same tensor as y; d.requires_grad is now True, was False.",
     "clone": f"clone {WHERE}: y is now [3, 6], was [13, 16]; d shares no memory with y; "
     "d.requires_grad is now True, was False; and 1 more.",
-    ".data": f".data {WHERE}: d shares memory with y, but not the version counter; "
-    "version of y is now 0, was 1.",
     "detach().clone()": f"detach().clone() {WHERE}: y is now [3, 6], was [13, 16]; "
     "d shares no memory with y; version of y is now 0, was 1.",
+    ".data": f".data {WHERE}: d shares memory with y, but not the version counter; "
+    "version of y is now 0, was 1.",
     "deepcopy": "deepcopy instead of detach on line 4: it now ends in RuntimeError on line 4.",
 }
 
@@ -74,7 +74,7 @@ def function() -> object:
     [
         ("x = torch.ones(2)\nprint(x)", {}),
         ("x = torch.rand(2)\ny = x.clone()", {}),
-        ("x = torch.ones(2)\n" + "y = x.clone()\n" * 20, {}),
+        ("x = torch.ones(2)\n" + "y = x.clone()\n" * 30, {}),
         ("y = x.clone()", {"namespace": {"x": tinytorch.ones(2)}}),
         (function, {}),
         ("x = (", {}),

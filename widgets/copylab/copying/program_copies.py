@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ..wording import gettext
 from .methods import METHODS, Method
 
-OFFERED = ("=", "clone", "detach", ".data", "detach().clone()", "deepcopy")
+OFFERED = ("=", "clone", "detach", "detach().clone()", ".data", "deepcopy")
 """The methods that are offered in the place of a copy, beside the one that is there.
 
 Those of the first lessons, and the two that make a copy which shares nothing: a row of all 21 would

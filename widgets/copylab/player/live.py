@@ -17,6 +17,7 @@ A player of {steps}: the code, and after each line its memory, its graph and wha
 
 Next and Back, the slider, or with the focus in the player the arrow keys, Home and End, go through the steps.
 A loop can be gone through round by round or in one go, a call can be stepped over: choose it above the code.
+Another way to copy can take the place of one in the program, and the code can be edited: above the code.
 
 w.step              the step that is shown, from 1; set it and the player follows
 w.observe(f, 'step')    f is called whenever another step is shown

@@ -17,7 +17,7 @@ from ..copying import ProgramCopy, find_program_copies
 from ..run import Limits, RecordedRun
 from ..wording import gettext, gettext_noop
 
-STORED_STEPS = 20
+STORED_STEPS = 30
 """Maximum number of steps of a program whose runs with other copies a page stores."""
 
 STORED_RUNS = 12

@@ -52,6 +52,7 @@ _HELP = gettext_noop("""\
 
 In a notebook this is a player: Next and Back, the slider, or with the focus in the player the arrow keys, Home and End.
 A loop can be gone through round by round or in one go, a call can be stepped over: choose it above the code.
+Another way to copy can take the place of one in the program: press it above the code.
 
 s[0].changes            what the first step changed; s[0].output, s[0].error and s[0].pictures are its other parts
 s.end                   how the run ended, and what the code did besides

@@ -306,21 +306,23 @@ class StaticForm:
     def _fit_others(self, room: int) -> list[_OtherForm]:
         """Return the runs with other copies that together take no more than OTHERS_LIMIT.
 
-        room: characters that are left of the page beside the pack. The first ones without gaps.
+        room: characters that are left of the page beside the pack. The first ones without gaps, and
+        none is made behind them.
         """
-        others = self._make_others()
         size = len(self._make_pack().to_json(NOTEBOOK_LIMIT))
-        while others:
-            more = len(self._make_pack(others=others).to_json(NOTEBOOK_LIMIT)) - size
-            if more <= min(OTHERS_LIMIT, room - size):
+        others: list[_OtherForm] = []
+        for other in self._make_others():
+            more = [*others, other]
+            taken = len(self._make_pack(others=more).to_json(NOTEBOOK_LIMIT)) - size
+            if taken > min(OTHERS_LIMIT, room - size):
                 break
-            others.pop()
+            others = more
         return others
 
-    def _make_others(self) -> list[_OtherForm]:
+    def _make_others(self) -> Iterator[_OtherForm]:
+        """Yield the runs with other copies, each with the pictures that none before it has."""
         known = {picture: key for key, picture in self._pictures.items() if picture.svg}
         numbers = {(picture.svg, picture.text): key.number for picture, key in known.items()}
-        others = []
         for number, form in self.pills.make_stored() if self.pills else ():
             pictures: dict[PictureKey, StepPicture] = {}
             same: set[PictureKey] = set()
@@ -337,8 +339,7 @@ class StaticForm:
             plan = RenderPlan(names=_list_tensors_by_step(form._frames), packed=packed)
             changes = form.pills.changes_to_json() if form.pills else None
             html = form._wrap_form(form._make_tree(plan).html(), changes)
-            others.append(_OtherForm(number, html, pictures, frozenset(same)))
-        return others
+            yield _OtherForm(number, html, pictures, frozenset(same))
 
     def _make_tree(self, plan: RenderPlan) -> Box:
         summary = Paragraph(f"**{protect_marks(self.summary)}**")

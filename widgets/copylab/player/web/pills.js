@@ -37,6 +37,7 @@ class PillRow {
     this.running = this.makeButton("run", say("Run"), () => this.runCode());
     this.closing = this.makeButton("close", say("Cancel"), () => this.closeEditor());
     this.running.classList.add("cl-primary");
+    this.running.title = `${say("Run")} (Shift+Enter)`;
     const group = { class: "cl-pills", role: "group", "aria-label": say("Change the program") };
     const [open, shut] = [makeElement("span", { class: "cl-ways" }), makeElement("span", { class: "cl-ways" })];
     open.append(...(this.copies.length ? [makeElement("span", {}, head), stack] : []), this.editing, this.reset);
