@@ -436,7 +436,8 @@ def judge_verdict(look: str, said: Any, truth: Backward, *, is_right: bool) -> s
     if said.verdict == so:
         return f"explain {look}: right"
     if said.verdict == "may be wrong" and is_right:
-        return f"alarm: explain {look}"
+        # Alone it says "if they came after the save": of the order, counters say nothing.
+        return "explain alone: may be wrong" if look == "alone" else f"alarm: explain {look}"
     return f"wrong: explain {look} says {said.verdict!r}, it {so} {truth.error[:70]}"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import copylab
 import pytest
+from copylab.watching.watched_backward import MeasuredBackward
 
 Program = Callable[[Any, Callable[[Any], Any]], Any]
 """Computes with an engine; what it is given writes through the `.data` of a tensor. Returns leaves."""
@@ -52,6 +53,10 @@ def layer(engine: Any, write: Callable[[Any], Any]) -> Any:
 
 def double(tensor: Any) -> None:
     tensor.data.mul_(11)
+
+
+def write_by_numpy(tensor: Any) -> None:
+    tensor.detach().numpy()[0] = 7
 
 
 def spoil_square(h: Any, more: Any = 0) -> None:
@@ -151,9 +156,6 @@ def test_numbers_are_left_out_where_they_are_not_known(
         write(h)
         h.sum().backward()
 
-    def write_by_numpy(tensor: Any) -> None:
-        tensor.detach().numpy()[0] = 7
-
     def run_long(size: int) -> None:
         w = engine.ones(size, requires_grad=True)
         h = w.exp()
@@ -166,13 +168,14 @@ def test_numbers_are_left_out_where_they_are_not_known(
         run(100, double)
         run(3, write_by_numpy)
         run_long(3)
-    assert numbers_of(watch) == [(), (), ()]
+    e = "[2.718, 2.718, 2.718]"
+    assert numbers_of(watch) == [(), (("w", "[7, 2.718, 2.718]", e),), ()]
     assert ".data" not in watch.findings[1].way_out, "the program has none"
     measured: list[Any] = []
 
-    def measure(root: Any, _frame: Any) -> tuple[()]:
+    def measure(root: Any, _frame: Any) -> MeasuredBackward:
         measured.append(root)
-        return ()
+        return MeasuredBackward()
 
     monkeypatch.setattr("copylab.watching.watched_backward.measure_gradients", measure)
     with copylab.watch(silent="record") as watch:
@@ -180,6 +183,27 @@ def test_numbers_are_left_out_where_they_are_not_known(
             run(3, double)
         run(3, nothing)
     assert (watch.findings[0].times, len(measured)) == (20, 10)
+
+
+def test_a_write_that_changes_no_gradient_is_no_finding(
+    engine: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tinytorch.viz.read.doubts._find_hooks_on_graphs", lambda *_: [])
+
+    def run(write: Callable[[Any], Any], rows: int) -> tuple[str, str]:
+        with copylab.watch(silent="record") as watch:
+            w = engine.ones(2, 2, requires_grad=True)
+            h = w.exp()
+            loss = h[:rows].sum()  # of one row, no gradient arrives in the other
+            write(h[1])
+            said = copylab.explain(loss)
+            loss.backward()
+        return said.verdict, repr(watch.findings)
+
+    for write in (double, write_by_numpy):
+        assert run(write, 1) == ("runs", "[]")
+        verdict, findings = run(write, 2)
+        assert (verdict, "h was changed" in findings) == ("may be wrong", True)
 
 
 def test_the_way_out_of_a_write_to_a_view(engine: ModuleType) -> None:

@@ -225,16 +225,17 @@ def _find_not_known(
         doubts[doubt] = None
     if any(node.cut for node in nodes):
         hidden_doubts |= dict.fromkeys(snap.notes)
+    way_out = gettext("ask explain(..., run=True), which runs backward and adds to no .grad")
     for doubt in doubts:
-        yield BackwardFinding("not known", doubt)
+        yield BackwardFinding("not known", doubt, way_out)
     for doubt in hidden_doubts:
-        yield BackwardFinding("not known", doubt, after_run="not compared")
+        yield BackwardFinding("not known", doubt, way_out, after_run="not compared")
     packed: dict[str, list[SavedBy]] = {}
     for pair in pairs:
         if pair.saved.doubt:
             packed.setdefault(pair.saved.doubt, []).append(pair)
     for doubt, group in packed.items():
-        yield BackwardFinding("not known", doubt, "", group, after_run="not compared")
+        yield BackwardFinding("not known", doubt, way_out, group, after_run="not compared")
     for pair in pairs:
         if pair.saved.raises is None:
             sentence = gettext(

@@ -18,8 +18,10 @@ takes one after each line; `blame` reads from these which line it was.
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 from ..read import NodeRecord, Snapshot, TensorRecord, collect_tensors, read_snapshot
@@ -27,6 +29,7 @@ from ..wording import escape_unseen, format_repr, gettext, join_few_names, join_
 from .backward_findings import find_findings
 from .dry_run import RunResult, run_backward
 from .finding_words import DOUBTFUL_KINDS, RAISING_KINDS, BackwardFinding, all_saved
+from .gradient_comparison import compare_gradients
 from .unreached import describe_unreached
 
 NOT_COMPARED = "runs, not compared"
@@ -94,14 +97,24 @@ def explain(
     frame = sys._getframe(1)
     if run and any(isinstance(each, Snapshot) for each in (*tensors, *named.values())):
         raise TypeError("run=True is for tensors: a snapshot has none that could be run")
-    # Of two tensors of one name the first has it in the snapshot, too; the other is `x (2)` there.
-    tensor_by_name = dict(reversed(collect_tensors(tensors, named, frame))) if run else {}
-    snap = read_snapshot(tensors, named, frame, since)
-    return _judge_roots(snap, tensor_by_name if run else None)
+
+    def find_tensor(root: TensorRecord) -> Any:
+        if any(isinstance(each, Snapshot) for each in tensors):
+            return None
+        # Of two tensors of one name the first has it in the snapshot, too; the other is `x (2)` there.
+        tensor_by_name = dict(reversed(collect_tensors(tensors, named, frame)))
+        return next((tensor_by_name[name] for name in root.names if name in tensor_by_name), None)
+
+    return _judge_roots(read_snapshot(tensors, named, frame, since), find_tensor, runs_code=run)
 
 
-def _judge_roots(snap: Snapshot, tensor_by_name: dict[str, Any] | None) -> Explanation:
-    """Judge a backward on each root in turn, and run it where tensors are given."""
+def _judge_roots(
+    snap: Snapshot, find_tensor: Callable[[TensorRecord], Any], *, runs_code: bool
+) -> Explanation:
+    """Judge a backward on each root in turn.
+
+    find_tensor: returns the tensor of a record, None if there is none. runs_code: run it, too.
+    """
     all_findings: list[BackwardFinding] = []
     lines: list[str] = []
     used: dict[str, str] = {}
@@ -110,15 +123,18 @@ def _judge_roots(snap: Snapshot, tensor_by_name: dict[str, Any] | None) -> Expla
     for root in scalars or roots:
         nodes = snap.nodes_behind(root)
         findings = list(find_findings(snap, root, nodes, used))
-        if tensor_by_name is not None and _decide_verdict(findings) != "raises":
-            name = next((name for name in root.names if name in tensor_by_name), "")
-            result = run_backward(tensor_by_name[name]) if name else None
-            if result is not None:
-                findings = list(_add_result_of_run(findings, result))
+        if runs_code and _decide_verdict(findings) != "raises":
+            tensor = find_tensor(root)
+            result = None if tensor is None else run_backward(tensor)
+            findings = list(_add_result_of_run(findings, result))
         # If it is known to raise, or to have missed a write, the doubts do not matter any more.
         if _decide_verdict(findings) in ("raises", "may be wrong"):
             findings = [each for each in findings if each.kind not in DOUBTFUL_KINDS]
+        is_same = _has_same_gradients(root, findings, find_tensor)
+        findings = [] if is_same else findings
         lines += _describe_root(snap, root, nodes, findings)
+        if is_same:
+            lines.append(gettext("What was saved has changed, and the gradients are the same."))
         all_findings += findings
         # A backward on the next root finds what this one has freed.
         used |= dict.fromkeys((node.id for node in nodes), snap.label(root.id))
@@ -139,10 +155,32 @@ def _judge_roots(snap: Snapshot, tensor_by_name: dict[str, Any] | None) -> Expla
     return Explanation(verdict, tuple(all_findings), join_lines(lines))
 
 
+def _has_same_gradients(
+    root: TensorRecord,
+    findings: Sequence[BackwardFinding],
+    find_tensor: Callable[[TensorRecord], Any],
+) -> bool:
+    """Return True if the saved values, which a watch knows, give the gradients that backward gives."""
+    pairs = [pair for finding in findings for pair in finding.saved]
+    is_watched = pairs and all(pair.saved.compared_with_save for pair in pairs)
+    if not is_watched or _decide_verdict(findings) != "may be wrong" or root.numel != 1:
+        return False
+    tensor = find_tensor(root)
+    with suppress(Exception):  # as of a finding of the watch: what cannot be computed is not known
+        return tensor is not None and compare_gradients(tensor).is_same
+    return False
+
+
 def _add_result_of_run(
-    findings: Sequence[BackwardFinding], result: RunResult
+    findings: Sequence[BackwardFinding], result: RunResult | None
 ) -> Iterator[BackwardFinding]:
-    """Yield what speaks against a backward once it was run."""
+    """Yield what speaks against a backward once it was run; None: it could not be run."""
+    if result is None:
+        # Of a doubt that a run would answer, the way out was this run.
+        for finding in findings:
+            is_answered_by_run = finding.kind == "not known" and finding.after_run != "not known"
+            yield replace(finding, way_out="") if is_answered_by_run else finding
+        return
     if result.error:
         sentence = gettext("it was run, and raised {error}", error=escape_unseen(result.error))
         yield BackwardFinding("raised", sentence)
@@ -165,7 +203,8 @@ def _add_result_of_run(
             yield finding
         elif finding.after_run:
             # It ran, and whether on what had been saved is not known.
-            yield replace(finding, kind=finding.after_run)
+            way_out = finding.way_out if finding.after_run == "not known" else ""
+            yield replace(finding, kind=finding.after_run, way_out=way_out)
         elif any(saved.was_written_unseen for _, saved in finding.saved):
             yield replace(finding, kind="unseen write")
 
@@ -207,9 +246,11 @@ def _describe_root(
 ) -> Iterator[str]:
     """Yield the lines of text on a backward that starts at one tensor."""
     yield from _describe_verdict(snap, root, nodes, findings)
-    for finding in findings[:_MAX_FINDINGS]:
+    shown = findings[:_MAX_FINDINGS]
+    for finding, following in zip_longest(shown, shown[1:]):
         yield "  - " + gettext("{sentence}.", sentence=finding.sentence)
-        if finding.way_out:
+        # Of several with one way out, behind the last.
+        if finding.way_out and (following is None or following.way_out != finding.way_out):
             yield "    " + gettext("Way out: {way}.", way=finding.way_out)
     if len(findings) > _MAX_FINDINGS:
         others = len(findings) - _MAX_FINDINGS
@@ -229,6 +270,8 @@ def _describe_verdict(
         compared = [
             saved for _, saved in all_saved(nodes) if saved.tensor and saved.bytes_unchanged
         ]
+        if any(saved.was_written_unseen for _, saved in all_saved(nodes)):
+            return
         if compared and all(saved.compared_with_save for saved in compared):
             yield gettext("What was saved holds the bytes that it had when it was saved.")
         elif compared:

@@ -51,6 +51,9 @@ def find_maybe_unseen_writes(snap: Snapshot) -> list[MaybeUnseenWrite]:
     for pair in all_saved(snap.nodes):
         if pair.saved.state != "live" or pair.saved.tensor is None or not pair.saved.used:
             continue
+        # A watch has compared it with what it was when it was saved: nothing was written since.
+        if pair.saved.compared_with_save and pair.saved.bytes_unchanged:
+            continue
         tensor = snap.tensor(pair.saved.tensor)
         # An empty tensor has no bytes that could be written.
         if tensor.numel:

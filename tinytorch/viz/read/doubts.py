@@ -20,7 +20,8 @@ from ...graph import AutogradMeta, NodeHooks, name_of_node
 from ...nn import Module
 from ..wording import gettext, join_few_names, ngettext, short_node_name
 from .gradient_specs import gradient_specs_of
-from .probe import getattr_or_none, leaf_of_accumulator
+from .naming import things_in
+from .probe import getattr_or_none, is_tensor, leaf_of_accumulator
 from .user_code import describe_code, read_function
 
 _REFUSES = re.compile(
@@ -95,10 +96,14 @@ def _may_refuse(node: Any, name: str) -> bool:
 
 
 def hides_saved(node: Any) -> bool:
-    """Return True if a node saves tensors that cannot be looked at."""
-    return (
-        type(node).__name__ == "CppFunction" or short_node_name(name_of_node(node)) == "CopySlices"
-    )
+    """Return True if a node saves tensors that cannot be looked at, or of which nothing is compared."""
+    if type(node).__name__ == "CppFunction" or short_node_name(name_of_node(node)) == "CopySlices":
+        return True
+    function = read_function(node)
+    if function is None or function.is_trusted:
+        return False
+    # `ctx.y = y`: a backward that was run to see what it does has read what is there now.
+    return any(is_tensor(thing) for _, thing in things_in("", getattr(node, "__dict__", {})))
 
 
 def refusals_of_node(node: Any) -> Iterator[str]:

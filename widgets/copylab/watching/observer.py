@@ -46,6 +46,8 @@ from .watched_backward import BackwardMeasurement
 from .watched_memory import Span, memory_span
 from .watched_save import WatchedSave
 
+_MOST_SEARCHED = 100
+"""So many saved tensors are compared before a backward, in a small program alone."""
 _SMALLEST_PRUNING = 1_000
 """The first `Watch._prune_at`: a program with fewer storages is never searched."""
 
@@ -485,6 +487,9 @@ class Watch(Presentation):
         if use is FormulaUse.NOTHING:
             save.is_harmless = True
             return
+        # Both ways were computed: no gradient arrives there, or what is read of it is the same.
+        if self.measurement.find_measured().is_right:
+            return
         finding, is_new = self._add_finding(
             save,
             Finding(
@@ -560,7 +565,7 @@ class Watch(Presentation):
         if self.ended:
             return False
         self._steps.has_backward = True
-        if not self.measurement.is_due(args, kwargs):
+        if not self.measurement.is_due(args, kwargs, self._has_small_change):
             return False
         hooks = self.find_torch_hooks()
         # The numbers take two backwards more, which a mode or profiler of the program's would see.
@@ -568,6 +573,16 @@ class Watch(Presentation):
             return False
         self.measurement.begin(root, self._line_finder.find_frame())
         return True
+
+    def _has_small_change(self) -> bool:
+        """Return True if one of a few small saved tensors was changed by what reports no write."""
+        # Of a training, that would take as long as saving once more.
+        if len(self._saves) > _MOST_SEARCHED:
+            return False
+        saves = [save for address in list(self._saves) for save in self._find_saves(address)]
+        return len(saves) <= _MOST_SEARCHED and any(
+            save.is_small and save.has_changed for save in saves
+        )
 
     def report_stale_read(
         self, save: WatchedSave, node_name: str, backward_nr: int, error: RuntimeError
@@ -688,7 +703,7 @@ class Watch(Presentation):
             finding.picture = memory(snapshot(**aliases)) if aliases else None
             finding.gradients = ()
             if finding.silent and finding.kind == "saved":
-                finding.gradients = self.measurement.numbers_of_thread()
+                finding.gradients = self.measurement.find_measured().numbers
             return self._store_finding(key, finding, backward_nr)
         finally:
             self._threads_in_snapshot.discard(thread)

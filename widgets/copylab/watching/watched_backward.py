@@ -8,7 +8,7 @@ node forbids to run it within itself, so there is no later moment.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache, wraps
 from itertools import islice
 from types import FrameType
@@ -51,6 +51,15 @@ class GradientNumbers(NamedTuple):
         )
 
 
+class MeasuredBackward(NamedTuple):
+    """What was computed of a backward before it runs."""
+
+    numbers: tuple[GradientNumbers, ...] = ()
+    """The gradients that a write has spoiled, as far as they are small and have a name."""
+    is_right: bool = False
+    """True if it gives all leaves the gradient that the saved values give."""
+
+
 class BackwardMeasurement:
     """When one watch computes numbers, and those of the backwards that run."""
 
@@ -61,53 +70,57 @@ class BackwardMeasurement:
         """True once the program has called `retain_grad`: what is run then leaves a trace."""
         self._count = 0
         """Number of backwards that were computed."""
-        self._numbers: dict[int, tuple[GradientNumbers, ...]] = {}
-        """The numbers of the backward that runs in a thread."""
+        self._measured: dict[int, MeasuredBackward] = {}
+        """What is known of the backward that runs in a thread."""
 
-    def is_due(self, args: tuple, kwargs: dict[str, Any]) -> bool:
+    def is_due(self, args: tuple, kwargs: dict[str, Any], has_changed: Callable[[], bool]) -> bool:
         """Return True if the backward that is about to run, with these arguments, is computed.
+
+        has_changed: looks whether something has changed a saved tensor that no operation wrote to.
 
         Only `loss.backward()` with at most `retain_graph` is: more is rare in a small program.
         """
-        if not self.has_new_changes or self.retains_grads or self._count >= _MOST_COMPARISONS:
+        if self.retains_grads or self._count >= _MOST_COMPARISONS:
             return False
         is_plain = not args and kwargs.keys() <= {"retain_graph"}
         # One of several ranks would wait for the others, which run a backward once.
         if find_rank() is not None:
             return False
         # A thread that has numbers is within a backward, in that of a reentrant checkpoint.
-        return is_plain and find_program_thread() not in self._numbers
+        if not is_plain or find_program_thread() in self._measured:
+            return False
+        return self.has_new_changes or has_changed()
 
     def begin(self, root: Any, frame: FrameType | None) -> None:
         """Compute the numbers of a backward that is about to run; see `measure_gradients`."""
         self.has_new_changes = False
         self._count += 1
-        self._numbers[find_program_thread()] = measure_gradients(root, frame)
+        self._measured[find_program_thread()] = measure_gradients(root, frame)
 
     def end(self) -> None:
         """Forget the numbers of a backward that has run."""
-        self._numbers.pop(find_program_thread(), None)
+        self._measured.pop(find_program_thread(), None)
 
-    def numbers_of_thread(self) -> tuple[GradientNumbers, ...]:
-        """Return the numbers of the backward that runs in this thread."""
-        return self._numbers.get(find_program_thread(), ())
+    def find_measured(self) -> MeasuredBackward:
+        """Return what is known of the backward that runs in this thread."""
+        return self._measured.get(find_program_thread(), MeasuredBackward())
 
 
-def measure_gradients(root: Any, frame: FrameType | None) -> tuple[GradientNumbers, ...]:
-    """Return the numbers of the gradients that a write has spoiled; none where that is not known.
+def measure_gradients(root: Any, frame: FrameType | None) -> MeasuredBackward:
+    """Compute whether a write has spoiled gradients, and which; nothing where that is not known.
 
     root: what backward begins at. frame: the line that calls it, in whose callers the names are.
     """
     if root.numel() != 1:
         # `backward` without a gradient raises.
-        return ()
+        return MeasuredBackward()
     # What PyTorch warns of is of no line of the program's.
     with warnings.catch_warnings(action="ignore"):
         try:
-            pairs = compare_gradients(root)
+            pairs, is_right = compare_gradients(root)
         except Exception:  # noqa: BLE001 - an extra: without numbers the finding is the same
-            return ()
-    return tuple(_name_pairs(pairs, frame)) if pairs else ()
+            return MeasuredBackward()
+    return MeasuredBackward(tuple(_name_pairs(pairs, frame)) if pairs else (), is_right)
 
 
 def _name_pairs(

@@ -156,6 +156,11 @@ class WatchedSave:
             return False
         return not isinstance(self.checksum, DeviceBytes) or can_wait_for(self.tensor)
 
+    @property
+    def is_small(self) -> bool:
+        """True if its bytes were noted, and not only a checksum."""
+        return isinstance(self.checksum, bytes)
+
     def _is_sampled(self) -> bool:
         """Return True if the checksum is one of pieces: a write between them does not change it."""
         start, stop = self.span
