@@ -176,6 +176,14 @@ def test_looked_up_by_any_name() -> None:
             _ = made[name]
 
 
+def test_documentation_is_a_link() -> None:
+    address = "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.clone.html"
+    table = compare("clone", Method("own", "y = x + 0", docs='javascript:"<b>'))
+    assert f'<a href="{address}">{address}</a>' in table.html
+    assert table.html.count("<a ") == 1
+    assert "javascript:&quot;&lt;b&gt;" in table.html
+
+
 def test_hostile_methods_are_text() -> None:
     name = "<img src=x onerror=alert(1)>\"'&"
     made = compare(

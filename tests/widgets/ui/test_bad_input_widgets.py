@@ -243,7 +243,7 @@ class TestTensors:
             inferred = torch.ones(2)
         twisted = torch.ones(2, dtype=torch.complex64).conj()
         assert "a plain tensor and no Mine" in Source.of(torch.ones(2).as_subclass(Mine)).note
-        assert "no inference tensor" in Source.of(inferred).note
+        assert "not an inference tensor" in Source.of(inferred).note
         assert "turns a sign" in Source.of(twisted).note
         assert Source.of(torch.nn.Parameter(torch.ones(2))).note == ""
 

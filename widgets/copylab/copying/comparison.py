@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import ItemsView, Iterator, Mapping
+from html import escape
 from types import ModuleType
 from typing import Any
 
@@ -22,6 +23,7 @@ from ..doc import (
     Table,
     html_element,
     inline_html,
+    plain_text,
     protect_marks,
     wrap_in_language,
 )
@@ -299,15 +301,24 @@ def _make_row_head(answers: Facts) -> Cell:
 
 def _make_proofs(answers: Facts) -> Fold:
     how = answers.method
-    about = gettext(how.note) if how.note else how.docs
-    if how.note and how.docs:
-        about = gettext("{what}: {where}", what=about, where=how.docs)
     return Fold(
         f"`{protect_marks(how.name)}`: `{protect_marks(join_code_lines(how))}`",
-        Paragraph(protect_marks(about), class_="cl-about"),
+        _describe_method(how),
         *(_make_proof(answers[question.key]) for question in COLUMNS),
         class_="cl-way",
     )
+
+
+def _describe_method(how: Method) -> Part:
+    """Return the note on a method and the address of its documentation, which the page links."""
+    about = gettext(how.note) if how.note else how.docs
+    if how.note and how.docs:
+        about = gettext("{what}: {where}", what=about, where=how.docs)
+    html = inline_html(protect_marks(about))
+    if how.docs.startswith("https://"):
+        address = escape(how.docs)
+        html = html.replace(address, html_element("a", address, href=how.docs))
+    return Part(plain_text(protect_marks(about)), html_element("p", html, class_="cl-about"))
 
 
 def _make_proof(fact: Fact) -> Fold:

@@ -297,7 +297,7 @@ def _describe_differences(tensor: Any) -> list[str]:
     if class_name not in ("Tensor", "Parameter"):
         notes.append(gettext("it is a plain tensor and no {kind}", kind=class_name))
     if getattr(tensor, "is_inference", bool)():
-        notes.append(gettext("it is no inference tensor"))
+        notes.append(gettext("it is not an inference tensor"))
     # x.conj() and x.conj().imag keep a flag: the sign is turned only when they are read. tinytorch
     # has no complex numbers and no such flag, and `bool()` is False.
     if getattr(tensor, "is_conj", bool)() or getattr(tensor, "is_neg", bool)():

@@ -31,6 +31,7 @@ _DISPLAY_METHODS = ("_ipython_display_", "_repr_mimebundle_")
 """How ipywidgets 7 and 8 display a widget: each has one of them."""
 _PANEL_SHEET = re.compile(r"(<style>\.cl-panel.*?</style>)", re.DOTALL)
 """One of our style sheets in a page; the style of a picture begins otherwise."""
+_INERT_SHEET = '<noscript class="cl-sheet">{}</noscript>'
 
 
 class Exhibit(Presentation):
@@ -110,7 +111,7 @@ def _publish_with_twins(widget: Any, twins: list[StaticTwin], display_id: str = 
     if is_open:
         view = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
         # A page without a kernel shows both outputs: the first one says only why there are two.
-        hint = gettext("Run this cell to use it here. What it shows at first is told below.")
+        hint = gettext("Run this cell to use it here. What it shows at first is below.")
         _publish({"text/plain": hint, _VIEW_TYPE: view})
     _publish(_bundle_of_twins(twins), display_id)
 
@@ -121,10 +122,10 @@ def _bundle_of_twins(twins: list[StaticTwin]) -> dict[str, Any]:
     html = "".join(twin.html for twin in twins)
     # A style sheet of a hidden twin makes each change of the page slower: `sheet.js` puts it into
     # force when the twin is first seen.
-    html_without_styles = _PANEL_SHEET.sub(r'<noscript class="cl-sheet">\1</noscript>', html)
-    if html_without_styles != html:
-        script = read_web_files("ui/seen.js", "ui/sheet.js")
-        html = f'{html_without_styles}<script type="module">{script}</script>'
+    sheet = html_element("style", read_web_files("ui/twin.css"))
+    html = _INERT_SHEET.format(sheet) + _PANEL_SHEET.sub(_INERT_SHEET.format(r"\1"), html)
+    script = read_web_files("ui/seen.js", "ui/sheet.js")
+    html += html_element("script", script, type="module")
     return {"text/plain": text, "text/html": html_element("div", html, class_="copylab-twin")}
 
 
