@@ -2,6 +2,8 @@
 
 import pytest
 from english import (
+    FOR_READERS,
+    PATTERNS,
     code_texts,
     docstring_faults,
     find_faults,
@@ -56,7 +58,16 @@ def test_good_english_and_code_are_left_alone(sentence: str) -> None:
 
 
 def test_what_people_read_has_none_of_them() -> None:
-    assert find_faults(list_texts()) == []
+    assert find_faults(list_texts(), PATTERNS | FOR_READERS) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["It mends the sum.", "Until you set them back.", "So b is no leaf.", "It went up, 0 -> 1."],
+)
+def test_what_readers_are_spared(sentence: str) -> None:
+    assert list(find_patterns(sentence, FOR_READERS))
+    assert not list(find_patterns("There is no leaf, no list. It went up, 0 → 1.", FOR_READERS))
 
 
 def test_docstrings_and_comments_have_none_of_them() -> None:

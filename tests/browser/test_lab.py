@@ -85,7 +85,7 @@ def test_by_mouse(watched: Watched, usual_front: Lab) -> None:
         expect(says).to_contain_text(f"Ran {line}.")
         expect(lab.locator(".cl-listing .cl-here")).to_have_text(line)
     press(page, "Backward")
-    expect(says).to_contain_text("x.grad is now there: [2, 4, 6].")
+    expect(says).to_contain_text("x.grad is set: [2, 4, 6].")
 
     lab.get_by_label("Copy x with").select_option("detach")
     expect(says).to_contain_text(
@@ -96,9 +96,7 @@ def test_by_mouse(watched: Watched, usual_front: Lab) -> None:
     expect(lab.get_by_text("It was written afterwards on line 5, y.add_(10).")).to_be_visible()
     lab.get_by_label("Copy x with").select_option(".data")
     expect(lab.locator(".cl-alarm.cl-wrong")).to_contain_text("A wrong gradient, and no error")
-    expect(
-        lab.locator(".cl-says").get_by_text("x.grad is now there: [22, 24, 26].")
-    ).to_be_visible()
+    expect(lab.locator(".cl-says").get_by_text("x.grad is set: [22, 24, 26].")).to_be_visible()
     press(page, "Undo")
     expect(lab.locator(".cl-alarm.cl-wrong")).to_have_count(0)
     press(page, "Start over")

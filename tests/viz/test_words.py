@@ -23,8 +23,8 @@ def test_one_sentence_is_the_headline_and_the_numbers_are_apart(engine: ModuleTy
     said = step_sentences.describe(changed, {}, {"i": "2"}, root="z")
     assert [(each.text, each.role) for each in said] == [
         ("The gradient of z reached a through the clone.", "headline"),
-        ("a.grad is now there: 3.", "numbers"),
-        ("Backward freed what it had saved: MulBackward0.", "reason"),
+        ("a.grad is set: 3.", "numbers"),
+        ("Backward freed what MulBackward0 had saved.", "reason"),
         ("i = 2", "reason"),
     ]
     assert said[1].pair == ("a.grad", "None", "3")
@@ -67,7 +67,7 @@ def test_what_one_step_computes_and_frees_is_told_though_the_last_graph_was_free
     y = (x * x).sum()
     y.backward()
     after = snapshot(x=x, y=y, since=before)
-    assert "Backward freed what it had saved: MulBackward0." in describe(
+    assert "Backward freed what MulBackward0 had saved." in describe(
         compare_snapshots(after, before), {}, {}
     )
 
@@ -81,7 +81,7 @@ def test_a_gradient_written_with_the_values_it_had_has_not_changed(engine: Modul
     assert describe(compare_snapshots(snapshot(x=x, since=before), before), {}, {}) == ()
     x.grad.add_(1)
     assert describe(compare_snapshots(snapshot(x=x, since=before), before), {}, {}) == (
-        "x.grad changed: [2] -> [3].",
+        "x.grad changed: [2] → [3].",
     )
 
 

@@ -108,12 +108,12 @@ def test_pipes_devices_and_folders_are_neither_read_nor_replaced(folder: SafeFol
     (folder.path / "folder").mkdir()
     for name in ("pipe", "folder"):
         for call in (folder.read, lambda name: folder.write(name, b"mine")):
-            with pytest.raises(RefusedFileError, match="it is no file"):
+            with pytest.raises(RefusedFileError, match="it is not a file"):
                 call(name)
-    with pytest.raises(RefusedFileError, match="it is no file"):
+    with pytest.raises(RefusedFileError, match="it is not a file"):
         SafeFolder(Path("/dev")).read("zero")
     folder.write("file", b"")
-    with pytest.raises(RefusedFileError, match="it is no folder"):
+    with pytest.raises(RefusedFileError, match="it is not a folder"):
         folder.write("file/a.txt", b"")
 
 
@@ -130,7 +130,7 @@ def test_a_pipe_that_comes_between_look_and_use_does_not_hang(
             require(name, found)
 
     monkeypatch.setattr(safe_files, "_require_regular", overlook)
-    with pytest.raises(RefusedFileError, match="it is no file"):
+    with pytest.raises(RefusedFileError, match="it is not a file"):
         folder.read("pipe")
 
 

@@ -331,7 +331,7 @@ def _require_folder(name: str, status: os.stat_result) -> None:
     if not stat.S_ISDIR(status.st_mode):
         is_link = stat.S_ISLNK(status.st_mode)
         raise RefusedFileError(
-            name, _describe_kind(status) if is_link else gettext("it is no folder")
+            name, _describe_kind(status) if is_link else gettext("it is not a folder")
         )
 
 
@@ -339,7 +339,7 @@ def _describe_kind(status: os.stat_result) -> str:
     """Return why something is not read or replaced."""
     if stat.S_ISLNK(status.st_mode):
         return gettext("it is a link, and links are not followed")
-    return gettext("it is no file")
+    return gettext("it is not a file")
 
 
 def _read_up_to_limit(name: str, handle: int, limit: int) -> bytes:

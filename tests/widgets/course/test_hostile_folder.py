@@ -138,7 +138,7 @@ def test_a_state_file_that_cannot_be_understood_is_set_aside(folder: Path, text:
 def test_a_pipe_and_an_endless_file_are_not_read(folder: Path) -> None:
     os.mkfifo(folder / COURSE_STATE_FILE)
     assert remembered_language(folder) is None
-    assert "it is no file" in lay_out(folder)[0]
+    assert "it is not a file" in lay_out(folder)[0]
     with (folder / COURSE_STATE_FILE).open("wb") as file:
         file.truncate(10**12)
     assert "it is larger than 1 MB" in lay_out(folder)[0]

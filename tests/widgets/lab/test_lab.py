@@ -33,7 +33,7 @@ class TestWhatItRuns:
             "y.add_(10)",
             "loss.backward()",
         ]
-        assert "x.grad is now there: [2, 4, 6]." in lab.text
+        assert "x.grad is set: [2, 4, 6]." in lab.text
         assert "Error" not in lab.text
         lab.method = "detach"
         assert actions(lab) == ("loss = (x ** 2).sum()", "y.add_(10)", "loss.backward()")
@@ -47,7 +47,7 @@ class TestWhatItRuns:
         assert "  6  loss.backward()  <- it ended here" in lab.text
         lab.method = ".data"
         assert "A wrong gradient, and no error:" in lab.text
-        assert "x.grad is now there: [22, 24, 26]." in lab.text
+        assert "x.grad is set: [22, 24, 26]." in lab.text
         assert "A wrong gradient" in lab._panel.says
         lab.run("g = x.grad")
         assert "A wrong gradient, and no error:" in lab.text, "it is wrong as long as it is there"

@@ -70,7 +70,7 @@ def test_a_write_before_the_save_is_not_blamed(engine: ModuleType) -> None:
     code = "x = torch.ones(3, requires_grad=True)\nd = x.data\nd.mul_(2)\ny = (x * x).sum()\ny.backward()"
     last = steps(code, engine=engine)[-1]
     assert last.explanation == ()
-    assert "x.grad is now there: [4, 4, 4]." in last.changes
+    assert "x.grad is set: [4, 4, 4]." in last.changes
 
 
 def test_in_a_loop_each_line_once_and_only_after_the_save(engine: ModuleType) -> None:

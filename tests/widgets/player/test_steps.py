@@ -96,21 +96,21 @@ class TestWords:
             "v is a new tensor over the storage of s, with the same version counter."
         ]
         assert changes(made, 9) == [
-            "Written in place: the version counter of d went up, 0 -> 1.",
+            "Written in place: the version counter of d went up, 0 → 1.",
             "The values in memory changed: x and d show it.",
             "The version counter of x did not notice: autograd cannot see this write.",
         ]
         assert (
             changes(made, 10)[0]
-            == "Written in place: the version counter of s and v went up, 0 -> 1."
+            == "Written in place: the version counter of s and v went up, 0 → 1."
         )
         assert changes(made, 11) == [
             "The gradient of out reached x through the clone.",
-            "x.grad is now there: [2, 4, 6].",
-            "Backward freed what it had saved: MulBackward0.",
+            "x.grad is set: [2, 4, 6].",
+            "Backward freed what MulBackward0 had saved.",
         ]
         assert changes(made, 12)[-1] == "The values in memory changed: y and z show it."
-        assert "x.grad changed: [2, 4, 6] -> [0, 0, 0]." in changes(made, 13)
+        assert "x.grad changed: [2, 4, 6] → [0, 0, 0]." in changes(made, 13)
         assert changes(made, 14) == [
             "a is the same tensor object as y: one more name, nothing was copied."
         ]
@@ -141,7 +141,7 @@ class TestWords:
             engine=engine,
         )
         reached = "The gradient of x.sum() reached x."
-        assert changes(made, 2) == [reached, "x.grad is now there: shape (99,)."]
+        assert changes(made, 2) == [reached, "x.grad is set: shape (99,)."]
         assert changes(made, 3) == [reached, "x.grad changed."]
         assert changes(made, 4) == ["x.grad is None again."]
 
@@ -154,7 +154,7 @@ class TestWords:
 
     def test_reshaped_in_place(self, engine: ModuleType) -> None:
         made = steps("x = torch.ones(2, 3)\nx.transpose_(0, 1)\n", engine=engine)
-        assert "x has a new shape: (2, 3) -> (3, 2)." in changes(made, 2)
+        assert "x has a new shape: (2, 3) → (3, 2)." in changes(made, 2)
 
     def test_many_changes_are_counted(self, engine: ModuleType) -> None:
         made = steps("globals().update({f'n{i}': i for i in range(50)})", engine=engine)

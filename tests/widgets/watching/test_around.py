@@ -77,7 +77,7 @@ def test_without_a_finding_it_says_what_it_looked_at() -> None:
         y = (x * x).sum()
         assert watch.text == (
             "Nothing was checked: backward has read no saved tensor under this watch. "
-            "2 tensors were saved under it: no backward has come to the nodes that saved them."
+            "2 tensors were saved under it: no backward has reached the nodes that saved them."
         )
         y.backward()
     assert (

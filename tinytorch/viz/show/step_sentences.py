@@ -329,14 +329,14 @@ def _describe_attributes(changed: Changes) -> Iterator[_UnrankedSentence]:
         if "shape" in facts:
             before, after = map(format_shape, facts["shape"])
             text = gettext(
-                "{name} has a new shape: {then} -> {now}.", name=name, then=before, now=after
+                "{name} has a new shape: {then} → {now}.", name=name, then=before, now=after
             )
             yield _UnrankedSentence(text, "attribute", NumberPair(f"{name}.shape", before, after))
         # A new shape brings new strides as a matter of course.
         elif "stride" in facts:
             before, after = map(str, facts["stride"])
             text = gettext(
-                "{name} has new strides: {then} -> {now}.", name=name, then=before, now=after
+                "{name} has new strides: {then} → {now}.", name=name, then=before, now=after
             )
             yield _UnrankedSentence(
                 text, "attribute", NumberPair(f"{name}.stride()", before, after)
@@ -379,7 +379,7 @@ def _describe_writes(changed: Changes) -> Iterator[_UnrankedSentence]:
             then, version = changed.earlier_versions[members[0]], now.tensor(members[0]).version
             label = join_few_names(names)
             text = gettext(
-                "Written in place: the version counter of {names} went up, {then} -> {now}.",
+                "Written in place: the version counter of {names} went up, {then} → {now}.",
                 names=label,
                 then=then,
                 now=version,
@@ -491,7 +491,7 @@ def _describe_gradients(changed: Changes, root: str) -> Iterator[_UnrankedSenten
                 sentences.append(_UnrankedSentence(text, "gradient"))
         elif earlier is None or earlier.grad is None or since is None:
             values = format_values(now, tensor.grad)
-            text = gettext("{name}.grad is now there: {values}.", name=name, values=values)
+            text = gettext("{name}.grad is set: {values}.", name=name, values=values)
             pair = None
             # A tensor that is new had none before, and not None.
             if earlier is not None:
@@ -518,7 +518,7 @@ def _describe_changed_gradient(
     # Of a large gradient only the shape is written, which says nothing of the change.
     if before == after:
         return _UnrankedSentence(gettext("{name}.grad changed.", name=name), "gradient")
-    text = gettext("{name}.grad changed: {then} -> {now}.", name=name, then=before, now=after)
+    text = gettext("{name}.grad changed: {then} → {now}.", name=name, then=before, now=after)
     return _UnrankedSentence(text, "gradient", NumberPair(f"{name}.grad", before, after))
 
 
@@ -625,7 +625,7 @@ def _describe_saved(changed: Changes) -> Iterator[_UnrankedSentence]:
     freed = sorted({short_node_name(node.name) for node, _ in changed.saved_that_became("freed")})
     if freed:
         nodes = join_few_names(freed)
-        yield _UnrankedSentence(gettext("Backward freed what it had saved: {nodes}.", nodes=nodes))
+        yield _UnrankedSentence(gettext("Backward freed what {nodes} had saved.", nodes=nodes))
     stale: dict[str, list[str]] = {}
     for node, saved in changed.saved_that_became("stale"):
         if not saved.raises:

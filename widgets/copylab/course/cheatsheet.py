@@ -84,7 +84,7 @@ RULES = (
         "`.grad` is filled at leaves that require grad; elsewhere ask for it with `retain_grad()`."
     ),
     gettext_noop(
-        "Gradients add up until you set them back: `x.grad = None` or `optimizer.zero_grad()`."
+        "Gradients add up until you reset them: `x.grad = None` or `optimizer.zero_grad()`."
     ),
     gettext_noop("`reshape`, `contiguous`, `to`, `as_tensor` copy only if they must."),
 )

@@ -65,7 +65,7 @@ _STRIP = (
         "gradient_returns",
         gettext_noop("gradient to x"),
         gettext_noop("flows back"),
-        gettext_noop("does not"),
+        gettext_noop("does not flow"),
     ),
     StripField("copied", gettext_noop("new memory")),
 )

@@ -97,7 +97,7 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     "the copy has the gradient": (
         "The gradient of the copy is in its own `.grad`.",
-        "`backward` fills `.grad` at leaves. At a tensor that was computed it only passes through, unless `retain_grad()` asked for it before.",
+        "`backward` fills `.grad` at leaves. It only passes through a tensor that was computed, unless `retain_grad()` was called on it before.",
     ),
     "a result never has a grad": (
         "Only a leaf can ever have a `.grad`.",

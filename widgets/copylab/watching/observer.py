@@ -758,8 +758,8 @@ class Watch(Presentation):
         """Say what the reason may be that backward has read nothing."""
         if self._save_count:
             return ngettext(
-                "{number} tensor was saved under it: no backward has come to the node that saved it.",
-                "{number} tensors were saved under it: no backward has come to the nodes that saved them.",
+                "{number} tensor was saved under it: no backward has reached the node that saved it.",
+                "{number} tensors were saved under it: no backward has reached the nodes that saved them.",
                 self._save_count,
             )
         if "torch" not in sys.modules:
