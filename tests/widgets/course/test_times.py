@@ -20,7 +20,7 @@ from execute_notebooks import NOTEBOOKS, list_lessons
 from lesson_parts import code, defined, prose
 
 WORDS_A_MINUTE = 120  # read with care, pictures looked at
-ROW, EXERCISE, PLAYER = 0.5, 4, 1  # minutes
+ROW, EXERCISE, PLAYER, LOOK = 0.5, 4, 1, 1  # minutes
 
 _SAID = {  # the line, whose first number it is
     "en": re.compile(r"^\*\*Time\.\*\* About (\d+) minutes", re.MULTILINE),
@@ -35,10 +35,20 @@ def calls_steps(source: str) -> bool:
     return any("steps" in (getattr(one, "id", ""), getattr(one, "attr", "")) for one in called)
 
 
-def minutes(words: int, rows: int, exercises: int, players: int) -> int:
+def minutes(words: int, rows: int, exercises: int, players: int, looks: int = 0) -> int:
     """Give the time of a lesson, to five minutes."""
     exact = words / WORDS_A_MINUTE + ROW * rows + EXERCISE * exercises + PLAYER * players
-    return 5 * round(exact / 5)
+    return 5 * round((exact + LOOK * looks) / 5)
+
+
+def count_looks(path: Path) -> int:
+    """Count the cells between an answer and its check, in which a learner looks at the attempt."""
+    cells = code(path)
+    looks = 0
+    for before, cell, after in zip(cells, cells[1:], cells[2:], strict=False):
+        is_answer = "answer" in before.metadata.get("tags", ())
+        looks += is_answer and ".check()" not in cell.source and ".check()" in after.source
+    return looks
 
 
 def measured(path: Path) -> SimpleNamespace:
@@ -49,6 +59,7 @@ def measured(path: Path) -> SimpleNamespace:
         "rows": sum(len(thing.questions) for thing in things if isinstance(thing, Prediction)),
         "exercises": sum(isinstance(thing, Exercise) for thing in things),
         "players": sum(calls_steps(cell.source) for cell in code(path)),
+        "looks": count_looks(path),
     }
     return SimpleNamespace(**counts, minutes=minutes(**counts))
 
@@ -89,6 +100,7 @@ def test_the_list_of_lessons_says_how_long_they_take() -> None:
 def test_the_time_follows_from_the_counts() -> None:
     assert minutes(words=1200, rows=10, exercises=2, players=2) == 25
     assert minutes(words=1200, rows=10, exercises=3, players=2) == 30
+    assert minutes(words=1200, rows=10, exercises=2, players=2, looks=5) == 30
     assert said("**Time.** About 40 minutes for all, 3 for one.") == 40
     with pytest.raises(AssertionError, match="no line"):
         said("**Time.** It depends.")
@@ -109,11 +121,13 @@ def test_what_counts_as_a_player(source: str, shows: bool) -> None:
 
 if __name__ == "__main__":
     total = 0
-    print(f"{'lesson':20}{'words':>8}{'rows':>6}{'exercises':>11}{'players':>9}{'minutes':>9}")
+    print(
+        f"{'lesson':20}{'words':>8}{'rows':>6}{'exercises':>11}{'players':>9}{'looks':>7}{'minutes':>9}"
+    )
     for lesson in list_lessons("".join(sys.argv[1:])):
         one = measured(lesson)
         total += one.minutes
         print(
-            f"{lesson.stem:20}{one.words:8,}{one.rows:6}{one.exercises:11}{one.players:9}{one.minutes:9}"
+            f"{lesson.stem:20}{one.words:8,}{one.rows:6}{one.exercises:11}{one.players:9}{one.looks:7}{one.minutes:9}"
         )
     print(f"together: {total / 60:.1f} hours")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import predict
+from ..doc import Box, Items, Paragraph, Part, html_element, protect_marks
 from ..questions import ENDS, gradient, outcome, value, version
 from ..quiz import (
     CheckedFact,
@@ -18,6 +19,7 @@ from ..quiz import (
     share_no_cells,
     shows_values,
 )
+from ..watching import Watch
 from ..wording import gettext
 from . import task
 
@@ -258,3 +260,31 @@ def rounds(w, grads):
     yield share_no_cells(**name_elements(grads=grads))
     yield shows_values([[1], [2], [3]], grads=grads)
     yield is_leaf_with_grad(w=w)
+
+
+def refer(seen: Watch) -> Part:
+    """Return what a watch found in a program of the reader's, each with the patient that has it."""
+    patients = {}
+    for finding in seen.findings:
+        patients[finding.title] = 8 if finding.silent else 7
+    for missing in seen.missing_gradients:
+        # An optimizer that holds what was replaced, or a part that the graph does not reach.
+        sentences = " ".join([missing.title, *missing.causes])
+        patients[sentences] = 9 if missing.replaced else 5
+    if not patients:
+        nothing = gettext(
+            "A watch knows four of the patients by their looks (5, 7, 8 and 9), and this program is "
+            "none of them. Look for its symptom in the table at the top."
+        )
+        return Box(Paragraph(" ".join(seen.describe_reads())), Paragraph(nothing))
+    return Items(_refer_to(title, number) for title, number in patients.items())
+
+
+def _refer_to(title: str, number: int) -> Part:
+    """Return a finding with a link to its patient in the lesson."""
+    patient = gettext("Patient {number}", number=number)
+    link = html_element("a", patient, href=f"#Patient-{number}")
+    return Box(
+        Paragraph(protect_marks(title)),
+        Part(patient, html_element("p", html_element("strong", link))),
+    )

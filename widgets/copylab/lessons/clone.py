@@ -173,7 +173,7 @@ _GO = "\nout.backward()"
     start="a = torch.tensor(2.0, requires_grad=True)\nc = None\nout = None",
     hints=[
         "For the number: `out = c * 12` will do. So will `c**3`, whose gradient at 2 is 3 * 2 * 2.",
-        'Which method lets a tensor that is not a leaf keep its gradient? See "So a clone can never have a `.grad`".',
+        "Which method lets a tensor that is not a leaf keep its gradient? The program of the second prediction calls it.",
     ],
     solution="c = a.clone()\nc.retain_grad()\nout = c**3" + _GO,
     also=["c = a.clone()\nc.retain_grad()\nout = c * 12" + _GO],

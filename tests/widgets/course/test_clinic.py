@@ -1,0 +1,59 @@
+"""The last patient of the clinic is the reader's program: what a watch found has a patient of its kind."""
+
+from types import ModuleType
+
+import pytest
+from copylab import watch
+from copylab.course.lesson import lessons_folder, read_notebook
+from copylab.lessons.clinic import refer
+from copylab.watching import Watch
+
+SILENT = "w = torch.ones(2, requires_grad=True)\nloss = (w * w).sum()\nw.data += 1\nloss.backward()"
+STALE = "h = torch.ones(2, requires_grad=True).exp()\nh += 1\nh.sum().backward()"
+CUT = (
+    "a, b = (torch.ones(2, requires_grad=True) for _ in 'ab')\nopt = torch.optim.SGD([a, b], lr=0.1)\n"
+    "((a * 2).detach() * b).sum().backward()\nopt.step()"
+)
+REPLACED = (
+    "net = torch.nn.Linear(1, 1)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+    "net.weight = torch.nn.Parameter(torch.ones(1, 1))\nnet(torch.ones(1, 1)).sum().backward()\nopt.step()"
+)
+SOUND = "w = torch.ones(2, requires_grad=True)\n(w * w).sum().backward()"
+
+
+@pytest.mark.parametrize(
+    ("program", "patient", "heading"),
+    [
+        (CUT, 5, "One part never learns"),
+        (STALE, 7, "*modified by an inplace operation*"),
+        (SILENT, 8, "A wrong gradient, and no error"),
+        (REPLACED, 9, "The loss doesn't fall"),
+    ],
+)
+def test_what_a_watch_found_leads_to_a_patient(
+    engine: ModuleType, program: str, patient: int, heading: str
+) -> None:
+    referral = refer(run_watched(program, engine))
+    assert f"Patient {patient}" in referral.text()
+    assert referral.html().count(f'<a href="#Patient-{patient}">') == 1
+    cells = {cell["id"]: "".join(cell["source"]) for cell in clinic()["cells"]}
+    assert f"### {heading}" in cells[f"patient-{patient}"]
+
+
+def test_nothing_found_is_no_patient(engine: ModuleType) -> None:
+    said = refer(run_watched(SOUND, engine)).text()
+    assert "each was as it was saved" in said
+    assert "this program is none of them" in said
+
+
+def run_watched(program: str, engine: ModuleType) -> Watch:
+    with watch(silent="record") as seen:
+        try:
+            exec(program, {"torch": engine})
+        except RuntimeError:
+            assert program == STALE
+    return seen
+
+
+def clinic() -> dict:
+    return read_notebook(lessons_folder() / "14_clinic.ipynb")
