@@ -35,7 +35,7 @@ POOL = 7
 # - `sum` with an expanded `out=`, which it takes: in which order its one cell is written to;
 # - a leaf that requires grad and is transposed in place under `no_grad`: its node goes on expecting the shape it had;
 # - a tensor with gaps, or without elements, that is assigned to indices of itself: torch knows it as the same object;
-# - a leaf that gets `.data` of another shape or dtype: what torch expects of it depends on who still holds its old node;
+# - a leaf that gets `.data` of another shape, and again another one: which graphs were made between depends on who held its node;
 #   so with `set_` of a leaf that requires grad;
 # - `//` of a view that requires grad by its base alone: torch notes an edge that leads nowhere;
 # - one memory under two storages, as `from_numpy(x.numpy())` makes it: torch asks whether storages overlap, not bytes;

@@ -37,6 +37,7 @@ from ..graph import (
     edge_for_user,
     get_numpy_errors,
     hooks,
+    read_saved,
     set_numpy_errors,
     set_saved_tensor_hooks,
 )
@@ -251,7 +252,11 @@ class GraphTask:
         """Return the gradients for a node's inputs, after posthooks; free what it saved."""
         on_arrays = self.on_arrays
         try:
-            outputs = node._apply(arrived, on_arrays)
+            if self.to_visit is None or self._is_asked(node):
+                outputs = node._apply(arrived, on_arrays)
+            else:
+                read_saved(node, on_arrays)
+                outputs = [None] * len(node._edges)
         except ValueError:
             # NumPy's, of shapes that do not broadcast. On tensors the formula raises PyTorch's
             # error.
@@ -263,7 +268,9 @@ class GraphTask:
             for index, edge in enumerate(node._edges):
                 if edge is not None and edge[0] not in self.to_visit:
                     outputs[index] = None
-        if node._is_pointwise and on_arrays and arrived[0] is not None and arrived[0].ndim > 1:
+        # In one dimension NumPy's strides are torch's, unless there is no element.
+        is_layout_open = node._is_pointwise and on_arrays and arrived[0] is not None
+        if is_layout_open and (arrived[0].ndim > 1 or not arrived[0].size):
             outputs = lay_out_outputs(node, arrived[0], outputs)
         if node._hooks is not None or node._needs_tensors:
             outputs = self._run_hooks_after(node, arrived, outputs)
@@ -272,6 +279,17 @@ class GraphTask:
         if self.is_anomaly_mode:
             check_for_nan(node, outputs)
         return outputs
+
+    def _is_asked(self, node: Any) -> bool:
+        """Return True if a node has to compute gradients where only some are wanted.
+
+        With `inputs=` a target that has no other one below runs only to be asked for what it saved:
+        its formulas, which may raise, are left out.
+        """
+        visited: Any = self.to_visit
+        if not node._formulas or node._has_one_formula:
+            return True
+        return any([edge is not None and edge[0] in visited for edge in node._edges])
 
     def _run_hooks_after(self, node: Any, arrived: GradientList, outputs: list) -> list:
         """Return what a node computed, brought to what its edges expect, after its posthooks.

@@ -36,10 +36,9 @@ def expected_on_edge(edge: Any, sequence_nr: int | None = None) -> tuple:
     if not node._ends_graph:
         return node._gradient_specs[output_nr]
     # After `leaf.data = other`, nodes that are older go on expecting the gradient of the old array.
-    if sequence_nr is not None:
-        for until, expected_before in node._meta.earlier_gradient_specs:
-            if sequence_nr < until:
-                return expected_before
+    for earlier in node._meta.earlier_gradient_specs:
+        if earlier.is_held() or (sequence_nr is not None and sequence_nr < earlier.until):
+            return earlier.spec
     return gradient_spec_of(node)
 
 
@@ -154,7 +153,7 @@ def lay_out_outputs(node: Any, gradient: Any, outputs: list) -> list:
         output = outputs[index]
         if type(output) is ndarray and output is not gradient:
             operands = [gradient, *saved_arrays([node._saved[i] for i in saved_indices])]
-            if 1 in output.shape or not all(map(_is_plainly_laid_out, operands)):
+            if 1 in output.shape or not output.size or not all(map(_is_plainly_laid_out, operands)):
                 same_shape = [array for array in operands if array.shape == output.shape]
                 results[index] = lay_out_result(output, *same_shape)
     return results

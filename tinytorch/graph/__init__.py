@@ -67,6 +67,7 @@ from .node import (
     make_undifferentiable_node_class,
     next_number,
     note_data_assigned,
+    read_saved,
 )
 from .node_names import name_of_node, short_name
 from .operations import OPERATIONS, provide_operations
@@ -155,6 +156,7 @@ __all__ = [
     "note_data_assigned",
     "note_formula_write",
     "provide_operations",
+    "read_saved",
     "rebase_history",
     "regenerate_grad_fn",
     "replace_history",

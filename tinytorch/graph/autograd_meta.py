@@ -102,8 +102,7 @@ class AutogradMeta:
         # Nodes with a lower sequence number saved this tensor before `detach_()`, and may not read
         # it any more.
         self.detached_at = 0
-        # Pairs of a sequence number and a GradientSpec: nodes below that number compute such a
-        # gradient for this leaf, because `.data =` changed its shape or dtype later.
+        # An EarlierSpec for each time that `.data =` or a resized `out=` changed shape or dtype.
         self.earlier_gradient_specs: tuple = ()
 
 

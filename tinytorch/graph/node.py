@@ -10,10 +10,11 @@ on tensors if the gradient is to have a graph of its own.
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -282,13 +283,42 @@ def edge_for_user(edge: Any) -> tuple[Any, int]:
     return (node, 0)
 
 
+class EarlierSpec(NamedTuple):
+    """What the gradient of a leaf had to be before it was given another array."""
+
+    # Nodes with a lower sequence number compute such a gradient.
+    until: int
+    spec: GradientSpec
+    # To the nodes that had an edge to the leaf by then, and to its AccumulateGrad.
+    holders: tuple[weakref.ref, ...]
+
+    def is_held(self) -> bool:
+        """Return True if torch's AccumulateGrad of that time may still be there.
+
+        Then all nodes have edges to it, and gradients must be what it expects.
+        """
+        return any([holder() is not None for holder in self.holders])
+
+
+def find_holders(leaf: Any) -> tuple[weakref.ref, ...]:
+    """Return weak references to the nodes with an edge to a leaf, and to its AccumulateGrad.
+
+    A leaf knows no nodes, and is seldom given another shape: so they are searched for.
+    """
+    found = [leaf._meta.accumulator] if leaf._meta.accumulator else []
+    edges = [x for x in gc.get_referrers(leaf) if type(x) is tuple and len(x) == 2]
+    rows = [row for row in gc.get_referrers(*edges) if type(row) is tuple] if edges else []
+    nodes = [x for x in gc.get_referrers(*rows) if isinstance(x, Node)] if rows else []
+    return (*found, *map(weakref.ref, nodes))
+
+
 def note_data_assigned(leaf: Any, earlier: GradientSpec, is_forced: bool = False) -> None:
-    """Note that `.data =` gave a leaf another array.
+    """Note that `.data =`, or an `out=` that was resized, gave a leaf another array.
 
     `earlier`: what its gradient had to be until now.
 
     Nodes that were recorded before still compute a gradient of the earlier shape and dtype, and
-    that is not an error.
+    that is not an error. As long as one of them is there torch expects it of the others, too.
     """
     m = leaf._meta
     if m is None:
@@ -296,10 +326,12 @@ def note_data_assigned(leaf: Any, earlier: GradientSpec, is_forced: bool = False
     current = gradient_spec_of(leaf)
     # torch makes another AccumulateGrad if the dtype or the device differs, and hooks on the first
     # one are lost.
-    if is_forced or current[1:] != earlier[1:]:
+    is_other_accumulator = is_forced or current[1:] != earlier[1:]
+    if is_other_accumulator:
         m.accumulator = None
     if current != earlier:
-        m.earlier_gradient_specs += ((next_number(), earlier),)
+        holders = () if is_other_accumulator else find_holders(leaf)
+        m.earlier_gradient_specs += (EarlierSpec(next_number(), earlier, holders),)
 
 
 # classes of nodes by formulas ------------------------------------------------------------------
@@ -455,7 +487,7 @@ def make_node_class(
 # A class of nodes gets one of these functions as its `_apply`: `self` is the node.
 
 
-def _read_saved(node: Any, on_arrays: bool) -> list:
+def read_saved(node: Any, on_arrays: bool) -> list:
     """Return what formulas read of what a node saved: arrays if `on_arrays`, else tensors."""
     return [v.read_for_formula(node, on_arrays) if isinstance(v, Saved) else v for v in node._saved]
 
@@ -471,7 +503,7 @@ def _apply_formulas(self: Any, grads: list, on_arrays: bool) -> list:
         is_any_given = grad is not None
     if not is_any_given:
         return [None] * len(edges)
-    values = _read_saved(self, on_arrays)
+    values = read_saved(self, on_arrays)
     if self._has_one_formula:
         formula, indices = self._formulas[0]
         return list(formula(grad, *[values[k] for k in indices]))
@@ -527,4 +559,4 @@ def _apply_only_formula(self: Any, grads: list, on_arrays: bool) -> list:
         if isinstance(value, Saved):
             value = value.read_for_formula(self, on_arrays)
         return [formula(grad, value)]
-    return [formula(grad, *_read_saved(self, on_arrays))]
+    return [formula(grad, *read_saved(self, on_arrays))]

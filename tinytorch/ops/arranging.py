@@ -102,6 +102,8 @@ def _flip_array(a: np.ndarray, dims: tuple) -> np.ndarray:
 
 def _roll_array(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
     """Return a copy with elements moved along dimensions, from the end to the beginning."""
+    if not shifts:
+        raise RuntimeError("`shifts` required")
     if len(shifts) != len(dims) and not (len(shifts) == 1 and not dims):
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
@@ -109,6 +111,8 @@ def _roll_array(a: np.ndarray, shifts: tuple, dims: tuple = ()) -> np.ndarray:
     # Of nothing PyTorch makes a clone. Several dimensions are made one before that, and again after.
     if not a.size and (dims or a.ndim == 1):
         return copy_array(a)
+    if not a.ndim and dims:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     # Without dimensions, None: elements are moved as if they were in one row.
     return lay_out_result(np.roll(a, shifts, tuple([wrap_dim(d, a.ndim) for d in dims]) or None))
 

@@ -38,7 +38,7 @@ from .creation import new_ones, new_zeros, number_array, ones_like, zeros_like
 from .define import op
 from .filling import written_zeros
 from .kernels import EVERY, check_kernel, composite, write
-from .pointwise import bitwise_and, scale_grad
+from .pointwise import bitwise_and, eq, scale_grad
 from .sums import expand, sum_all
 from .views import array_of, flatten, reshape, squeeze, unsqueeze, view
 
@@ -537,14 +537,14 @@ def _count_at_places(grad: Any, dim: int, index: Any, src_sizes: tuple, include_
     """Return of how many elements each place has the mean."""
     start = ones_like(grad) if include_self else zeros_like(grad)
     counts = scatter_add(start, dim, index, new_ones(grad, src_sizes))
-    return masked_fill_(counts, counts == 0, 1)
+    return masked_fill_(counts, eq(counts, 0), 1)
 
 
 def _share_grad(
     grad: Any, self: Any, dim: int, index: Any, src: Any, result: Any, dtype: Any
 ) -> Any:
     """Divide the gradient of an extreme by the number of elements that have its value."""
-    is_self, is_src = self == result, src == gather(result, dim, index)
+    is_self, is_src = eq(self, result), eq(src, gather(result, dim, index))
     counts = scatter_add(convert_grad(is_self, dtype), dim, index, convert_grad(is_src, dtype))
     return grad / counts
 
@@ -574,11 +574,11 @@ def _grad_of_reduced_self(
     if reduce == "sum":
         out = grad
     elif reduce == "prod":
-        out = grad * result / masked_fill(self, self == 0, 1)
+        out = grad * result / masked_fill(self, eq(self, 0), 1)
     elif reduce == "mean":
         out = grad / _count_at_places(grad, dim, index, tuple(src.shape), include_self)
     else:
-        out = (self == result) * _share_grad(grad, self, dim, index, src, result, _self_dtype)
+        out = eq(self, result) * _share_grad(grad, self, dim, index, src, result, _self_dtype)
     return out if include_self else scatter(out, dim, index, 0)
 
 
@@ -602,11 +602,11 @@ def _grad_of_reduced_source(
         return gather(grad, dim, index) / gather(counts, dim, index)
     if reduce != "prod":
         shared = _share_grad(grad, self, dim, index, src, result, _self_dtype)
-        return (src == gather(result, dim, index)) * gather(shared, dim, index)
+        return eq(src, gather(result, dim, index)) * gather(shared, dim, index)
     # Where one factor alone is 0, its gradient is the product of the others.
-    is_zero = src == 0
+    is_zero = eq(src, 0)
     zeros = scatter_add(zeros_like(self), dim, index, convert_grad(is_zero, _self_dtype))
-    is_only_zero = bitwise_and(is_zero, gather(zeros, dim, index) == 1)
+    is_only_zero = bitwise_and(is_zero, eq(gather(zeros, dim, index), 1))
     others = scatter_reduce(
         self, dim, index, masked_fill(src, is_only_zero, 1), reduce, include_self
     )

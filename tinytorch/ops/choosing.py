@@ -37,6 +37,8 @@ def write_into_copy(f: Any, layout: Any = contiguous_format, masked: bool = Fals
     """
 
     def kernel(a: np.ndarray, *args: Any) -> np.ndarray:
+        # NumPy computes numbers of 0-d arrays, and a number can not be written to.
+        a = np.asarray(a)
         shape = shape_of_all(args[0], a) if masked and args[0].shape != a.shape else a.shape
         out = copy_array(a if shape == a.shape else np.broadcast_to(a, shape), layout)
         f(out, *args)

@@ -743,7 +743,8 @@ def _offer_operators(operator: str, declared: Op, in_place: bool) -> None:
         return call(self, other) if is_operand else refuse(self, other)
 
     def call_reflected(self: Any, other: Any) -> Any:
-        if not is_number(other):
+        # A tensor comes here only if somebody calls the method by its name.
+        if not (is_number(other) or isinstance(other, Tensor)):
             return refuse_operand(self, other)
         return declared.run(other, self, *declared.schema.defaults[2:])
 

@@ -52,8 +52,10 @@ def offer_reflected(symbol: str, function: Any) -> None:
 
 # comparisons --------------------------------------------------------------------------------------
 
+# Of arrays, too, this gives an array, where `==` of 0-d arrays gives a number.
+eq = op("eq(Tensor self, Tensor other)", pointwise(np.equal, "bool"), operator="eq")
+op("eq(Tensor self, Scalar other)", pointwise(np.equal, "bool"))
 for _name, _ufunc in (
-    ("eq", np.equal),
     ("ne", np.not_equal),
     ("lt", np.less),
     ("le", np.less_equal),
