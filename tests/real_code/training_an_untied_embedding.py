@@ -1,6 +1,6 @@
 # What happens: an embedding that is tied to the output layer gets pretrained weights of its own.
 # Call: steps
-# Says: net.embed.weight and net.out.weight, one tensor until now, are two.
+# Says: net.embed.weight and net.out.weight, until now one tensor, are two.
 import torch
 from torch import nn
 

@@ -50,9 +50,7 @@ def test_picture_and_sentences_agree_on_the_cells_that_changed(engine: ModuleTyp
     before = snapshot(x=x, d=d)
     d[1] = 5
     after = snapshot(x=x, d=d, since=before)
-    assert "The values in memory changed: x and d show it." in describe(
-        compare_snapshots(after, before), {}, {}
-    )
+    assert "The values of x and d changed." in describe(compare_snapshots(after, before), {}, {})
     assert "changed: cell 1 was 1.0." in memory(after, since=before).text
     assert list_written_names(before, after) == ["x", "d"]
 

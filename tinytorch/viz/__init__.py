@@ -60,6 +60,7 @@ from .render import PALETTE as PALETTE
 from .render import Canvas as Canvas
 from .render import Document as Document
 from .render import LayoutError, Picture, memory
+from .render import check_level as check_level
 from .render import colour as colour
 from .render import convert as convert
 from .render import fix_theme as fix_theme

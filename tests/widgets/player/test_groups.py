@@ -9,6 +9,7 @@ from copylab.player.static import SCRIPTS
 from copylab.ui.theme import read_web_files
 
 import tinytorch
+from tinytorch.viz import LEVELS
 
 
 def tree(parts: tuple[FrameOrGroup, ...]) -> list[object]:
@@ -134,7 +135,55 @@ def test_both_forms_tell_of_a_long_loop() -> None:
     )
     assert loop is not None
     assert loop[1] == "Loop on line 2: 30 rounds, steps 2 to 62"
-    assert "the version counter of x went up, 0 -&gt; 30." in loop[2]
+    assert "the version counter of x went up from 0 to 30." in loop[2]
     assert 'data-last="62" open' not in found.html, "a long loop is folded"
     short = made("for i in range(3):\n    pass").html
     assert 'data-first="1" data-last="7" open' in short
+
+
+def test_a_round_is_compared_with_its_beginning() -> None:
+    code = "x = torch.zeros(1)\nkeep = x.detach()\nfor i in range(2):\n    x += 1\n    x += 1"
+    found = made(code)
+    loop = found.parts[2]
+    assert isinstance(loop, Group)
+    first, second = [part for part in loop.parts if isinstance(part, Group)]
+    for group, before in ((loop, 0.0), (first, 0.0), (second, 2.0)):
+        assert group.memory is not None
+        assert f"changed: cell 0 was {before}." in group.memory.text
+        assert "The values of x and keep changed." in group.changes
+        assert f'data-packed="{group.memory.step}"' in found.html
+    assert len({group.memory for group in (loop, first, second)}) == 3
+    # What the round made shows the change, too.
+    born = made("x = torch.zeros(1)\nfor i in range(2):\n    y = x[:]\n    x += 1").parts[1]
+    assert isinstance(born, Group)
+    assert "The values of x and y changed." in born.changes
+
+
+def test_a_level_says_what_was_taught_and_keeps_the_rest_in_a_fold() -> None:
+    code = """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    v = x.detach()
+    y = x * 2
+    y.sum().backward()
+    v += 1
+    1 + 1
+    """
+    says: dict[str, str] = {}
+    for level in LEVELS:
+        found = steps(code, level=level, engine=tinytorch)
+        says[level] = str(found)
+        assert ('class="cl-everything"' in found.html) is (level != "graph")
+        assert any("graph" in frame.pictures for frame in found) is (level == "graph")
+    assert "x is a new tensor.\n" in says["names"]
+    assert "v is a new tensor over the cells of x.\n" in says["names"]
+    assert "The values of x and v changed." in says["names"]
+    for word, level in (("storage", "storage"), ("version", "counter"), ("graph", "graph")):
+        assert [word in says[each] for each in LEVELS] == [
+            LEVELS.index(each) >= LEVELS.index(level) for each in LEVELS
+        ]
+    assert "grad is set" not in says["counter"]
+    assert "grad is set" in says["graph"]
+    first = steps(code, level="names", engine=tinytorch)[3].pictures["memory"].text
+    assert "x.grad" not in first, "it has not been explained"
+    with pytest.raises(ValueError, match="level must be one of"):
+        steps("1", level="all")  # type: ignore[arg-type]

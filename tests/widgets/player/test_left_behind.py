@@ -34,8 +34,8 @@ for p in net.parameters(): pass
 """
     run = steps(NET + code, engine=engine)
     assert said(run, 2)[-1].startswith("net.1.weight is now the same tensor object as")
-    assert said(run, 4)[1:] == ["net.1.weight and net.0.weight, one tensor until now, are two."]
-    assert said(run, 5)[1:] == ["net.0.weight and w, one tensor until now, are two."]
+    assert said(run, 4)[1:] == ["net.1.weight and net.0.weight, until now one tensor, are two."]
+    assert said(run, 5)[1:] == ["net.0.weight and w, until now one tensor, are two."]
     # A loop's variable goes on to the next parameter by design.
     assert "until now" not in " ".join(said(run, 6))
 
@@ -74,9 +74,9 @@ first = buf[0]
 buf.pop(0)
 """
     run = steps(NET + code, engine=engine)
-    pairs = "net.0.weight and net.1.weight, one tensor until now, are two"
+    pairs = "net.0.weight and net.1.weight, until now one tensor, are two"
     assert said(run, 16)[-1] == f"{pairs}."
-    assert said(run, 18)[-1].endswith("one tensor until now, are two; so is 1 more pair.")
+    assert said(run, 18)[-1].endswith("until now one tensor, are two; so is 1 more pair.")
     lines = [frame.line for frame in run if "until now" in " ".join(frame.changes)]
     assert lines == [16, 18]
 
@@ -130,7 +130,7 @@ for i in range(3):
     assert [keeps.format(2) in " ".join(changes) for changes in rounds] == [False, True, False]
     assert run.end.startswith(keeps.format(3) + "in part: .item() keeps a number alone.")
     assert "parts keeps" not in str(run), "no backward has been through them"
-    assert "one tensor until now" not in str(run)
+    assert "until now one tensor" not in str(run)
     code = """w = torch.ones(2, requires_grad=True)
 for i in range(2):
     terms = [(w * w).sum(), w.exp().sum()]
@@ -208,20 +208,20 @@ c = torch.zeros(50, dtype=torch.int64)
 c.data[30] = 1
 """
     run = steps(code, engine=engine)
-    changed = "The values in memory changed, in cells that are not drawn: "
+    changed = "The values of {} changed, in cells that are not drawn."
     assert said(run, 3) == [
-        f"{changed}x and t show it.",
-        "The version counter of x and t all did not notice: autograd cannot see this write.",
+        changed.format("x and t"),
+        "The version counters of x and t did not count it: autograd cannot see this write.",
     ]
-    assert said(run, 4)[1:] == [f"{changed}x and t show it."]
+    assert said(run, 4)[1:] == [changed.format("x and t")]
     assert len(said(run, 5)) == 1, "the same value"
-    some = "The values in the memory of v, q and r changed, in cells that are not drawn."
+    some = "Memory that v, q and r may read changed, in cells that are not drawn."
     assert said(run, 8)[1:] == [some]
     assert said(run, 9) == [
         some,
-        "The version counter of v, q and r all did not notice: autograd cannot see this write.",
+        "The version counters of v, q and r did not count it: autograd cannot see this write.",
     ]
-    assert said(run, 11)[0] == f"{changed}c shows it."
+    assert said(run, 11)[0] == changed.format("c")
     given = engine.zeros(100)
     run = steps("x.data[50] = 1", engine=engine, namespace={"x": given, "y": given[:9]})
     assert run.end == "The code wrote into what was passed in: x."

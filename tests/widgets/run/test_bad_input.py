@@ -79,7 +79,7 @@ thread.join()
     made = run(engine, code, 10)
     assert "from the thread" in made.text
     assert "The code started 1 thread: what threads do is not stepped" in made.end
-    assert any("The values in memory changed: kept shows it." in frame.changes for frame in made)
+    assert any("The values of kept changed." in frame.changes for frame in made)
 
 
 @pytest.mark.parametrize(

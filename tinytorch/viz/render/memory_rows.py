@@ -32,6 +32,8 @@ GROUND = 8
 NAME_COLUMNS = 24
 ALIKE_NAMES, ALIKE_CELLS = 74, 140
 """Up to these widths names are made equally wide, and words begin at one place."""
+LEAST_ARROW = 18
+"""Of an arrow behind the word "new", in px."""
 GAP = 12
 """Between cells and words, and between words and versions."""
 LEAST_WORDS, LEAST_LANE_WORDS = 104, 190
@@ -155,10 +157,13 @@ class Pill(NamedTuple):
 
     @property
     def arrow_width(self) -> float:
-        """The room for its arrow, above which is the flag."""
-        if not self.flag:
-            return ARROW
-        return max(ARROW, text_width(gettext(self.flag), "b") + 8)
+        """The room for its arrow, and for the flag before it."""
+        return max(ARROW, self.flag_width + LEAST_ARROW)
+
+    @property
+    def flag_width(self) -> float:
+        """The room for the flag."""
+        return text_width(gettext(self.flag), "b") + 6 if self.flag else 0
 
 
 # -- a row ---------------------------------------------------------------------------
@@ -203,12 +208,13 @@ class Row:
         self, canvas: Canvas, columns: Columns, middle: float, end: tuple[float, float] | None
     ) -> None:
         """Draw the names, each with an arrow to `end`; without, where there is no memory."""
-        right = columns.strip_x - max(pill.arrow_width for pill in self.pills)
+        # Not by its own flags: a name would move in the step in which it is new no more.
+        right = EDGE + columns.names_width
         top = middle if self.lane else middle - (len(self.pills) - 1) * PILL_STEP / 2
         for place, pill in enumerate(self.pills):
             y = top + place * PILL_STEP
             if end is not None:
-                _draw_arrow(canvas, (right, y), end)
+                _draw_arrow(canvas, (right + pill.flag_width, y), end)
             self._draw_pill(canvas, pill, columns, right, y)
         if end is not None:
             canvas.path(f"M{format_point(end)}l-8 -4v8z", "tip")
@@ -227,7 +233,7 @@ class Row:
         canvas.rect(left, y - PILL / 2, width, PILL, kind, 11, self.tensor_id, self.owner)
         canvas.text(left + width / 2, y + 4, pill.text, "t mono b c", whole=pill.name)
         if pill.flag:
-            canvas.text(right + 3, y - 4, gettext(pill.flag), "new-t b")
+            canvas.text(right + 3, y + 4, gettext(pill.flag), "new-t b")
 
 
 def _draw_arrow(canvas: Canvas, start: tuple[float, float], end: tuple[float, float]) -> None:

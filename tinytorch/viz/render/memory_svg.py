@@ -27,6 +27,7 @@ from ..show import (
     check_option,
     describe_memory,
     find_origins,
+    leave_out_gradients,
     select_storages,
 )
 from ..wording import cache_in_language, columns_that_fit, gettext, wrap_text
@@ -103,6 +104,8 @@ def memories_of(
     check_level(level)
     # Selected at once, since that raises for wrong options; the rest is made when it is asked for.
     selections = [(changed, select_storages(changed, find, fold)) for changed in run]
+    if level != LEVELS[-1]:
+        selections = [(changed, leave_out_gradients(shown)) for changed, shown in selections]
     arrangements = arrange_run(selection for _, selection in selections)
     steps = zip((changed for changed, _ in selections), sources, strict=False)
     origins = find_origins(steps) or [{} for _ in selections]
@@ -125,7 +128,7 @@ def memories_of(
         yield Picture(
             partial(_draw_step, place_run, step),
             partial(_render_contents, memory_text, describe),
-            partial(_render_contents, _list_folds, describe),
+            partial(_list_folds, describe, changed, find, fold),
             make_title=partial(_render_contents, _title_of, describe),
             render_unmarked=partial(_render_contents, memory_text, describe_unmarked),
         )
@@ -148,8 +151,20 @@ def _title_of(contents: MemoryContents) -> str:
     return contents.title
 
 
-def _list_folds(contents: MemoryContents) -> list[Folded]:
-    return _list_packs(contents.entries)
+def _list_folds(
+    describe: Callable[[], MemoryContents], changed: Changes, find: str, fold: bool
+) -> list[Folded]:
+    contents = describe()
+    folds = _list_packs(contents.entries)
+    if contents.level == LEVELS[-1]:
+        return folds
+    # Below a picture that says less, for whoever wants to see all: it needs no kernel.
+    return [*folds, Folded(gettext("everything"), partial(_open_whole, changed, find, fold))]
+
+
+def _open_whole(changed: Changes, find: str, fold: bool) -> tuple[str, str, list[Folded]]:
+    whole = next(memories_of([changed], find, fold))
+    return whole.svg, whole.text, []
 
 
 def _list_packs(entries: Iterable[StorageEntry | PackEntry]) -> list[Folded]:

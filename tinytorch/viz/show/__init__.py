@@ -24,7 +24,7 @@ from .left_behind import describe_kept_graphs
 from .memory_remarks import describe_memory
 from .origins import find_origins
 from .select_nodes import NodeSelection, select_nodes
-from .select_storages import check_option, select_storages
+from .select_storages import check_option, leave_out_gradients, select_storages
 from .step_sentences import StepSentence, describe, format_values, texts_of
 
 __all__ = [
@@ -57,6 +57,7 @@ __all__ = [
     "find_spans",
     "format_values",
     "is_unbroken",
+    "leave_out_gradients",
     "select_nodes",
     "select_storages",
     "texts_of",

@@ -110,11 +110,11 @@ def _describe_untied(changed: Changes, formers: Iterable[_Former]) -> Iterator[s
         return
     (name, other), *others = pairs
     if not others:
-        yield gettext("{name} and {other}, one tensor until now, are two.", name=name, other=other)
+        yield gettext("{name} and {other}, until now one tensor, are two.", name=name, other=other)
         return
     yield ngettext(
-        "{name} and {other}, one tensor until now, are two; so is {number} more pair.",
-        "{name} and {other}, one tensor until now, are two; so are {number} more pairs.",
+        "{name} and {other}, until now one tensor, are two; so is {number} more pair.",
+        "{name} and {other}, until now one tensor, are two; so are {number} more pairs.",
         len(others),
         name=name,
         other=other,

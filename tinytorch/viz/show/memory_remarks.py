@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ..diagnose import Changes
-from ..read import Snapshot, StorageRecord, TensorRecord
+from ..read import StorageRecord, TensorRecord
 from ..wording import (
     escape_name,
     format_shape,
@@ -103,7 +103,7 @@ def describe_memory(
     without_storage = [tensor for tensor in snap.named_tensors if tensor.storage is None]
     ids_with_row = snap.shown_tensor_ids | {tensor.id for tensor in without_storage}
     if ids_with_row:
-        heading = _describe_total(snap)
+        heading = _describe_total(look, without_storage)
     else:
         heading = Remark(
             "heading", gettext("Memory: no tensors to show."), gettext("no tensors to show")
@@ -119,9 +119,16 @@ def describe_memory(
     )
 
 
-def _describe_total(snap: Snapshot) -> Remark:
+def _describe_total(look: _Look, without_storage: Sequence[TensorRecord]) -> Remark:
     """Return how many tensors there are; of what is in a module or container, the bytes, too."""
+    snap = look.changed.now
     tensors, storages = snap.counts
+    bands = [entry for entry in look.selection.entries if isinstance(entry, Band)]
+    if not look.has_level("graph") and len(bands) == len(look.selection.entries):
+        # Gradients are left out.
+        number = sum(len(band.members) + band.hidden for band in bands) + len(without_storage)
+        tensors = ngettext("{number} tensor", "{number} tensors", number)
+        storages = ngettext("{number} storage", "{number} storages", len(bands))
     if not any("." in name for name, _ in snap.names):
         text = gettext("Memory: {tensors} in {storages}.", tensors=tensors, storages=storages)
         return Remark("heading", text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..diagnose import Changes
 from ..read import Snapshot, StorageRecord, TensorRecord
@@ -115,6 +115,23 @@ def select_storages(changed: Changes, find: str = "", fold: bool = True) -> Memo
     )
     entries = tuple(_make_entries(line, bands, line.open_stretch(0, len(bands))))
     return MemorySelection(entries, False, find, found, hazards)
+
+
+def leave_out_gradients(selection: MemorySelection) -> MemorySelection:
+    """Return a selection without the gradients that no variable holds, where it has no packs."""
+    entries: list[Band | StoragePack] = []
+    for entry in selection.entries:
+        if isinstance(entry, Band):
+            members = [each for each in entry.members if not is_nameless_gradient(each)]
+            entries += [replace(entry, members=members)] if members else []
+        else:
+            entries.append(entry)
+    return replace(selection, entries=tuple(entries))
+
+
+def is_nameless_gradient(tensor: TensorRecord) -> bool:
+    """Return True for a `.grad` that no variable holds."""
+    return not tensor.names and tensor.grad_of is not None
 
 
 def check_options(find: object, fold: object) -> None:

@@ -15,6 +15,7 @@ from ..wording import (
     ngettext,
     short_node_name,
 )
+from .contents import LEVELS, Level
 from .left_behind import RETURNS, describe_left_behind
 
 MOST_SENTENCES = 12
@@ -61,6 +62,8 @@ class _UnrankedSentence(NamedTuple):
     """One of `_HEADLINES`, "alarm", "plain" for a variable that is no tensor, or empty."""
     pair: NumberPair | None = None
     """The same in numbers."""
+    level: Level = "names"
+    """From which level on it is said."""
 
 
 def describe(
@@ -71,6 +74,7 @@ def describe(
     off_graph: Collection[str] = (),
     silent_keys: set[object] | None = None,
     root: str = "",
+    level: Level = "graph",
 ) -> tuple[StepSentence, ...]:
     """Describe what changed in a step: names, memory, version counters, gradients, graph.
 
@@ -78,11 +82,14 @@ def describe(
     results that grad mode kept off the graph. `silent_keys`: the keys of the tensors that have had a
     .grad in earlier steps, or of which it was said that they have none; this step's are added.
     Without it nothing is said of missing gradients. `root`: what the step called backward on, as
-    the program has it; empty if it did not, or called it in another function. Returns at most twelve
-    sentences, the last of which says how many were left out.
+    the program has it; empty if it did not, or called it in another function. `level`: how much is
+    said, as `memory` has it. Returns at most twelve sentences, the last of which says how many were
+    left out.
     """
-    names = [_UnrankedSentence(text, "name") for text in _describe_names(changed, off_graph)]
-    left_behind = [_UnrankedSentence(text) for text in describe_left_behind(changed)]
+    names = [_UnrankedSentence(text, "name") for text in _describe_names(changed, off_graph, level)]
+    left_behind = [
+        _UnrankedSentence(text, level="storage") for text in describe_left_behind(changed)
+    ]
     # Of a new network the names fill all there is room for.
     are_many = len(names) + len(left_behind) > MOST_SENTENCES
     sentences = [
@@ -90,9 +97,11 @@ def describe(
         *_describe_attributes(changed),
         *_describe_writes(changed),
         *_describe_gradients(changed, root),
-        *map(_UnrankedSentence, _describe_missing_gradients(changed, silent_keys)),
+        *_describe_missing_gradients(changed, silent_keys),
         *_describe_saved(changed),
     ]
+    highest = LEVELS.index(level)
+    sentences = [said for said in sentences if LEVELS.index(said.level) <= highest]
     for name, text in plain_after.items():
         if plain_before.get(name) != text:
             is_call = name.endswith(RETURNS)
@@ -139,7 +148,7 @@ def texts_of(sentences: Iterable[StepSentence]) -> tuple[str, ...]:
 # -- names -------------------------------------------------------------------------
 
 
-def _describe_names(changed: Changes, off_graph: Collection[str]) -> Iterator[str]:
+def _describe_names(changed: Changes, off_graph: Collection[str], level: Level) -> Iterator[str]:
     """Yield sentences about names that are new, that are now another tensor's, or that are gone."""
     now, earlier = changed.now, dict(changed.since.names if changed.since else ())
     described: set[str] = set()
@@ -164,7 +173,7 @@ def _describe_names(changed: Changes, off_graph: Collection[str]) -> Iterator[st
             yield _describe_old_tensor(changed, start, name, tensor)
         else:
             # Its other names are told as names of the same tensor.
-            yield _describe_new_tensor(changed, start, tensor, is_kept_off=name in off_graph)
+            yield _describe_new_tensor(changed, start, tensor, level, is_kept_off=name in off_graph)
             described.add(tensor_id)
     gone = [name for name in changed.gone_names if not name.endswith(RETURNS)]
     gone = [name for name in gone if PARAM_GROUPS not in name]
@@ -190,16 +199,25 @@ def _describe_old_tensor(changed: Changes, start: str, name: str, tensor: Tensor
     if owners:
         return gettext("{name_is} the tensor {grad}.", name_is=start, grad=f"{owners[0]}.grad")
     return gettext(
-        "{name_is} a tensor that was there before ({tensor}).", name_is=start, tensor=tensor.id
+        "{name_is} a tensor that already existed ({tensor}).", name_is=start, tensor=tensor.id
     )
 
 
 def _describe_new_tensor(
-    changed: Changes, start: str, tensor: TensorRecord, *, is_kept_off: bool
+    changed: Changes, start: str, tensor: TensorRecord, level: Level, *, is_kept_off: bool
 ) -> str:
     sharers = _find_sharers(changed, tensor)
+    if level == "names":
+        if not sharers:
+            return gettext("{name_is} a new tensor.", name_is=start)
+        names = join_few_names(map(changed.now.first_name, sharers))
+        return gettext(
+            "{name_is} a new tensor over the cells of {names}.", name_is=start, names=names
+        )
     graph = ""
-    if tensor.grad_fn_name:
+    if level != "graph":
+        pass
+    elif tensor.grad_fn_name:
         node = short_node_name(tensor.grad_fn_name)
         graph = gettext("; it is on the graph (grad_fn={node})", node=node)
     elif tensor.requires_grad:
@@ -212,7 +230,7 @@ def _describe_new_tensor(
     return gettext(
         "{name_is} a new tensor {where}{graph}.",
         name_is=start,
-        where=_describe_storage(changed, tensor, sharers),
+        where=_describe_storage(changed, tensor, sharers, level),
         graph=graph,
     )
 
@@ -265,7 +283,7 @@ def _find_sharers(changed: Changes, tensor: TensorRecord) -> list[TensorRecord]:
 
 
 def _describe_storage(
-    changed: Changes, tensor: TensorRecord, sharers: Sequence[TensorRecord]
+    changed: Changes, tensor: TensorRecord, sharers: Sequence[TensorRecord], level: Level
 ) -> str:
     """Return `with a storage of its own`, or `over the storage of ...` with its counter."""
     now, since = changed.now, changed.since
@@ -276,10 +294,12 @@ def _describe_storage(
         # Its tensors may be gone while something else, a saved tensor, keeps the storage.
         if since is not None and any(storage.key == key for storage in since.storages):
             return gettext(
-                "over a storage that was there before ({storage})", storage=tensor.storage
+                "over a storage that already existed ({storage})", storage=tensor.storage
             )
         return gettext("with a storage of its own")
     names = join_few_names(map(now.first_name, sharers))
+    if level == "storage":
+        return gettext("over the storage of {names}", names=names)
     same_counter = [
         sharer
         for sharer in sharers
@@ -312,19 +332,19 @@ def _describe_attributes(changed: Changes) -> Iterator[_UnrankedSentence]:
             node = facts["grad_fn_name"][1]
             if node:
                 text = gettext(
-                    "{name} is now on the graph with grad_fn={node}.",
+                    "{name} is now on the graph, with grad_fn={node}.",
                     name=name,
                     node=short_node_name(node),
                 )
             else:
-                text = gettext("{name} has left the graph.", name=name)
-            yield _UnrankedSentence(text, "attribute")
+                text = gettext("{name} is no longer on the graph.", name=name)
+            yield _UnrankedSentence(text, "attribute", level="graph")
         elif "requires_grad" in facts:
             # With a grad_fn it is a matter of course.
             before, after = map(str, facts["requires_grad"])
             text = gettext("{name}.requires_grad is now {now}.", name=name, now=after)
             yield _UnrankedSentence(
-                text, "attribute", NumberPair(f"{name}.requires_grad", before, after)
+                text, "attribute", NumberPair(f"{name}.requires_grad", before, after), "graph"
             )
         if "shape" in facts:
             before, after = map(format_shape, facts["shape"])
@@ -339,10 +359,11 @@ def _describe_attributes(changed: Changes) -> Iterator[_UnrankedSentence]:
                 "{name} has new strides: {then} → {now}.", name=name, then=before, now=after
             )
             yield _UnrankedSentence(
-                text, "attribute", NumberPair(f"{name}.stride()", before, after)
+                text, "attribute", NumberPair(f"{name}.stride()", before, after), "storage"
             )
         if "storage" in facts:
-            yield _UnrankedSentence(_describe_new_storage(changed, tensor_id, name), "attribute")
+            text = _describe_new_storage(changed, tensor_id, name)
+            yield _UnrankedSentence(text, "attribute", level="storage")
 
 
 def _describe_new_storage(changed: Changes, tensor_id: str, name: str) -> str:
@@ -379,21 +400,21 @@ def _describe_writes(changed: Changes) -> Iterator[_UnrankedSentence]:
             then, version = changed.earlier_versions[members[0]], now.tensor(members[0]).version
             label = join_few_names(names)
             text = gettext(
-                "Written in place: the version counter of {names} went up, {then} → {now}.",
+                "Written in place: the version counter of {names} went up from {then} to {now}.",
                 names=label,
                 then=then,
                 now=version,
             )
             subject = gettext("version of {names}", names=label)
-            yield _UnrankedSentence(text, "written", NumberPair(subject, str(then), str(version)))
+            pair = NumberPair(subject, str(then), str(version))
+            yield _UnrankedSentence(text, "written", pair, "counter")
     for storage_id, cells in changed.earlier_cells.items():
-        earlier = [
-            now.tensor(tid)
-            for tid in now.storage(storage_id).tensors
-            if tid in changed.earlier_tensors and now.tensor(tid).names
+        # Those that came since, too: of a round of a loop it is the news that they show it.
+        named = [
+            now.tensor(tid) for tid in now.storage(storage_id).tensors if now.tensor(tid).names
         ]
         # A view of other cells does not show what changed.
-        showing = [each for each in earlier if any(now.shows_cell(each, cell) for cell in cells)]
+        showing = [each for each in named if any(now.shows_cell(each, cell) for cell in cells)]
         yield from _describe_values_written(changed, showing)
     # A set of strings has another order in each process.
     for storage_id in sorted(changed.written_elsewhere):
@@ -403,16 +424,11 @@ def _describe_writes(changed: Changes) -> Iterator[_UnrankedSentence]:
 def _describe_values_written(
     changed: Changes, tensors: Sequence[TensorRecord]
 ) -> Iterator[_UnrankedSentence]:
-    names = [tensor.names[0] for tensor in tensors]
-    if len(names) == 1:
-        text = gettext("The values in memory changed: {name} shows it.", name=names[0])
-        yield _UnrankedSentence(text, "written")
-    elif names:
-        text = gettext(
-            "The values in memory changed: {names} show it.", names=join_few_names(names)
-        )
-        yield _UnrankedSentence(text, "written")
-    yield from _describe_unnoticed(changed, tensors)
+    if tensors:
+        names = join_few_names(tensor.names[0] for tensor in tensors)
+        yield _UnrankedSentence(gettext("The values of {names} changed.", names=names), "written")
+    earlier = [tensor for tensor in tensors if tensor.id in changed.earlier_tensors]
+    yield from _describe_unnoticed(changed, earlier)
 
 
 def _describe_unread_cells_written(
@@ -429,20 +445,14 @@ def _describe_unread_cells_written(
         return
     # Of a tensor over a part of the storage it is not known if it has the cells.
     showing = [tensor for tensor in earlier if now.shows_all_cells(tensor)]
-    names = [tensor.names[0] for tensor in showing]
-    if len(names) == 1:
+    if showing:
         text = gettext(
-            "The values in memory changed, in cells that are not drawn: {name} shows it.",
-            name=names[0],
-        )
-    elif names:
-        text = gettext(
-            "The values in memory changed, in cells that are not drawn: {names} show it.",
-            names=join_few_names(names),
+            "The values of {names} changed, in cells that are not drawn.",
+            names=join_few_names(tensor.names[0] for tensor in showing),
         )
     else:
         text = gettext(
-            "The values in the memory of {names} changed, in cells that are not drawn.",
+            "Memory that {names} may read changed, in cells that are not drawn.",
             names=join_few_names(tensor.names[0] for tensor in earlier),
         )
     yield _UnrankedSentence(text, "written")
@@ -462,16 +472,16 @@ def _describe_unnoticed(
     ]
     if len(unnoticed) == 1:
         text = gettext(
-            "The version counter of {name} did not notice: autograd cannot see this write.",
+            "The version counter of {name} did not count it: autograd cannot see this write.",
             name=unnoticed[0],
         )
-        yield _UnrankedSentence(text)
+        yield _UnrankedSentence(text, level="graph")
     elif unnoticed:
         text = gettext(
-            "The version counter of {names} all did not notice: autograd cannot see this write.",
+            "The version counters of {names} did not count it: autograd cannot see this write.",
             names=join_few_names(unnoticed),
         )
-        yield _UnrankedSentence(text)
+        yield _UnrankedSentence(text, level="graph")
 
 
 def _describe_gradients(changed: Changes, root: str) -> Iterator[_UnrankedSentence]:
@@ -502,8 +512,10 @@ def _describe_gradients(changed: Changes, root: str) -> Iterator[_UnrankedSenten
             reached.append(tensor)
             sentences.append(_describe_changed_gradient(changed, tensor, earlier.grad))
     if root and reached:
-        yield _UnrankedSentence(_describe_way_of_gradient(changed, root, reached), "gradient")
-    yield from sentences
+        text = _describe_way_of_gradient(changed, root, reached)
+        sentences.insert(0, _UnrankedSentence(text, "gradient"))
+    for said in sentences:
+        yield said._replace(level="graph")
 
 
 def _describe_changed_gradient(
@@ -558,7 +570,9 @@ def _passes_one_clone(changed: Changes, root: str, reached: Sequence[TensorRecor
     return leaves.isdisjoint(seen)
 
 
-def _describe_missing_gradients(changed: Changes, silent_keys: set[object] | None) -> Iterator[str]:
+def _describe_missing_gradients(
+    changed: Changes, silent_keys: set[object] | None
+) -> Iterator[_UnrankedSentence]:
     """Yield a sentence on the parameters that a backward has left out, of objects that it reached.
 
     Once of each: a graph that is cut on the way there is cut in each round. Not of those that have
@@ -588,12 +602,13 @@ def _describe_missing_gradients(changed: Changes, silent_keys: set[object] | Non
     ]
     silent_keys.update(tensor.key for tensor in missing)
     if missing:
-        yield ngettext(
+        text = ngettext(
             "{names} still has no .grad: backward did not reach it.",
             "{names} still have no .grad: backward did not reach them.",
             len(missing),
             names=join_few_names(tensor.names[0] for tensor in missing),
         )
+        yield _UnrankedSentence(text, level="graph")
 
 
 def _root_of(tensor: TensorRecord) -> str:

@@ -25,6 +25,7 @@ bet = predict(
     [value("lowest"), value("best", wrong={"3": "detach copies"})],
     key="start/bet",
     title="Train, and keep the best weight",
+    level="names",
 )
 
 shared = predict(
@@ -67,6 +68,7 @@ shared = predict(
     ],
     key="start/shared",
     title="Names, tensors, storages, counters",
+    level="counter",
 )
 
 recorded = predict(

@@ -10,7 +10,7 @@ import ast
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from tinytorch.viz import (
     Changes,
     Document,
     LayoutError,
+    Level,
     PastStep,
     Snapshot,
     StepSentence,
@@ -168,6 +169,9 @@ class Frame:
     the way out."""
     alarms: tuple[StepAlarm, ...] = ()
     """What must not be missed, other than the error that it raised."""
+    memory_since: Mapping[int, StepPicture] = field(default_factory=dict)
+    """First step of a stretch that ends here -> the memory picture that is compared with what was
+    there before that step: what a round of a loop changed."""
 
     def __repr__(self) -> str:
         return summarize_text(
@@ -236,11 +240,25 @@ def _shorten_to_line(source: str) -> str:
     )
 
 
-def make_frames(run: RecordedRun) -> tuple[Frame, ...]:
-    """Make the frames of a run."""
+class StepRange(NamedTuple):
+    """Several steps in a row that a reader may take as one: a round of a loop, a call."""
+
+    first: int
+    """The number of its first step."""
+    last: int
+    """The number of its last step."""
+
+
+def make_frames(
+    run: RecordedRun, level: Level = "graph", stretches: Sequence[StepRange] = ()
+) -> tuple[Frame, ...]:
+    """Make the frames of a run.
+
+    `level` is how much sentences and pictures say. `stretches` get a memory picture of their own.
+    """
     differences = _compare_observations(run)
     blames = _blame_steps(run, differences)
-    pictures = _draw_pictures(run, differences, blames)
+    pictures = _draw_pictures(run, differences, blames, level, stretches)
     has_several_texts = len(run.texts) > 1
     alarms = _raise_alarms(run, blames)
     frames: list[Frame] = []
@@ -252,19 +270,7 @@ def make_frames(run: RecordedRun) -> tuple[Frame, ...]:
         if number not in differences:
             frames.append(Frame(number, step, (), {}, place, code))
             continue
-        before, changes = differences[number]
-        sentences = describe(
-            changes,
-            before.plain,
-            step.seen.plain,
-            off_graph=_list_results_off_graph(step, before),
-            silent_keys=silent_keys,
-            root=_quote_root(step),
-        )
-        # Inside of a function the names of a line are not those of the snapshot.
-        reason = explain_copy(step.site.source, step.seen.snapshot)
-        if reason is not None and step.site.function is None:
-            sentences = (*sentences, reason)
+        sentences = _describe_step(step, differences[number], silent_keys, level)
         # Written for good, and no backward asks for it: then there is nothing to be alarmed at.
         if not any(later.error for later in run.steps[number:]):
             sentences = tuple(
@@ -282,9 +288,31 @@ def make_frames(run: RecordedRun) -> tuple[Frame, ...]:
                 step_pictures.changed,
                 blames[number].sentences,
                 (*alarms.get(number, ()), *_foretell_error(sentences)),
+                step_pictures.memory_since,
             )
         )
     return tuple(frames)
+
+
+def _describe_step(
+    step: Step, difference: Difference, silent_keys: set[object], level: Level
+) -> tuple[StepSentence, ...]:
+    """Return what a step changed, and why it copied; `silent_keys` as `describe` has them."""
+    before, changes = difference
+    sentences = describe(
+        changes,
+        before.plain,
+        step.seen.plain,
+        off_graph=_list_results_off_graph(step, before),
+        silent_keys=silent_keys,
+        root=_quote_root(step),
+        level=level,
+    )
+    # Inside of a function the names of a line are not those of the snapshot.
+    reason = explain_copy(step.site.source, step.seen.snapshot)
+    if reason is None or step.site.function is not None or level == "names":
+        return sentences
+    return (*sentences, reason)
 
 
 def _quote_root(step: Step) -> str:
@@ -332,7 +360,7 @@ def _raise_alarms(run: RecordedRun, blames: Mapping[int, Blame]) -> dict[int, li
         numbers = harm.get(site.line, ()) if is_measured else ()
         title = gettext("A gradient will be wrong, without an error")
         place = site.phrase_place(several=len(run.texts) > 1)
-        where = gettext("Backward {where} computes from the new values.", where=place)
+        where = gettext("The backward {where} will use the new values.", where=place)
         for writer in sorted(blame.writers):
             foretold = (*(each.foretell() for each in numbers), where)
             # Once, of however many backwards read it.
@@ -420,10 +448,15 @@ class StepPictures:
 
     pictures: dict[str, StepPicture] = field(default_factory=dict)
     changed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    memory_since: dict[int, StepPicture] = field(default_factory=dict)
 
 
 def _draw_pictures(
-    run: RecordedRun, differences: Mapping[int, Difference], blames: Mapping[int, Blame]
+    run: RecordedRun,
+    differences: Mapping[int, Difference],
+    blames: Mapping[int, Blame],
+    level: Level,
+    stretches: Sequence[StepRange],
 ) -> dict[int, StepPictures]:
     """Draw the pictures of each step, on one stage for all steps.
 
@@ -440,8 +473,11 @@ def _draw_pictures(
     # square of n, and 400 rounds took 46 seconds. Memory leaves at least half of them to graphs.
     seconds = run.limits.seconds
     time_of_memories = _DrawingTime(seconds / 2)
-    count = _draw_memories(run, changes, pictures, time_of_memories)
+    looks = list(_list_looks(run, changes, differences, stretches))
+    count = _draw_memories(run, looks, pictures, time_of_memories, level)
     _add_undrawn(pictures, "memory", list(changes)[count:], seconds)
+    if level != "graph":
+        return pictures
     graphs = {number: changed for number, changed in changes.items() if changed.now.nodes}
     # An error speaks for itself: nodes are marked only for a gradient that was computed.
     wrong_nodes = [
@@ -491,26 +527,72 @@ def _add_undrawn(
         pictures[number].pictures[kind] = StepPicture("", words, numbers[0], problem)
 
 
-def _draw_memories(
+class _MemoryToDraw(NamedTuple):
+    """A memory picture that is to be drawn."""
+
+    last: int
+    """The step after which it is."""
+    first: int
+    """It is compared with what was there before this step."""
+    changes: Changes
+    """What has changed since."""
+    source: str
+    """The statement that ran; empty for a stretch of several."""
+    number: int
+    """That of the picture: of a step its own, of a stretch one behind those of all steps."""
+
+
+def _list_looks(
     run: RecordedRun,
     changes: Mapping[int, Changes],
+    differences: Mapping[int, Difference],
+    stretches: Iterable[StepRange],
+) -> Iterator[_MemoryToDraw]:
+    """Yield the pictures to draw: of each step, and behind it of the stretches that it ends.
+
+    A stretch shows what its last step shows, so that it changes no place on the stage.
+    """
+    ending: dict[int, list[int]] = {}
+    for stretch in stretches:
+        ending.setdefault(stretch.last, []).append(stretch.first)
+    next_number = len(run.steps) + 1
+    for number, changed in changes.items():
+        yield _MemoryToDraw(number, number, changed, run.steps[number - 1].site.source, number)
+        for first in ending.get(number, ()):
+            if first not in differences:
+                continue
+            since = compare_snapshots(changed.now, differences[first].before.snapshot)
+            yield _MemoryToDraw(number, first, since, "", next_number)
+            next_number += 1
+
+
+def _draw_memories(
+    run: RecordedRun,
+    looks: Sequence[_MemoryToDraw],
     pictures: Mapping[int, StepPictures],
     time_left: _DrawingTime,
+    level: Level,
 ) -> int:
     """Draw the memory of the steps while there is time; return of how many."""
     drawn: dict[tuple[str, str], StepPicture] = {}
     before = ""
     count = 0
     # A picture says which expression computed a tensor.
-    sources = [run.steps[number - 1].site.source for number in changes]
-    memories = memories_of(time_left.limit(changes.values()), sources=sources)
+    sources = [look.source for look in looks]
+    changes = time_left.limit(look.changes for look in looks)
+    memories = memories_of(changes, sources=sources, level=level)
     # Fewer memories than changes, if the time was up before all had a place.
-    for number, memory in zip(changes, memories, strict=False):
+    for look, memory in zip(looks, memories, strict=False):
         if time_left.is_up():
             break
+        number = look.last
+        new = StepPicture(memory.svg, memory.text, look.number)
+        picture = drawn.setdefault((memory.svg, memory.text), new)
+        if look.number > len(run.steps):
+            pictures[number].memory_since[look.first] = picture
+            continue
         count += 1
-        new = StepPicture(memory.svg, memory.text, number)
-        pictures[number].pictures["memory"] = drawn.setdefault((memory.svg, memory.text), new)
+        pictures[number].pictures["memory"] = picture
         pictures[number].changed["memory"] = find_changed_lines(before, memory.text)
         # Without the marks of what was new at that step: they alone would make lines differ.
         before = memory.unmarked_text()

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tinytorch.viz import StepSentence, compare_snapshots, describe, join_few_names, texts_of
+from tinytorch.viz import Level, StepSentence, compare_snapshots, describe, join_few_names, texts_of
 
 from ..run import RecordedRun, Site
 from ..wording import gettext, ngettext
-from .frames import Frame
+from .frames import Frame, StepPicture, StepRange
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,9 @@ class Group:
     sentences: tuple[StepSentence, ...] = ()
     code: int = 0
     """The index of the text of the run that has its line."""
+    memory: StepPicture | None = None
+    """Memory after its last step, compared with what was there before its first; None if it was
+    not drawn."""
 
     @property
     def changes(self) -> tuple[str, ...]:
@@ -62,9 +65,28 @@ class Group:
 FrameOrGroup = Group | Frame
 
 
-def fold_frames(run: RecordedRun, frames: Sequence[Frame]) -> tuple[FrameOrGroup, ...]:
+MOST_STRETCHES = 100
+"""Of more rounds and calls none has a picture of its own: each takes as long as that of a step."""
+
+
+def fold_frames(
+    run: RecordedRun, frames: Sequence[Frame], level: Level = "graph"
+) -> tuple[FrameOrGroup, ...]:
     """Put the frames of each loop, each round and each call of a run together."""
-    return tuple(_FrameFolder(run, frames).fold(0, len(frames), 0, None))
+    return tuple(_FrameFolder(run, frames, level).fold(0, len(frames), 0, None))
+
+
+def find_stretches(run: RecordedRun) -> list[StepRange]:
+    """Return the steps that a reader may take as one, the inner ones first."""
+    bare_frames = [Frame(number, step, (), {}) for number, step in enumerate(run.steps, 1)]
+    stretches: dict[StepRange, None] = {}
+    parts = _FrameFolder(run, bare_frames, None).fold(0, len(bare_frames), 0, None)
+    waiting = [part for part in parts if isinstance(part, Group)]
+    while waiting:
+        group = waiting.pop()
+        stretches[StepRange(group.first, group.last)] = None
+        waiting += [part for part in group.parts if isinstance(part, Group)]
+    return [] if len(stretches) > MOST_STRETCHES else sorted(stretches, reverse=True)
 
 
 class _FrameFolder:
@@ -73,8 +95,9 @@ class _FrameFolder:
     `start` and `end` are indices of steps, from 0; the step `end` is excluded.
     """
 
-    def __init__(self, run: RecordedRun, frames: Sequence[Frame]) -> None:
+    def __init__(self, run: RecordedRun, frames: Sequence[Frame], level: Level | None) -> None:
         self._run, self._frames = run, frames
+        self._level = level  # None: nothing is said of what changed
         self._steps = [frame.step for frame in frames]
 
     def fold(self, start: int, end: int, depth: int, within: Site | None) -> list[FrameOrGroup]:
@@ -190,7 +213,9 @@ class _FrameFolder:
         # Steps are numbered from 1: the one before `first` is at index `first - 2`.
         before = self._run.before if group.first == 1 else self._steps[group.first - 2].seen
         after = self._steps[group.last - 1].seen
-        if before is None or after is None:
+        if before is None or after is None or self._level is None:
             return [group]
         changes = compare_snapshots(after.snapshot, before.snapshot)
-        return [replace(group, sentences=describe(changes, before.plain, after.plain))]
+        sentences = describe(changes, before.plain, after.plain, level=self._level)
+        memory = self._frames[group.last - 1].memory_since.get(group.first)
+        return [replace(group, sentences=sentences, memory=memory)]

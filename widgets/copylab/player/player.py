@@ -13,7 +13,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, overload
 
-from tinytorch.viz import describe_kept_graphs, join_few_names, list_written_names
+from tinytorch.viz import (
+    LEVELS,
+    Level,
+    check_level,
+    describe_kept_graphs,
+    join_few_names,
+    list_written_names,
+)
 
 from ..copying import ProgramCopy, exchange_copies
 from ..doc import wrap_in_language
@@ -32,7 +39,7 @@ from ..run import (
 from ..wording import cached_property_in_language, current_language, gettext, gettext_noop, ngettext
 from .drawing import StageDrawing, StageSizes, animate
 from .frames import Frame, NameObserver, make_frames
-from .groups import FrameOrGroup, fold_frames
+from .groups import FrameOrGroup, find_stretches, fold_frames
 from .live import StepsWidget
 from .other_copies import (
     STORED_LIMITS,
@@ -76,6 +83,7 @@ def steps(
     namespace: Mapping[str, Any] | None = None,
     into: Stepped | Iterable[Stepped] = True,
     rounds: int | None = None,
+    level: Level = "graph",
     max_steps: int = LIMITS.max_steps,
     seconds: float = LIMITS.seconds,
     **kwargs: Any,
@@ -99,25 +107,24 @@ def steps(
         that calls. Modules, classes and functions among them are stepped into besides:
         `into=[models]`, `into=["f", Net]`. They are left as they are.
     rounds: so many rounds of each loop are stepped, the later ones run in one go; None for all.
+    level: how much is said at first, as `memory` has it. The player has a box for everything.
     max_steps, seconds: run and drawing end there, and say so. Interrupting keeps the steps so far.
 
     Returns a Steps, which a notebook shows as a player: buttons, a slider, the arrow keys, Home and
     End. `.live()` gives the same as a widget, `print(s.text)` the same in words. Errors of the
     code, syntax errors included, are shown at their line and not raised. Files written, random
-    numbers drawn, threads started and the like are real, are not undone, and are said at the end
-    (`s.end`).
+    numbers drawn, threads started and the like are real, not undone, and said at the end (`s.end`).
 
     Raises:
         TypeError: `code` is neither a string nor a function with a source, `engine` is no module
             with a Tensor, or `into` has an object without a source.
-        ValueError: a limit is not positive, or `into` names a function that the code does not
-            define.
+        ValueError: a limit is not positive, there is no such level, or the code does not define a
+            function that `into` names.
 
     """
-    # Its `torch` is the default engine; after a NameError we say if it has the name.
     caller = sys._getframe(1).f_globals
     names = None if namespace is None else dict(namespace)
-    options = StepOptions(engine, names, into, Limits(max_steps, seconds, rounds))
+    options = StepOptions(engine, names, into, Limits(max_steps, seconds, rounds), level)
     return step_program(code, args, kwargs, caller, options)
 
 
@@ -129,6 +136,7 @@ class StepOptions:
     names: dict[str, Any] | None = None
     into: Stepped | Iterable[Stepped] = True
     limits: Limits = LIMITS
+    level: Level = "graph"
 
 
 def step_program(
@@ -139,6 +147,8 @@ def step_program(
     choice: StepOptions,
 ) -> Steps:
     """Do what `steps` does, with the caller's global names as an argument."""
+    # Their `torch` is the default engine; after a NameError we say if they have the name.
+    check_level(choice.level)
     into, things = _split_into(choice.into)
     engine = require_engine(choice.engine) or engine_for(caller)
     program: str | Program
@@ -161,7 +171,7 @@ def step_program(
         things=things,
         limits=choice.limits,
     )
-    return Steps(run, caller)
+    return Steps(run, caller, level=choice.level)
 
 
 def _split_into(into: Stepped | Iterable[Stepped]) -> tuple[FunctionChoice, list[Steppable]]:
@@ -202,9 +212,10 @@ class Steps(Sequence[Frame]):
         original: Steps | None = None,
         choices: Mapping[int, str] | None = None,
         *,
+        level: Level = "graph",
         is_edited: bool = False,
     ) -> None:
-        self._run = run
+        self._run, self._level = run, level
         self._is_edited = is_edited
         self._original = original or self
         self._choices = choices or {}
@@ -226,7 +237,7 @@ class Steps(Sequence[Frame]):
         """
         program = dedent_code(code)
         run = self._run.run_other(program, NameObserver(self._run.engine))
-        return Steps(run, {}, is_edited=True)
+        return Steps(run, {}, level=self._level, is_edited=True)
 
     def run_other_copies(self, choices: Mapping[int, str], limits: Limits | None = None) -> Steps:
         """Step through the program with other methods in the place of some of its copies.
@@ -246,7 +257,8 @@ class Steps(Sequence[Frame]):
             return original
         program = exchange_copies(original._program_text, copies, fitting)
         look = NameObserver(original._run.engine)
-        return Steps(original._run.run_other(program.code, look, limits), {}, original, fitting)
+        run = original._run.run_other(program.code, look, limits)
+        return Steps(run, {}, original, fitting, level=self._level)
 
     def _make_pills(self) -> Pills | None:
         original = self._original
@@ -312,12 +324,12 @@ class Steps(Sequence[Frame]):
     @cached_property_in_language
     def frames(self) -> tuple[Frame, ...]:
         """The frames; their pictures are drawn at the first use."""
-        return make_frames(self._run)
+        return make_frames(self._run, self._level, find_stretches(self._run))
 
     @cached_property_in_language
     def parts(self) -> tuple[FrameOrGroup, ...]:
         """The frames as a tree: those of each loop, round and call together."""
-        return fold_frames(self._run, self.frames)
+        return fold_frames(self._run, self.frames, self._level)
 
     def __len__(self) -> int:
         return len(self._run.steps)
@@ -384,7 +396,15 @@ class Steps(Sequence[Frame]):
             self.end,
             self.ended in ("steps", "time", "interrupted"),
             self._make_pills(),
+            self._make_whole(),
         )
+
+    def _make_whole(self) -> StaticForm | None:
+        """Return the form that says everything, if this one says less."""
+        if self._level == LEVELS[-1]:
+            return None
+        # Its program is changed in the player around it.
+        return replace(Steps(self._run, {}).static_form, pills=None)
 
     @cached_property_in_language
     def last_shown(self) -> int:
@@ -405,7 +425,7 @@ class Steps(Sequence[Frame]):
             all=f"{len(self):,}",
             next=first,
         )
-        parts = fold_frames(self._run, self.frames[:first])
+        parts = fold_frames(self._run, self.frames[:first], self._level)
         summary = gettext(
             "{summary}, the first {first} shown", summary=self.summary, first=f"{first:,}"
         )

@@ -126,6 +126,8 @@ class StaticForm:
     """True if the run, or what is shown of it, was cut short: the reader is told from the start."""
     pills: Pills | None = None
     """What of the program can be exchanged; None for one that works with what is the user's."""
+    whole: StaticForm | None = None
+    """The same run with all that there is to say, if this form says less."""
 
     def render_form(self, *, images: bool = True) -> str:
         """Return the static form without style and script, which is what the live form carries.
@@ -138,7 +140,8 @@ class StaticForm:
             words=self._fit_words(WORDS_LIMIT), names=_list_tensors_by_step(self._frames)
         )
         steps = self._make_tree(plan).html()
-        fixed = (steps, read_web_files(*SCRIPTS), panel_style_sheet(*SHEETS))
+        whole = self._fold_whole()
+        fixed = (steps, whole, read_web_files(*SCRIPTS), panel_style_sheet(*SHEETS))
         size = sum(map(stored_size, fixed))
         pack_limit = self._limit_of_pack(size)
         others = self._fit_others(PAGE_LIMIT - size) if images else []
@@ -150,7 +153,7 @@ class StaticForm:
             pack = packed.to_json(pack_limit, _DISPENSABLE_KINDS)
         script = f'<script type="application/json">{pack}</script>'
         pills = self.pills.to_json(is_live=not images) if self.pills else None
-        return self._wrap_form(steps + script, pills)
+        return self._wrap_form(steps + whole + script, pills)
 
     def _wrap_form(self, inside: str, pills: str | None) -> str:
         return html_element(
@@ -161,6 +164,15 @@ class StaticForm:
             data_pills=pills,
             **self._largest_sizes(),
         )
+
+    def _fold_whole(self) -> str:
+        """Return a fold with the form that says all; empty where there is none, or no room."""
+        form = "" if self.whole is None else self.whole.render_form(images=False)
+        # Of a long run, the page itself needs the room.
+        if not form or stored_size(form) > NOTEBOOK_LIMIT // 4:
+            return ""
+        summary = html_element("summary", escape(gettext("everything")))
+        return html_element("details", summary + form, class_="cl-everything")
 
     def _limit_of_pack(self, size_of_page: int) -> int:
         """Return the characters of the pack for which there is room beside the page and the text.
@@ -301,6 +313,9 @@ class StaticForm:
             for key, picture in other.pictures.items():
                 pack.add(f"{key.kind} text", key.number, picture.text)
                 pack.add(f"{key.kind} svg", key.number, picture.svg)
+        for number, picture in sorted(self._pictures_of_groups.items()):
+            pack.add("memory text", number, picture.text)
+            pack.add("memory svg", number, picture.svg)
         return pack
 
     def _fit_others(self, room: int) -> list[_OtherForm]:
@@ -340,6 +355,17 @@ class StaticForm:
             changes = form.pills.changes_to_json() if form.pills else None
             html = form._wrap_form(form._make_tree(plan).html(), changes)
             yield _OtherForm(number, html, pictures, frozenset(same))
+
+    @cached_property
+    def _pictures_of_groups(self) -> dict[int, StepPicture]:
+        """The memory pictures that are those of groups alone, by their numbers."""
+        pictures: dict[int, StepPicture] = {}
+        for part in _walk_parts(self.parts):
+            picture = part.memory if isinstance(part, Group) else None
+            # One that looks like that of a step has its number.
+            if picture is not None and PictureKey("memory", picture.step) not in self._pictures:
+                pictures[picture.step] = picture
+        return pictures
 
     def _make_tree(self, plan: RenderPlan) -> Box:
         summary = Paragraph(f"**{protect_marks(self.summary)}**")

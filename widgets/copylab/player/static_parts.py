@@ -161,7 +161,7 @@ class GroupPart(Part):
     """The steps of a loop, a round or a call under one title."""
 
     def __init__(self, group: Group, plan: RenderPlan, *, may_be_open: bool) -> None:
-        self.group = group
+        self.group, self.plan = group, plan
         self.is_open = may_be_open and group.last - group.first < OPEN_LIMIT
         self.parts = [make_part(part, plan, may_be_open=self.is_open) for part in group.parts]
 
@@ -174,6 +174,11 @@ class GroupPart(Part):
         group = self.group
         inside = html_element("summary", escape(group.summary))
         inside += _list_changes(sort_by_role(group.sentences or (_say_nothing_changed(),)))
+        # Of a run with other copies, which has numbers of its own, the page has those of steps.
+        if group.memory is not None and not self.plan.packed:
+            # For the player, which stops here if it goes round by round: in the pack alone.
+            about = {"class_": "cl-of-group", "data_picture": "memory"}
+            inside += html_element("span", "", **about, data_packed=group.memory.step)
         inside += "".join(part.html() for part in self.parts)
         return html_element(
             "details",
@@ -281,7 +286,7 @@ def _shorten_sentence(sentence: str) -> str:
 
 
 def _say_nothing_changed() -> StepSentence:
-    return StepSentence(gettext("Nothing changed in memory or on the graph."), "headline")
+    return StepSentence(gettext("No tensor changed."), "headline")
 
 
 def sort_by_role(sentences: Iterable[StepSentence]) -> list[StepSentence]:

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import traitlets
 
-from tinytorch.viz import summarize_text
+from tinytorch.viz import Level, check_level, summarize_text
 
 from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Table, html_element, inline_html
 from ..player import Steps
@@ -59,14 +59,15 @@ class Prediction(Task, traitlets.HasTraits):
     engine: the module that the code knows as `torch`; by default the caller's global `torch`,
         otherwise tinytorch.
     title: a line above the code.
+    level: how much `p.steps()` says at first, as `steps` has it: what a course has explained so far.
 
     A notebook shows it as a table to fill in; `p.commit(answers)` does the same from Python. Traits
     to observe: `answers` and `committed`.
 
     Raises:
         SyntaxError: the code is no Python program.
-        TypeError, ValueError: an invalid question (two of one name, one choice), or no question at
-            all.
+        TypeError, ValueError: an invalid question (two of one name, one choice), no question at
+            all, or no such level.
 
     """
 
@@ -90,6 +91,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         key: str | None = None,
         engine: ModuleType | None = None,
         title: str | None = None,
+        level: Level = "graph",
     ) -> None:
         super().__init__()
         if not isinstance(code, str):
@@ -107,7 +109,8 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             raise ValueError(
                 f"two questions are called {repeated[0]!r}: give one of them another name"
             )
-        self.key, self._title = key, title
+        check_level(level)
+        self.key, self._title, self._level = key, title, level
         self._engine = require_engine(engine) or find_engine(sys._getframe(1).f_globals)
         # By the name of the engine: a test asks for both, and a program is run once under each.
         self._runs: dict[str, QuizRun] = {}
@@ -262,7 +265,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         """Return the run that answers are compared with, by default with `predict`'s engine."""
         module = choose_engine(engine, self._engine)
         # To make a QuizRun runs nothing: it does so when it is asked something.
-        return self._runs.setdefault(module.__name__, QuizRun(self.code, module))
+        return self._runs.setdefault(module.__name__, QuizRun(self.code, module, self._level))
 
     def steps(self, engine: ModuleType | None = None) -> Steps:
         """Return the program to step through, before or after the commit."""

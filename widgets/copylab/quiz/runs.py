@@ -15,7 +15,7 @@ from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tinytorch.viz import collect_tensors_by_name, disable_overrides, getattr_or_none
+from tinytorch.viz import Level, collect_tensors_by_name, disable_overrides, getattr_or_none
 
 from ..player import NameObserver, Observation, Steps
 from ..run import Limits, RecordedRun, dedent_code
@@ -96,9 +96,10 @@ class QuizRun:
     line ran last, by default of the end.
     """
 
-    def __init__(self, code: str, engine: ModuleType) -> None:
+    def __init__(self, code: str, engine: ModuleType, level: Level = "graph") -> None:
         self.code = dedent_code(code)
         self.engine = engine
+        self._level = level
 
     def __repr__(self) -> str:
         return f"QuizRun({len(self.code.splitlines())} lines, {self.engine.__name__})"
@@ -122,7 +123,7 @@ class QuizRun:
     @cached_property
     def player(self) -> Steps:
         """The run as the player shows it."""
-        return Steps(self.trace, {})
+        return Steps(self.trace, {}, level=self._level)
 
     @property
     def endless(self) -> bool:

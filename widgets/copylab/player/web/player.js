@@ -39,6 +39,9 @@ function makeElement(tag, attributes = {}, ...children) {
 
 /** Read the static form: the lines of each code, each step's line, words, outputs and pictures, and how it ended. */
 function readForm(root, pack = readPack(root)) {
+  // Another form, see `makePlayer`.
+  const fold = root.querySelector(":scope > .cl-everything");
+  fold?.remove();
   const codes = [...root.querySelectorAll(".cl-code")].map((code) => ({
     name: code.dataset.name ?? "",
     above: Number(code.dataset.above ?? 0),
@@ -50,7 +53,9 @@ function readForm(root, pack = readPack(root)) {
   const sizes = Object.fromEntries(["memory", "graph"].map((kind) => [kind, root.dataset[kind]?.split(" ") ?? [0, 0]]));
   const ending = { end: end?.textContent ?? "", cut: "cut" in (end?.dataset ?? {}) };
   const pills = root.dataset.pills ? JSON.parse(root.dataset.pills) : null;
-  return { codes, steps, groups: readGroups(root), sizes, undrawn, pack, pills, ...ending };
+  const groups = readGroups(root, steps, pack);
+  const whole = fold && readForm(fold.querySelector(".copylab-steps"));
+  return { codes, steps, groups, sizes, undrawn, pack, pills, whole, ...ending };
 }
 
 function readPack(root) {
@@ -81,7 +86,12 @@ function readSteps(root) {
   return steps;
 }
 
-function readGroups(root) {
+function readGroups(root, steps, pack) {
+  // Memory as it is in the end, compared with what was there before the first step.
+  const readMemory = (holder) => {
+    const ofStep = holder && steps[holder.dataset.packed - 1]?.pictures.get("memory");
+    return ofStep ?? (holder && makePicture(holder, pack));
+  };
   return [...root.querySelectorAll("details.cl-group")].map((details) => ({
     kind: details.dataset.kind,
     code: Number(details.dataset.code ?? 0),
@@ -90,6 +100,7 @@ function readGroups(root) {
     last: details.dataset.last - 1,
     title: details.querySelector("summary").textContent,
     says: [...details.querySelectorAll(":scope > .cl-says > li")],
+    memory: readMemory(details.querySelector(":scope > .cl-of-group")),
   }));
 }
 
@@ -424,14 +435,32 @@ class Player {
 
   /** A choice for each loop and function; folded away itself where they are many. */
   makeChoices() {
-    const labels = listChoices(this).map(({ key, label, ways }) => {
+    const folds = listChoices(this).map(({ key, label, ways }) => {
       const select = makeElement("select", {}, ...ways.map(([value, text]) => makeElement("option", { value }, text)));
       select.addEventListener("change", () => this.chooseWay(key, select.value));
       return makeElement("label", { class: "cl-fold" }, label, select);
     });
+    const labels = this.whole ? [...folds, this.makeChoiceOfLevel()] : folds;
     if (labels.length <= 4) return labels.length ? [makeElement("div", { class: "cl-folds" }, ...labels)] : [];
     const summary = makeElement("summary", {}, say("Loops and calls"));
     return [makeElement("details", { class: "cl-folds" }, summary, ...labels)];
+  }
+
+  /** A box to tick for whoever wants to see more than a lesson has explained so far. */
+  makeChoiceOfLevel() {
+    const box = makeElement("input", { type: "checkbox" });
+    const choose = ({ steps, groups, sizes }) => ({ steps, groups, sizes });
+    const [part, whole] = [choose(this), choose(this.whole)];
+    box.addEventListener("change", () => {
+      Object.assign(this, box.checked ? whole : part);
+      for (const [kind, { figure }] of this.panes) {
+        const pane = this.makePane(kind);
+        figure.replaceWith(pane.figure);
+        this.panes.set(kind, pane);
+      }
+      this.showAgain();
+    });
+    return makeElement("label", { class: "cl-fold" }, box, say("everything"));
   }
 
   /** Go through a loop or function another way; a step that is then no stop gives way to the next one. */
@@ -439,10 +468,15 @@ class Player {
     this.ways.set(key, way);
     this.isStop = findStops(this, this.ways);
     this.root.dataset.stops = this.isStop.filter(Boolean).length;
+    this.showAgain();
+  }
+
+  /** Show the stop of a step, or the one behind it, after a change of what there is to show. */
+  showAgain() {
     const to = findNearestStop(this.isStop, this.index, 1);
     this.index = -1;
     this.showStep(to);
-    // A stop that stands for many steps may need more room.
+    // It may need more room than what was shown before.
     this.laidOutWidth = 0;
     this.layOut();
   }
@@ -488,7 +522,8 @@ class Player {
     const did = say("What steps {first} to {last} did", numbers);
     const at = step.title.replace(/  \(.*/, "");
     const title = say("{at} ({what}, in one go)", { at, what: group?.title ?? say("steps {first} to {last}", numbers) });
-    return { says: group?.says ?? step.says, outputs, did, title, isLast };
+    const pictures = group?.memory?.svg() ? new Map([...step.pictures, ["memory", group.memory]]) : step.pictures;
+    return { says: group?.says ?? step.says, outputs, did, title, isLast, pictures };
   }
 
   showStep(index) {
@@ -514,7 +549,7 @@ class Player {
     this.pillRow?.follow(this.steps, index);
     const stop = this.describeStop(index);
     this.showWords(stop);
-    for (const [kind, pane] of this.panes) this.showPicture(pane, step.pictures.get(kind));
+    for (const [kind, pane] of this.panes) this.showPicture(pane, stop.pictures.get(kind));
     const news = [...stop.outputs.filter(isLoud), ...stop.says, ...stop.outputs.filter((output) => !isLoud(output))];
     const heard = [...news, ...(this.end && index === count - 1 ? [this.ending] : [])]
       .map((item) => item.dataset.says ?? item.textContent.trim())
@@ -701,7 +736,7 @@ if (!window[once]) {
   window.addEventListener("beforeprint", printAllSteps);
 }
 
-for (const root of document.querySelectorAll(".copylab-steps:not([data-ready])")) {
+for (const root of document.querySelectorAll(".copylab-steps:not([data-ready], .cl-everything *)")) {
   whenSeen(root, () => root.dataset.ready || makePlayer(root));
 }
 
