@@ -15,6 +15,7 @@ from copylab import Prediction, predict
 from copylab.questions import same_storage, value
 from copylab.quiz.answers import is_same_answer
 from copylab.quiz.standalone import render_standalone
+from copylab.ui import read_web_files
 
 import tinytorch
 
@@ -121,6 +122,15 @@ def test_what_a_notebook_stores_is_such_a_page_and_small() -> None:
     assert stored == render_standalone(prediction)
     assert len(stored) < 37_000
     assert prediction.html in stored
+
+
+def test_the_program_stays_in_view_and_is_wrapped_where_there_is_little_room() -> None:
+    rules = read_web_files("quiz/predict.css")
+    wide, _, narrow = rules.partition("@container (max-width: 480px)")
+    assert re.search(r"\.cl-program \{[^}]*position: sticky; top: 0;", wide)
+    # A box of JupyterLab's that scrolls would be what it sticks to.
+    assert re.search(r"\.jp-OutputArea-output\):has\(\.cl-predict\) \{ overflow: visible", wide)
+    assert re.search(r"\.cl-program pre \{[^}]*white-space: pre-wrap", narrow)
 
 
 @pytest.mark.parametrize("code", ["while True:\n    x = 1", "y = 1"])
