@@ -129,7 +129,9 @@ def test_the_program_stays_in_view_and_is_wrapped_where_there_is_little_room() -
     wide, _, narrow = rules.partition("@container (max-width: 480px)")
     assert re.search(r"\.cl-program \{[^}]*position: sticky; top: 0;", wide)
     # A box of JupyterLab's that scrolls would be what it sticks to.
-    assert re.search(r"\.jp-OutputArea-output\):has\(\.cl-predict\) \{ overflow: visible", wide)
+    assert re.search(
+        r"\.jp-OutputArea-output, \.widget-vbox\):has\(\.cl-predict\) \{ overflow: visible", wide
+    )
     assert re.search(r"\.cl-program pre \{[^}]*white-space: pre-wrap", narrow)
 
 
