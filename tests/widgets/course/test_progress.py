@@ -18,7 +18,8 @@ from copylab.course.layout import lay_out
 from copylab.course.overview import load_course, progress
 from copylab.lessons.clone import seven
 from copylab.quiz.answers import format_answer
-from copylab.quiz.progress import add_note, find_note, find_progress_file, load_notes
+from copylab.quiz.prediction import twin
+from copylab.quiz.progress import add_note, find_note, find_progress_file, load_notes, load_seed
 from copylab.wording import use_language
 
 import tinytorch
@@ -92,6 +93,7 @@ def test_notes_are_kept_and_updated(file: Path) -> None:
     add_note("predictions", None, {"right": 1, "of": 1})
     assert find_note("exercises", "clone/one") == {"state": "wrong", "hints": 2}
     kept = json.loads(file.read_text("utf-8"))
+    assert 0 < load_seed() == kept.pop("seed"), "drawn once"
     assert kept == {
         "version": 1,
         "predictions": {"clone/read": {"right": 7, "of": 9}},
@@ -364,18 +366,22 @@ def test_a_misconception_is_met_and_settled() -> None:
     seven.reset()
     (name,) = seven.commit(wrong).misconceptions
     assert find_note("misconceptions", name) == {"state": "met", "in": "clone/seven"}
-    assert "○ not settled yet" in progress("clone").text
+    is_open = f'○ open: `twin("{name}")` asks again'
+    assert is_open in progress("clone").text
     assert "No misconception" in progress("detach").text
     seven.reset()
     seven.commit(right)
-    assert "✔ settled: a later answer avoided it" in progress("clone").text
+    assert is_open in progress("clone").text, "the right answer was on the screen"
+    again = twin(name)
+    again.commit([again.questions[0].right_answer(again.run())])
+    assert "✔ settled by a new program" in progress("clone").text
     seven.reset()
     seven.commit(wrong)
-    assert "○ not settled yet" in progress().text, "met again"
+    assert is_open in progress().text, "met again"
     seven.reset()
 
 
 def test_a_misconception_of_a_teachers_own_goes_by_its_name() -> None:
     add_note("misconceptions", "mine <b>", {"state": "met", "in": "x"})
-    assert "“mine <b>” ○ not settled yet" in lines(progress().text)
+    assert "“mine <b>” ○ open" in lines(progress().text)
     assert "“mine &lt;b&gt;”" in progress().html

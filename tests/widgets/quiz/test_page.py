@@ -42,7 +42,7 @@ def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
     html = render_standalone(prediction, tinytorch)
     first, second, third = read_page_data(html)["rows"]
     texts = read_page_data(html)["sentences"]
-    assert ([*first["choices"]], first["right"], [given for given, _ in first["refutations"]]) == (
+    assert ([*first["choices"]], first["right"], [given for given, *_ in first["refutations"]]) == (
         ["yes", "no"],
         "no",
         ["yes"],
@@ -53,8 +53,11 @@ def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
     )
     assert second["facts"]
     # Not listed, and foreseen: `x` would show the numbers of `y` if the two shared memory.
-    ((answer, against),) = third["refutations"]
+    ((answer, against, belief, again),) = third["refutations"]
     assert (answer, against[1:]) == ("[2, 3]", second["refutations"][0][1][1:])
+    assert belief == "a copy shares memory"
+    assert "The same misconception again" in texts[again[-1]]
+    assert "[1, 2] after line 1" in texts[third["because"][0]]
     assert len(texts) == len(set(texts))
     shown = re.sub(r'data-prediction="[^"]+"', "", html)
     for secret in ("What is written into the one", "[2.0, 3.0]"):
@@ -113,14 +116,16 @@ def test_each_prediction_of_the_course_can_stand_on_a_page(lesson: str) -> None:
         for row, question in zip(rows, prediction.questions, strict=True):
             # Each choice has its words.
             assert len(row["refutations"]) + 1 >= len(question.bound_choices)
-            assert all(against for _, against in row["refutations"])
+            for _, against, *named in row["refutations"]:
+                assert against
+                assert not named or named[0] in data["twins"]
 
 
 def test_what_a_notebook_stores_is_such_a_page_and_small() -> None:
     prediction = predict(CODE)
     stored = prediction.live().html
     assert stored == render_standalone(prediction)
-    assert len(stored) < 37_000
+    assert len(stored) < 49_000
     assert prediction.html in stored
 
 

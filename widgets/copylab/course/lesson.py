@@ -103,10 +103,10 @@ def remove_answers(notebook: dict[str, Any]) -> dict[str, Any]:
 
     Those are the outputs of cells tagged `questioned` or `answer`, of cells that name a prediction
     or an exercise, and of cells that contain the program of a prediction. The output of `progress`
-    is left out too: it is not the learner's own.
+    and `recall` is left out too: it is not the learner's own.
     """
     tasks = find_tasks(notebook)
-    names = {*tasks, "progress"}
+    names = {*tasks, "progress", "recall"}
     programs = {task.code for task in tasks.values() if isinstance(task, Prediction)}
     cells = []
     for cell in notebook["cells"]:

@@ -27,12 +27,12 @@ from ..doc import (
     protect_marks,
 )
 from ..quiz import (
-    MISCONCEPTIONS,
     PROGRESS_FILE,
     Exercise,
     Prediction,
     find_progress_file,
     load_notes,
+    misconception,
 )
 from ..wording import current_language, gettext, ngettext
 from .lesson import find_cell_naming, find_lesson, find_tasks, lessons_folder, title_of
@@ -91,8 +91,8 @@ class Progress(Presentation):
     """What has been answered so far, what is left, and the misconceptions met and settled.
 
     lesson: `"clone"`, `"02_clone"` or `"02"` shows the tasks of that lesson, by the titles in it;
-    None shows the whole course, lesson by lesson. A misconception is settled when a later answer
-    was right where it could have come again.
+    None shows the whole course, lesson by lesson. A misconception is settled by a right answer to
+    a new program that tests it, see `twin`.
 
     Tables in a notebook, `.text` in words, `.csv` for a spreadsheet; `.predictions`, `.exercises`
     and `.misconceptions` are the notes of the progress file as data, by key. A file that cannot be
@@ -257,21 +257,24 @@ class Progress(Presentation):
 
         known_only: without those of a teacher's own, whose names the progress file alone has.
         """
-        states = {
-            "met": gettext("○ not settled yet"),
-            "settled": gettext("✔ settled: a later answer avoided it"),
-        }
         rows = []
         for name, note in sorted(self.misconceptions.items()):
-            if self._shows_one_lesson and note.get("in") not in self._kind_of_key:
+            origin = note.get("in", "").partition("/")[0]
+            if self._shows_one_lesson and self.lessons[0].name.partition("_")[2] != origin:
                 continue
-            # One of a teacher's own is known by its name alone.
-            belief = protect_marks(name)
-            if known_only and name not in MISCONCEPTIONS:
-                continue
-            if name in MISCONCEPTIONS:
-                belief = gettext(MISCONCEPTIONS[name].belief)
-            rows.append((f"“{belief}”", states.get(note.get("state", ""), "?")))
+            # One of a teacher's own may be known by its name alone.
+            belief, state = protect_marks(name), gettext("○ open")
+            try:
+                known = misconception(name)
+            except KeyError:
+                if known_only:
+                    continue
+            else:
+                belief = gettext(known.belief)
+                state = gettext("○ open: `{call}` asks again", call=f'twin("{name}")')
+            if note.get("state") == "settled":
+                state = gettext("✔ settled by a new program")
+            rows.append((f"“{belief}”", state))
         return rows
 
     def _tabulate_beliefs(self) -> Part:
@@ -279,6 +282,10 @@ class Progress(Presentation):
         if not rows:
             return Paragraph(gettext("No misconception was met so far."))
         caption = gettext("What you believed, and the run refuted:")
+        if any(note.get("state") == "met" for note in self.misconceptions.values()):
+            caption = gettext(
+                "What you believed, and the run refuted. For `twin`, first run `from copylab import twin`."
+            )
         return Box(Paragraph(caption), Table((gettext("Misconception"), gettext("Now")), rows))
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
-from ..quiz import Exercise
+from ..quiz import Exercise, Twin, load_notes, misconception
 from ..wording import gettext_noop
 
 _TITLES = (gettext_noop("Exercise 1"), gettext_noop("Exercise 2"), gettext_noop("Exercise 3"))
@@ -38,3 +40,45 @@ def task(
         "wrong": {given + code: words for code, words in wrong.items()},
     }
     return lambda check: Exercise(key, says, check=check, **more)
+
+
+_BELIEFS_TO_RECALL = {
+    "assignment": "a view is a copy",
+    "clone": "a name is a copy",
+    "detach": "clone cuts the graph",
+    "data": "detach copies",
+    "in_place": "detach has its own counter",
+    "view_reshape": "equal numbers are one tensor",
+    "copy_": "backward overwrites",
+    "stop_gradient": "detach keeps the graph",
+    "torch_tensor": "the copy has the gradient",
+    "new_tensor": "torch.tensor keeps the history",
+    "clone_detach": "a clone copies the graph",
+    "beyond": "reshape is a copy",
+    "choosing": "shared memory, shared counter",
+}
+"""By lesson, the misconception of an earlier one that it opens with, where none is open."""
+
+
+def recall(lesson: str) -> Twin:
+    """Return one question of an earlier lesson, to open a lesson with.
+
+    It is about a misconception that this learner met in another lesson and did not settle;
+    where there is none, about one that the lesson builds on. KeyError for an unknown lesson.
+    """
+    name = _BELIEFS_TO_RECALL[lesson]
+    modules = {module.name for module in pkgutil.iter_modules(__path__)}
+    for met, note in sorted(load_notes()["misconceptions"].items()):
+        origin, _, _ = note.get("in", "").partition("/")
+        if note.get("state") != "met" or origin == lesson or origin not in modules:
+            continue
+        # Brings the misconceptions that this lesson made for itself.
+        import_module(f"{__name__}.{origin}")
+        try:
+            misconception(met)
+        except KeyError:  # of an earlier edition of the course
+            continue
+        name = met
+        break
+    title = gettext_noop("From an earlier lesson: what does this program do?")
+    return Twin(name, origin=f"{lesson}/recall", title=title)

@@ -6,6 +6,7 @@ from .. import Misconception, predict
 from .. import questions as ask
 from ..quiz import (
     QuizRun,
+    TwinProgram,
     elements_survive_writes,
     graph_leads_back,
     has_grad,
@@ -69,6 +70,15 @@ NEVER_IN_PLACE = Misconception(
     "in place fails on a clone",
     "Calls that change a tensor in place always fail on a clone.",
     _describe_calls_in_place,
+    tuple(
+        TwinProgram(
+            f"x = torch.tensor({numbers}, requires_grad=True); y = x.clone(); {call}",
+            # A leaf refuses what this one is believed to refuse.
+            {2: "y = x.detach().clone().requires_grad_()"},
+            ask.outcome,
+        )
+        for numbers, call in (("V", "y.mul_(T)"), ("S", "y.add_(T)"), ("M", "y[0] = K"))
+    ),
 )
 
 

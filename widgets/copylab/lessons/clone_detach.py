@@ -1,8 +1,19 @@
 """clone and detach in both orders: what they leave behind, a backup of parameters, a write between the two."""
 
 from .. import Misconception, predict
-from ..questions import count, is_leaf, node, requires_grad, same_storage, value, version
+from ..questions import (
+    count,
+    is_leaf,
+    names_that,
+    node,
+    on_graph,
+    requires_grad,
+    same_storage,
+    value,
+    version,
+)
 from ..quiz import (
+    TwinProgram,
     graph_leads_back,
     has_grad,
     is_tensor_list,
@@ -17,6 +28,27 @@ ORDER = Misconception(
     "the order changes the result",
     "One of the two orders gives a tensor that still requires grad.",
     "`detach` cuts, whether it comes first or last, and a clone of a tensor without a history has none either.",
+    (
+        TwinProgram(
+            "x = torch.tensor(V, requires_grad=True); y = x.clone().detach(); z = y * T",
+            {2: "y = x.clone()"},
+            requires_grad,
+            "z",
+        ),
+        TwinProgram(
+            "x = torch.tensor(S, requires_grad=True); y = x.detach().clone(); z = y + T",
+            {2: "y = x.clone()"},
+            on_graph,
+            "z",
+        ),
+        TwinProgram(
+            "x = torch.tensor(V, requires_grad=True); y = x.clone().detach(); z = x.detach().clone()",
+            {2: "y = x.clone()"},
+            lambda *names: names_that("requires_grad", *names),
+            "y",
+            "z",
+        ),
+    ),
 )
 
 orders = predict(

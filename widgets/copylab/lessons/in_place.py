@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from .. import Misconception, Question, predict
 from ..looks import values
-from ..questions import node, version
+from ..questions import node, outcome, version
 from ..quiz import (
     CheckedFact,
     QuizRun,
+    TwinProgram,
     are_tensors,
     format_number,
     graph_leads_back,
@@ -20,15 +21,27 @@ from ..quiz import (
 from ..wording import gettext
 from . import task
 
-ALWAYS = Misconception(
-    "every write breaks backward",
-    "After an in-place write, `backward` raises an error.",
-    "It does so only where a node has saved what was written over.",
-)
 NEVER = Misconception(
     "a recorded write is safe",
     "The write was recorded, so `backward` can handle it.",
     "Recording tells `backward` what the write did. It does not bring back the numbers that were written over.",
+    (
+        TwinProgram(
+            "x = torch.tensor(V, requires_grad=True); y = x.exp(); y += T; y.sum().backward()",
+            {3: "y = y + T"},
+            outcome,
+        ),
+        TwinProgram(
+            "x = torch.tensor(V, requires_grad=True); y = x.sigmoid(); y[I] = K; y.sum().backward()",
+            {3: "y = y.clone(); y[I] = K"},
+            outcome,
+        ),
+        TwinProgram(
+            "x = torch.tensor(V, requires_grad=True); y = x * 1; z = y * y; y *= T; z.sum().backward()",
+            {4: "y = y * T"},
+            outcome,
+        ),
+    ),
 )
 
 CODE = """
@@ -42,7 +55,7 @@ for t in (add, mul, exp, relu):
 """
 
 
-def _ask_if_backward_raises(name: str, wrong: str, belief: Misconception) -> Question:
+def _ask_if_backward_raises(name: str, wrong: str, belief: Misconception | str) -> Question:
     def is_stale(run: QuizRun) -> bool:
         return _find_stale_node(run, name) is not None
 
@@ -79,8 +92,8 @@ def _find_stale_node(run: QuizRun, name: str) -> str | None:
 breaks = predict(
     CODE,
     [
-        _ask_if_backward_raises("add", "yes", ALWAYS),
-        _ask_if_backward_raises("mul", "yes", ALWAYS),
+        _ask_if_backward_raises("add", "yes", "every write breaks backward"),
+        _ask_if_backward_raises("mul", "yes", "every write breaks backward"),
         _ask_if_backward_raises("exp", "no", NEVER),
         _ask_if_backward_raises("relu", "no", NEVER),
         version("exp"),

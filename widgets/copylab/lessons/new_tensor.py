@@ -6,6 +6,7 @@ from .. import Misconception, Question, predict
 from ..questions import requires_grad, same_storage, value
 from ..quiz import (
     CheckedFact,
+    TwinProgram,
     are_tensors,
     graph_leads_back,
     has_grad,
@@ -16,30 +17,69 @@ from ..quiz import (
 from ..wording import gettext
 from . import task
 
-DATA = Misconception(
-    "the data decides the dtype",
-    "`x.new_tensor(k)` has the dtype of `k`, because the numbers come from there.",
-    "Numbers and shape come from the data; dtype and device from the tensor before the dot.",
-)
-RECEIVER = Misconception(
-    "the receiver gives the numbers",
-    "`x.new_tensor(k)` is a copy of `x`.",
-    "The tensor before the dot is only the pattern. The numbers come from the argument.",
-)
 DTYPES = ("torch.float32", "torch.float64", "torch.int64")
 
 
-def _ask_dtype(name: str, wrong: str) -> Question:
+def _ask_dtype(name: str, wrong: str = "") -> Question:
     return Question(
         lambda: gettext("What is `{name}.dtype`?", name=name),
         DTYPES,
         answer=lambda run: f"torch.{run.tensor(name).dtype}".replace("torch.torch.", "torch."),
-        wrong={wrong: DATA},
+        wrong={wrong: DATA} if wrong else {},
         because=lambda run: gettext(
             "`{name}` is a tensor of the dtype `{dtype}`.", name=name, dtype=run.tensor(name).dtype
         ),
         name=f"What is `{name}.dtype`?",
     )
+
+
+DATA = Misconception(
+    "the data decides the dtype",
+    "`x.new_tensor(k)` has the dtype of `k`, because the numbers come from there.",
+    "Numbers and shape come from the data; dtype and device from the tensor before the dot.",
+    (
+        TwinProgram(
+            "x = torch.tensor(V); y = torch.tensor([1, N]); z = x.new_tensor(y)",
+            {3: "z = y.clone()"},
+            _ask_dtype,
+            "z",
+        ),
+        TwinProgram(
+            "x = torch.tensor(V, dtype=torch.float64); y = torch.tensor(W); z = x.new_tensor(y)",
+            {3: "z = y.clone()"},
+            _ask_dtype,
+            "z",
+        ),
+        TwinProgram(
+            "x = torch.tensor([R, C]); y = x.new_tensor(V); z = y + 1",
+            {2: "y = torch.tensor(V)"},
+            _ask_dtype,
+            "y",
+        ),
+    ),
+)
+RECEIVER = Misconception(
+    "the receiver gives the numbers",
+    "`x.new_tensor(k)` is a copy of `x`.",
+    "The tensor before the dot is only the pattern. The numbers come from the argument.",
+    (
+        TwinProgram(
+            "x = torch.tensor(V); y = x.new_tensor(W); y += T", {2: "y = x.clone()"}, value, "y"
+        ),
+        TwinProgram(
+            "x = torch.tensor(V); y = x.new_tensor([S, T]); y[0] = K",
+            {2: "y = x.clone()"},
+            value,
+            "y",
+        ),
+        TwinProgram(
+            "x, y = torch.tensor(V), torch.tensor(W); z = y.new_tensor(x); y += T",
+            {2: "z = y.clone()"},
+            value,
+            "z",
+        ),
+    ),
+)
 
 
 pattern = predict(

@@ -10,13 +10,21 @@ refutation)`.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tinytorch.viz import summarize_text
 
 from ..wording import gettext
 from .runs import QuizRun
+
+if TYPE_CHECKING:
+    from .twin_programs import TwinProgram
+
+
+_own_misconceptions: dict[str, Misconception] = {}
+"""Those of lessons that programs test, by name: the progress file knows names alone."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +36,18 @@ class Misconception:
     refutation: what speaks against it: a text, or a function that makes one from the run. Facts of
         a run (which storage, which value) belong into a function, which reads them off that run.
         Those of the catalogue are texts: there the `because` of the question says the facts.
+    twins: small programs that test it, see `TwinProgram`; those of the catalogue are in
+        `twin_programs.py`.
     """
 
     name: str
     belief: str
     refutation: str | Callable[[QuizRun], str]
+    twins: Sequence[TwinProgram] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        if self.twins:
+            _own_misconceptions.setdefault(self.name, self)
 
     def __repr__(self) -> str:
         return summarize_text(f"Misconception({self.name!r})")
@@ -233,10 +248,12 @@ MISCONCEPTIONS = {
 
 
 def misconception(name: str) -> Misconception:
-    """Return the misconception of the catalogue with this name.
+    """Return the misconception of this name in the catalogue, or in a lesson that is imported.
 
     KeyError, with the nearest names, if there is none.
     """
+    if name not in MISCONCEPTIONS and name in _own_misconceptions:
+        return _own_misconceptions[name]
     if name not in MISCONCEPTIONS:
         similar = difflib.get_close_matches(name, MISCONCEPTIONS, 3, 0.4)
         hint = "see copylab.quiz.MISCONCEPTIONS"
@@ -249,15 +266,25 @@ def misconception(name: str) -> Misconception:
 def require_name_or_sentence(text: str) -> None:
     """Raise ValueError for a text that is neither a name of the catalogue nor a sentence.
 
-    A name begins with a small letter and ends without a full stop; a text like that which is close
-    to a name is a misspelt one, and would be shown to learners as a sentence.
+    A name begins with a small letter or a full stop and ends without one; any other text like that
+    is a misspelt name, and would be shown to learners as a sentence.
     """
-    is_sentence = text[:1].isupper() or text.rstrip().endswith((".", "!", "?", "。"))
-    if text in MISCONCEPTIONS or is_sentence:
+    looks_like_name = text[:1].islower() or text.startswith(".")
+    if looks_like_name and not text.rstrip().endswith((".", "!", "?", "。")):
+        _require_name(text)
+
+
+def require_no_misspelt_name(text: str) -> None:
+    """Raise ValueError for a text that is close to a name of the catalogue, and none of them."""
+    if difflib.get_close_matches(text, MISCONCEPTIONS, 1, 0.75):
+        _require_name(text)
+
+
+def _require_name(text: str) -> None:
+    if text in MISCONCEPTIONS:
         return
-    similar = difflib.get_close_matches(text, MISCONCEPTIONS, 1, 0.75)
-    if similar:
-        raise ValueError(
-            f"no misconception is called {text!r}: did you mean {similar[0]!r}? "
-            "A sentence of your own ends with a full stop"
-        )
+    similar = difflib.get_close_matches(text, MISCONCEPTIONS, 1, 0.4)
+    hint = f": did you mean {similar[0]!r}?" if similar else "."
+    raise ValueError(
+        f"no misconception is called {text!r}{hint} A sentence of your own ends with a full stop"
+    )

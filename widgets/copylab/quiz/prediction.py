@@ -9,33 +9,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from types import ModuleType
 from typing import Any
-from uuid import uuid4
 
 import traitlets
 
 from tinytorch.viz import Level, check_level, summarize_text
 
-from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Table, html_element, inline_html
+from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Table, html_element
 from ..player import Steps
-from ..run import (
-    choose_engine,
-    dedent_code,
-    describe_error,
-    find_engine,
-    make_printable,
-    require_engine,
-)
-from ..ui import Live
+from ..run import choose_engine, dedent_code, find_engine, make_printable, require_engine
 from ..wording import gettext, gettext_noop, ngettext
-from .answers import translate_choice
-from .progress import add_note, find_note, load_notes
+from .misconceptions import Misconception, misconception
+from .prediction_view import PredictionForm, PredictionView
+from .progress import add_note, find_note, load_seed
 from .question import Question
 from .ready_questions import state_table
-from .reveal import Reveal, UnreadableAnswerError, render_result
+from .reveal import Reveal, count_right_rows
 from .runs import QuizRun
-from .standalone import render_standalone
+from .twins import TWIN_TITLE, draw_twin
 from .verify import Verification
-from .view import Task, TaskView
+from .view import Task, render_field
 
 
 class Prediction(Task, traitlets.HasTraits):
@@ -78,6 +70,8 @@ A prediction: read the code, and say what it will do before it runs.
 3. Read what speaks against the rows that turned out wrong, and look at the memory.
 From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() steps through the run; p.reset().""")
     UNTITLED = gettext_noop("Predict, then run")
+    tests: Misconception | None = None
+    """The misconception that it tests, if it is a twin."""
 
     answers = traitlets.Dict(
         help="What has been answered so far: text by the name of the question."
@@ -149,39 +143,54 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             )
         texts = self._parse_answers(answers)
         reveal = self._judge_and_reveal(texts, choose_engine(engine, self._engine))
+        self._note_progress(reveal)
+        return reveal
+
+    def _note_progress(self, reveal: Reveal) -> None:
+        """Note the answers, and which misconceptions were met. Only a twin settles one."""
+        if self.key is None:
+            return
         note = {
-            "answers": texts,
+            "answers": dict(self.answers),
             "right": reveal.right,
             "of": len(self.questions),
             "misconceptions": list(reveal.misconceptions),
         }
         add_note("predictions", self.key, note)
-        self._note_misconceptions(reveal)
-        return reveal
-
-    def _note_misconceptions(self, reveal: Reveal) -> None:
-        """Note which misconceptions were met, and which of those met before are settled now.
-
-        One is settled by a right answer to a question where it could have come again: where it is
-        behind an answer that can be foreseen (`Question.foresee_refutations`).
-        """
-        if self.key is None:
-            return
         for name in reveal.misconceptions:
             add_note("misconceptions", name, {"state": "met", "in": self.key})
-        met_before = set()
-        for name, note in load_notes()["misconceptions"].items():
-            if note.get("state") == "met":
-                met_before.add(name)
-        if met_before:  # finding what was avoided takes a while
-            for name in met_before & reveal.avoided_misconceptions:
-                add_note("misconceptions", name, {"state": "settled"})
+
+    def make_twin(self, name: str) -> Twin:
+        """Return a new program on a misconception behind a wrong row, to predict in its turn.
+
+        name: of the misconception. KeyError if it is behind no row, or no program tests it.
+        """
+        note = find_note("misconceptions", name if self.key else None)
+        return Twin(
+            self.find_testable()[name],
+            number=note.get("twins", 0),
+            origin=self.key,
+            engine=self._engine,
+        )
+
+    def make_stored_twin(self, tests: Misconception, engine: ModuleType) -> Twin:
+        """Return the twin that is stored in a page, the same for every learner."""
+        return Twin(tests, seed=0, number=0, engine=engine)
+
+    def find_testable(self) -> dict[str, Misconception]:
+        """Return the misconceptions behind the wrong rows that a new program can test, by name."""
+        rows = () if self.reveal is None else self.reveal.rows
+        return {row.tests.name: row.tests for row in rows if row.tests is not None}
+
+    def describe_all_right(self) -> str:
+        """Return the headline if every row is right."""
+        return count_right_rows(len(self.questions), len(self.questions))
 
     def _judge_and_reveal(self, texts: dict[str, str], engine: ModuleType) -> Reveal:
         """Compare the answers with the run, set `reveal` and then the traits; return the reveal."""
         run = self.run(engine)
         answers = [texts[question.name] for question in self.questions]
-        self.reveal = Reveal(self.questions, answers, run)
+        self.reveal = Reveal(self.questions, answers, run, self.describe_all_right, self.tests)
         # Whoever observes one of the traits finds the other changed as well.
         with self.hold_trait_notifications():
             self.answers = texts
@@ -311,7 +320,11 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
     def program(self) -> Part:
         """Return the program below its title."""
         title = Paragraph("", mark=self.title, class_="cl-title")
-        return Box(title, Code(make_printable(self.code), numbered=True), class_="cl-program")
+        return Box(title, self.listing(), class_="cl-program")
+
+    def listing(self) -> Part:
+        """Return the program with numbered lines."""
+        return Code(make_printable(self.code), numbered=True)
 
     def rows(self, id_prefix: str = "") -> Part:
         """Return the rows. With the beginning of their ids, they have fields to fill in."""
@@ -322,7 +335,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             lines.append(f"{number:>3}. {question.text}  ({question.answer_format})")
             label = field = None
             if id_prefix:
-                label, field = map(InPage, _render_field(question, f"{id_prefix}-{number}"))
+                label, field = map(InPage, render_field(question, f"{id_prefix}-{number}"))
             rows.append(
                 [
                     Cell(str(number), **left),
@@ -400,147 +413,82 @@ def _names_bound(tree: ast.Module) -> Iterator[str]:
             yield node.id
 
 
-def _render_field(question: Question, field_id: str) -> tuple[str, str]:
-    """Return the HTML of a label and its field: a menu for choices, else room for a text."""
-    label = html_element("label", inline_html(question.text), for_=field_id)
-    if question.bound_choices:
-        choices = html_element("option", escape(gettext("choose …")), value="")
-        for choice in question.bound_choices:
-            choices += html_element("option", escape(translate_choice(choice)), value=choice)
-        field = html_element("select", choices, id=field_id, name=question.name)
-    else:
-        hint_id = f"{field_id}-hint"
-        field = html_element(
-            "input",
-            type="text",
-            id=field_id,
-            name=question.name,
-            aria_describedby=hint_id,
-            maxlength=2000,
-            autocomplete="off",
-            spellcheck="false",
-        )
-        field += html_element(
-            "span", inline_html(question.answer_format), class_="cl-hint", id=hint_id
-        )
-    return label, html_element("div", field, class_="cl-answer")
+class Twin(Prediction):
+    """A new program on the misconception behind a wrong row, with one question.
 
+        twin("a view is a copy")
+        twin("a view is a copy", seed=7)     # other names, numbers and shapes
 
-class PredictionForm(Live):
-    """The form in the browser, or what the run says. `quiz/web/predict.js` is its script."""
+    Only a right answer to a twin settles a misconception: the table with the wrong row shows what
+    is right. Its names, numbers and shapes are drawn for each learner, and the right answer and the
+    one that betrays the misconception are both found by running.
 
-    SCRIPTS = ("quiz/predict.js",)
-    SHEETS = ("quiz/predict.css",)
-    content = traitlets.Unicode(
-        "", help="The form, or after the commit what the run says, as HTML."
-    ).tag(sync=True)
-    answers = traitlets.Dict(help="What is filled in: text by the name of the question.").tag(
-        sync=True
-    )
-    problem = traitlets.Unicode("", help="Why the answers could not be judged.").tag(sync=True)
-    says = traitlets.Unicode("", help="A remark for a screen reader.").tag(sync=True)
+    tests: the misconception, or its name in the catalogue or in a lesson that is imported.
+    seed: by what is drawn; by default by the number in the learner's progress file.
+    number: which of its programs, from 0; by default one that was not asked yet.
+    origin: the key of the prediction with the wrong row; without one nothing is noted, unless the
+        misconception was met before.
 
-
-class PredictionView(TaskView):
-    """The form, and below it, once asked for, the player of the run.
-
-    Answers that are filled in go to the prediction, its reveal comes back.
+    Raises KeyError for an unknown name, ValueError for one that no program tests.
     """
 
-    def __init__(self, prediction: Prediction) -> None:
-        self._prediction = prediction
-        # Another notebook on the same page may have forms with ids as well.
-        self._id_prefix = f"cl-{uuid4().hex}"
-        # With its state from the start: a view may open before anything is set.
-        self.form = PredictionForm(content=self._render(), answers=dict(prediction.answers))
-        super().__init__(prediction, [self.form])
-        prediction.observe(self._update_form, ["answers", "committed"])
-        self.form.observe(self._take_answers, "answers")
-        self.form.on_msg(self._handle_message)
+    tests: Misconception
 
-    @property
-    def html(self) -> str:
-        """The task; a page without a kernel judges it itself, if the program can be run."""
-        try:
-            return render_standalone(self._prediction)
-        except Exception:  # noqa: BLE001  # a question may raise anything; the commit says what
-            return self._prediction.html
+    def __init__(
+        self,
+        tests: Misconception | str,
+        *,
+        seed: int | None = None,
+        number: int | None = None,
+        origin: str | None = None,
+        engine: ModuleType | None = None,
+        title: str = TWIN_TITLE,
+    ) -> None:
+        self.tests = misconception(tests) if isinstance(tests, str) else tests
+        # With its number it comes from another task, which knows its origin.
+        note = find_note("misconceptions", self.tests.name) if number is None else {}
+        self._seed = load_seed() if seed is None else seed
+        self._number = note.get("twins", 0) if number is None else number
+        self._origin = origin or note.get("in")
+        # A second answer is given with the right one on the screen.
+        self._is_first_answer = True
+        module = choose_engine(engine, None)
+        drawn = draw_twin(self.tests, module, seed=self._seed, number=self._number)
+        super().__init__(drawn.run.code, [drawn.question], engine=module, title=title)
+        self._runs[module.__name__] = drawn.run
 
-    def _render(self) -> str:
-        """Return the HTML of the program, and of the empty form or the reveal below it."""
-        reveal = self._prediction.reveal
-        if reveal is None:
-            below = self._render_form()
-        else:
-            buttons = {"steps": gettext("Step through the run")}
-            if any(row.refutation is not None for row in reveal.rows):
-                buttons["retry"] = gettext("The wrong rows again")
-            buttons["reset"] = gettext("Start again")
-            below = render_result(reveal.headline, reveal.content(live=True), **buttons)
-        return self._prediction.program().html() + below
+    def __repr__(self) -> str:
+        return summarize_text(f"Twin({self.tests.name!r})")
 
-    def _render_form(self) -> str:
-        return self._prediction.form(self._id_prefix)
+    def describe_all_right(self) -> str:
+        """Return the headline if the row is right: it settles the misconception."""
+        belief = gettext(self.tests.belief)
+        return gettext("Right, and that settles it: “{belief}” is not so.", belief=belief)
 
-    def _update_form(self, change: Any) -> None:
-        """Show the answers of the prediction and, once they are committed, the reveal."""
-        with self.form.hold_sync():
-            self.form.answers = dict(self._prediction.answers)
-            self.form.content = self._render()
-        # Not at each letter that is typed.
-        if change.name == "committed":
-            self.renew_twin()
-
-    def _take_answers(self, change: Any) -> None:
-        """Hand what is filled in to the prediction, unless its answers are committed."""
-        if self._prediction.committed:
+    def _note_progress(self, reveal: Reveal) -> None:
+        """Note that the misconception is settled, or met again; a second answer changes nothing."""
+        is_first, self._is_first_answer = self._is_first_answer, False
+        name, is_right = self.tests.name, reveal.right == len(self.questions)
+        was_met = bool(find_note("misconceptions", name))
+        if not is_first or self._origin is None or not (was_met or reveal.misconceptions):
             return
-        names = {question.name for question in self._prediction.questions}
-        answers = {}
-        # They come from a browser, and may be anything.
-        for name, text in change.new.items():
-            if name in names and text:
-                answers[name] = str(text)
-        self._prediction.answers = answers
+        state = "settled" if is_right else "met"
+        note = {"state": state, "in": self._origin, "twins": self._number + 1}
+        add_note("misconceptions", name, note)
 
-    def _handle_message(self, _widget: object, content: Any, _buffers: object) -> None:
-        match content:
-            case {"do": "commit", "answers": dict(answers)} if not self._prediction.committed:
-                # `_take_answers`, which observes the form, hands them to the prediction, whose
-                # commit reads them there.
-                self.form.answers = answers
-                self.commit()
-            case {"do": "reset" | "retry" as action}:
-                if action == "retry":
-                    self._prediction.retry()
-                else:
-                    self._prediction.reset()
-                # Its models would stay in the kernel otherwise.
-                for player in self.children[1:]:
-                    player.close()
-                self.children = [self.form]
-            # The button may be pressed twice before the player is there, which is to be one.
-            case {"do": "steps"} if self._prediction.reveal is not None and len(self.children) == 1:
-                self.children = [self.form, self._prediction.reveal.steps.live()]
-                self.form.says = gettext("The player of the run is below.")
+    def make_twin(self, name: str) -> Twin:
+        """Return the next program on its misconception."""
+        return Twin(
+            self.find_testable()[name],
+            seed=self._seed,
+            number=self._number + 1,
+            origin=self._origin,
+            engine=self._engine,
+        )
 
-    def commit(self) -> None:
-        """Commit the answers of the form; if they cannot be judged, its `problem` says why.
+    def make_stored_twin(self, tests: Misconception, engine: ModuleType) -> Twin:
+        """Return the next program for a page."""
+        return Twin(tests, seed=self._seed, number=self._number + 1, engine=engine)
 
-        The reveal is shown by `_update_form`, which follows the prediction.
-        """
-        try:
-            self.form.problem = ""
-            self._prediction.commit()
-        except UnreadableAnswerError as error:
-            self.form.problem = str(error)
-        except Exception as error:  # noqa: BLE001  # the answers must not be lost
-            self.form.problem = gettext(
-                "These answers could not be judged. {error}", error=describe_error(error)
-            )
 
-    def close(self) -> None:
-        """Close the view and stop following the prediction."""
-        if self.comm is not None:
-            self._prediction.unobserve(self._update_form, ["answers", "committed"])
-        super().close()
+twin = Twin

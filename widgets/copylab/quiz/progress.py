@@ -13,6 +13,7 @@ import contextlib
 import copy
 import json
 import os
+import secrets
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,6 +34,7 @@ _TYPES_OF_FIELDS: dict[str, type] = {
     "hints": int,
     "right": int,
     "of": int,
+    "twins": int,
 }
 """Fields that others compute with. With another type in one, copylab did not write the note."""
 
@@ -87,6 +89,17 @@ def load_notes() -> dict[str, dict[str, Any]]:
     return {kind: {} for kind in _KINDS}
 
 
+def load_seed() -> int:
+    """Return the number by which this learner's twins are drawn; 0 where no file is written yet."""
+    file = find_progress_file()
+    # `load_notes` says what is wrong with a file.
+    with contextlib.suppress(OSError, ValueError, AttributeError, RecursionError):
+        if file is not None:
+            seed = json.loads(SafeFolder(file.parent).read(file.name).decode("utf-8")).get("seed")
+            return seed if isinstance(seed, int) else 0
+    return 0
+
+
 def _parse_notes(content: bytes) -> dict[str, dict[str, Any]]:
     """Return the notes in a file.
 
@@ -132,7 +145,9 @@ def add_note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
         with folder.lock():
             all_notes = load_notes()
             all_notes[kind][key] = {**all_notes[kind].get(key, {}), **entry}
-            content = {"version": 1, **all_notes}
+            # Drawn once, so that hardly two of a class get the same twins.
+            seed = load_seed() or 1 + secrets.randbelow(10**6)
+            content = {"version": 1, "seed": seed, **all_notes}
             text = json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
             # UTF-8 has no bytes for half of a surrogate pair: it becomes the JSON escape.
             folder.write(file.name, text.encode("utf-8", "backslashreplace"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import FunctionType
 from typing import Any
 
 from tinytorch.viz import short_node_name, summarize_text
@@ -24,6 +25,7 @@ from .misconceptions import (
     Misconception,
     misconception,
     require_name_or_sentence,
+    require_no_misspelt_name,
 )
 from .runs import QuizRun
 from .wrong_answers import foresee_answers
@@ -103,6 +105,11 @@ class Question:
         for objection in self.wrong.values():
             if isinstance(objection, str):
                 require_name_or_sentence(objection)
+        if isinstance(self.find_misconception, FunctionType):
+            # What it returns is only known when a learner answers.
+            for constant in self.find_misconception.__code__.co_consts:
+                if isinstance(constant, str):
+                    require_no_misspelt_name(constant)
 
     def __repr__(self) -> str:
         return summarize_text(f"Question({self.name or self.text!r})")
@@ -214,11 +221,19 @@ class Question:
         """Return the facts of the run that decide the question."""
         return self.because(run) if callable(self.because) else gettext(self.because)
 
+    def explain_right(self, run: QuizRun) -> list[str]:
+        """Return why the right answer is right: the facts, where a misconception leads elsewhere."""
+        if not (self.wrong or self.find_misconception):
+            return []
+        facts = self.describe_facts(run)
+        return [facts] if facts else []
+
     def refute(self, run: QuizRun, answer: str) -> Refutation:
         """Return what speaks against a wrong answer, as `normalize_answer` returns it.
 
         That is what `wrong` has for it, or else the misconception that `find_misconception` finds.
-        Raises KeyError if there is no misconception of the name that it returns.
+        Where that returns a name that no misconception has, the facts speak alone: `find_faults`
+        tells the author, and no learner.
         """
         facts = self.describe_facts(run)
         objection = self._find_objection(run, answer)
@@ -231,8 +246,8 @@ class Question:
         listed = self._find_listed(answer, self.right_answer(run))
         if listed is None and self.find_misconception is not None:
             found = self.find_misconception(run, answer)
-            # Here a text is always a name: one that does not exist is no sentence, and raises.
-            return misconception(found) if isinstance(found, str) else found
+            # Here a text is always a name.
+            return MISCONCEPTIONS.get(found) if isinstance(found, str) else found
         # In `wrong` a text is a name or a sentence, also where a function returns it.
         objection = listed(run) if callable(listed) else listed
         return MISCONCEPTIONS.get(objection, objection) if isinstance(objection, str) else objection
@@ -304,6 +319,10 @@ class Question:
 
     def _find_faults_of_refutation(self, run: QuizRun, answer: str) -> list[str]:
         try:
+            listed = self._find_listed(answer, self.right_answer(run))
+            text = listed(run) if callable(listed) else None
+            if isinstance(text, str):
+                require_name_or_sentence(text)
             refutation = self.refute(run, answer)
         except Exception as error:  # noqa: BLE001  # as above
             return [f"{self.text!r} cannot refute {answer!r}: {type(error).__name__}: {error}"]
@@ -313,7 +332,13 @@ class Question:
 
     def _find_faults_of_finder(self, run: QuizRun) -> list[str]:
         """Return the fault of `find_misconception` with free answers, such as an unknown name."""
+        find = self.find_misconception
         try:
+            right = self.right_answer(run)
+            for answer in (self.bound_choices or foresee_answers(run)) if find else ():
+                found = None if self.is_right(answer, right) else find(run, answer)  # type: ignore[misc]
+                if isinstance(found, str):
+                    misconception(found)  # raises for an unknown name
             self.foresee_refutations(run)
         except Exception as error:  # noqa: BLE001  # as above
             return [f"{self.text!r} cannot refute an answer: {type(error).__name__}: {error}"]

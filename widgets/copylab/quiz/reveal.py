@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 
 from tinytorch import viz
 from tinytorch.viz import summarize_text
@@ -27,8 +28,10 @@ from ..player import Steps
 from ..wording import cached_property_in_language, gettext, ngettext
 from .answers import format_answer, translate_choice
 from .evidence import describe_limit
+from .misconceptions import Misconception
 from .question import Question, Refutation
 from .runs import QuizRun
+from .twins import find_programs
 
 
 class UnreadableAnswerError(ValueError):
@@ -40,7 +43,8 @@ class JudgedRow:
     """One answered question: the answer, the right one, and what speaks against a wrong one.
 
     sentences: those of the refutation; a misconception that comes again is named and not explained
-        again.
+        again. Of a right answer the reason, if it could be got wrong by a misconception.
+    tests: the misconception that a new program can test now.
     """
 
     number: int
@@ -49,6 +53,7 @@ class JudgedRow:
     right: str
     refutation: Refutation | None
     sentences: Sequence[str]
+    tests: Misconception | None = None
 
     def __repr__(self) -> str:
         return summarize_text(f"JudgedRow({self.number}, {self.given!r}, right: {self.right!r})")
@@ -63,16 +68,19 @@ class JudgedRow:
         answer, right = translate_choice(self.given), translate_choice(self.right)
         lines = [f"{self.number}. {self.question.text}"]
         if self.is_right:
-            lines.append(gettext("right: {answer}", answer=right))
+            verdict = gettext("right: {answer}", answer=right)
         else:
             verdict = gettext(
                 "not so: you wrote {given}, the run says {right}", given=answer, right=right
             )
-            lines += map(plain_text, (verdict, *self.sentences))
+        lines += map(plain_text, (verdict, *self.sentences))
         return "\n   ".join(lines)
 
-    def table_rows(self) -> list[list[Cell]]:
-        """Return the row of a table and, for a wrong answer, one with what speaks against it."""
+    def table_rows(self, *, live: bool = False) -> list[list[Cell]]:
+        """Return the row of a table, and one with the reason or what speaks against the answer.
+
+        live: with the button that asks for a new program.
+        """
         kind = "cl-right" if self.is_right else "cl-wrong"
         verdict = gettext("✔ right") if self.is_right else gettext("✖ not so")
         given, right = translate_choice(self.given), translate_choice(self.right)
@@ -83,11 +91,22 @@ class JudgedRow:
             Cell(right, class_=kind, data_label=gettext("The run says")),
             Cell(verdict, class_=f"{kind} cl-verdict"),
         ]
-        if self.is_right:
+        if self.is_right and not self.sentences:
             return [row]
         # A row of its own over all columns: in a cell the sentences would be a narrow column.
-        sentences = Box(*map(Paragraph, self.sentences))
-        return [row, [Cell("", part=sentences, class_="cl-against", colspan=len(row))]]
+        below = Box(
+            *map(Paragraph, self.sentences),
+            InPage(render_button("twin", name_twin_button(), self.tests.name))
+            if live and self.tests is not None
+            else None,
+        )
+        class_ = "cl-because" if self.is_right else "cl-against"
+        return [row, [Cell("", part=below, class_=class_, colspan=len(row))]]
+
+
+def name_twin_button() -> str:
+    """Return the text of the button below a wrong row."""
+    return gettext("Try it on a new program")
 
 
 def count_right_rows(right: int, count: int) -> str:
@@ -101,8 +120,8 @@ def count_right_rows(right: int, count: int) -> str:
     )
 
 
-def table_of_rows(rows: Iterable[JudgedRow]) -> Table:
-    """Return a table of judged rows."""
+def table_of_rows(rows: Iterable[JudgedRow], *, live: bool = False) -> Table:
+    """Return a table of judged rows; `live` as in `JudgedRow.table_rows`."""
     head = (
         "",
         gettext("Question"),
@@ -112,29 +131,37 @@ def table_of_rows(rows: Iterable[JudgedRow]) -> Table:
     )
     table_rows = []
     for row in rows:
-        table_rows += row.table_rows()
+        table_rows += row.table_rows(live=live)
     return Table(head, table_rows, class_="cl-reveal")
 
 
-def render_result(headline: str, content: Part, **buttons: str) -> str:
-    """Return the HTML of a headline, of what is below it, and of buttons (action and text)."""
+def render_button(action: str, text: str, belief: str = "") -> str:
+    """Return the HTML of a button; `belief` is the misconception that it is about."""
+    about = {"data_belief": belief} if belief else {}
+    return html_element("button", escape(text), type="button", data_do=action, **about)
+
+
+def render_result(headline: str, content: Part, buttons: str) -> str:
+    """Return the HTML of a headline, of what is below it, and of a bar with buttons."""
     # tabindex -1: the script moves the focus to the headline after the commit.
     above = html_element("p", inline_html(headline), class_="cl-headline", tabindex=-1)
-    bar = ""
-    for action, text in buttons.items():
-        bar += html_element("button", text, type="button", data_do=action)
     return html_element(
         "div",
-        above + content.html() + html_element("div", bar, class_="cl-bar"),
+        above + content.html() + html_element("div", buttons, class_="cl-bar"),
         role="group",
         aria_label=headline,
     )
 
 
 def judge_answers(
-    questions: Sequence[Question], answers: Sequence[str], run: QuizRun
+    questions: Sequence[Question],
+    answers: Sequence[str],
+    run: QuizRun,
+    tests: Misconception | None = None,
 ) -> tuple[JudgedRow, ...]:
     """Compare answers, as `Question.normalize_answer` returns them, with the run.
+
+    tests: the misconception that the questions are there to test, if they are those of a twin.
 
     Raises UnreadableAnswerError before any is judged: nothing of the run is shown until all can be
     read.
@@ -152,12 +179,18 @@ def judge_answers(
             raise UnreadableAnswerError(message)
     rows, explained = [], set[str]()
     for number, (question, answer, right) in enumerate(triples, 1):
-        refutation, sentences = None, list[str]()
-        if not question.is_right(answer, right):
+        refutation, to_test = None, None
+        if question.is_right(answer, right):
+            sentences = question.explain_right(run)
+        else:
             refutation = question.refute(run, answer)
+            known = refutation.misconception or tests
+            # Once on a page, where it is explained.
+            if known and known.name not in explained and find_programs(known):
+                to_test = known
             sentences = refutation.compose_sentences(explained)
-        row = JudgedRow(number, question, answer, format_answer(right), refutation, sentences)
-        rows.append(row)
+        judged = (number, question, answer, format_answer(right), refutation, sentences, to_test)
+        rows.append(JudgedRow(*judged))
     return tuple(rows)
 
 
@@ -168,8 +201,16 @@ class Reveal(Presentation):
     (the player).
     """
 
-    def __init__(self, questions: Sequence[Question], answers: Sequence[str], run: QuizRun) -> None:
+    def __init__(
+        self,
+        questions: Sequence[Question],
+        answers: Sequence[str],
+        run: QuizRun,
+        describe_all_right: Callable[[], str],
+        tests: Misconception | None = None,
+    ) -> None:
         self._questions, self._answers, self._run = questions, answers, run
+        self._describe_all_right, self._tests = describe_all_right, tests
         # Judged at once: raises UnreadableAnswerError for what cannot be read.
         self.right = sum(row.is_right for row in self.rows)
         """The number of rows that are right."""
@@ -183,7 +224,7 @@ class Reveal(Presentation):
     @cached_property_in_language
     def rows(self) -> tuple[JudgedRow, ...]:
         """The answers with what the run says to each, in the order of the questions."""
-        return judge_answers(self._questions, self._answers, self._run)
+        return judge_answers(self._questions, self._answers, self._run, self._tests)
 
     @property
     def steps(self) -> Steps:
@@ -198,19 +239,10 @@ class Reveal(Presentation):
         return tuple(dict.fromkeys(each.name for each in found if each is not None))
 
     @property
-    def avoided_misconceptions(self) -> set[str]:
-        """The names of the misconceptions that a right row could have shown, and no row did."""
-        avoided = set()
-        for row in self.rows:
-            if row.is_right:
-                for refutation in row.question.foresee_refutations(self._run).values():
-                    if refutation.misconception is not None:
-                        avoided.add(refutation.misconception.name)
-        return avoided - set(self.misconceptions)
-
-    @property
     def headline(self) -> str:
         """A sentence that says how many rows are right."""
+        if self.right == len(self.rows):
+            return self._describe_all_right()
         return count_right_rows(self.right, len(self.rows))
 
     def tree(self) -> Part:
@@ -229,7 +261,7 @@ class Reveal(Presentation):
         has_tensors = bool(snapshot.names)
         return Box(
             InText(Code("\n\n".join(row.text() for row in self.rows), indent="")),
-            InPage(table_of_rows(self.rows)),
+            InPage(table_of_rows(self.rows, live=live)),
             Box(*map(Paragraph, remarks)) if remarks else None,
             Box(InText(Paragraph(gettext("At the end of the run:"))), picture)
             if has_tensors

@@ -3,7 +3,9 @@
 The right answers and what speaks against wrong ones travel in the page, encoded so that they are
 not in plain sight. The answers that can be foreseen are refuted when the page is made: each choice,
 each answer in `wrong`, and of free answers small numbers and what the run had (see
-`Question.foresee_refutations`). Against any other answer the page has the facts of the run.
+`Question.foresee_refutations`). Against any other answer the page has the facts of the run. A new
+program for each misconception that can be found travels along, without its own tables: the script
+makes them of those of the prediction.
 `web/standalone.js` reads answers by the rules of `answers.py`.
 """
 
@@ -12,6 +14,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+from collections.abc import Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +22,12 @@ from ..doc import html_element, inline_html
 from ..ui import colour_rules, read_web_files
 from ..wording import gettext
 from .answers import format_answer, parse_names, translate_choice
+from .misconceptions import Misconception
 from .question import Question, Refutation
-from .reveal import JudgedRow, count_right_rows, render_result, table_of_rows
+from .reveal import JudgedRow, name_twin_button, render_button, render_result, table_of_rows
 from .runs import QuizRun
+from .twins import TWIN_TITLE, find_programs
+from .view import render_field
 
 if TYPE_CHECKING:
     from .prediction import Prediction
@@ -58,27 +64,67 @@ def _page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
     allRight: the headline if every row is right.
     committed: the answers that are committed already, by the names of their questions; None if
         none are.
+    tests: the name of the misconception that a twin tests, otherwise empty.
+    twins: by the name of a misconception a new program that tests it, see `_twin_data`.
+    twinTitle, twinButton: the line above that, and the button that asks for it.
     """
     sentence_numbers: dict[str, int] = {}
     rows, wrong_rows = [], []
+    testable: dict[str, Misconception] = {}
+    if prediction.tests is not None:
+        testable[prediction.tests.name] = prediction.tests
     # With a refutation a row counts as wrong; the script fills in the sentences.
     nothing = Refutation("", None, "")
     for number, question in enumerate(prediction.questions, 1):
         rows.append(_row_data(question, run, sentence_numbers))
         right = format_answer(question.right_answer(run))
-        wrong_rows.append(JudgedRow(number, question, "", right, nothing, ()))
+        wrong_rows.append(JudgedRow(number, question, "", right, nothing, ("",)))
+        for refutation in question.foresee_refutations(run).values():
+            known = refutation.misconception
+            if known is not None and find_programs(known):
+                testable[known.name] = known
+    buttons = ""
+    # A twin is answered once: after that its right answer is on the page.
+    if prediction.tests is None:
+        buttons = render_button("retry", gettext("The wrong rows again"))
+        buttons += render_button("reset", gettext("Start again"))
+    twins = {
+        name: _twin_data(prediction.make_stored_twin(known, run.engine), run, sentence_numbers)
+        for name, known in testable.items()
+    }
     return {
         "form": prediction.form("cl-0"),
-        "revealed": render_result(
-            "",
-            table_of_rows(wrong_rows),
-            retry=gettext("The wrong rows again"),
-            reset=gettext("Start again"),
-        ),
+        "revealed": render_result("", table_of_rows(wrong_rows), buttons),
         "rows": rows,
         "sentences": list(sentence_numbers),
         "allRight": count_right_rows(len(rows), len(rows)),
         "committed": dict(prediction.answers) if prediction.committed else None,
+        "allRight": prediction.describe_all_right(),
+        "committed": dict(prediction.answers) if prediction.committed else None,
+        "tests": "" if prediction.tests is None else prediction.tests.name,
+        "twins": twins,
+        "twinTitle": gettext(TWIN_TITLE),
+        "twinButton": name_twin_button(),
+    }
+
+
+def _twin_data(twin: Prediction, run: QuizRun, sentence_numbers: dict[str, int]) -> dict[str, Any]:
+    """Return what the script needs of a new program.
+
+    program: its listing. prompt, label, field: the question, and what it is answered with.
+    right: the right answer as it is shown. row: see `_row_data`. allRight: as in `_page_data`.
+    """
+    (question,) = twin.questions
+    own_run = twin.run(run.engine)
+    label, field = render_field(question, "cl-0-1")
+    return {
+        "program": twin.listing().html(),
+        "prompt": inline_html(question.text),
+        "label": label,
+        "field": field,
+        "right": translate_choice(format_answer(question.right_answer(own_run))),
+        "row": _row_data(question, own_run, sentence_numbers),
+        "allRight": twin.describe_all_right(),
     }
 
 
@@ -87,7 +133,9 @@ def _row_data(question: Question, run: QuizRun, sentence_numbers: dict[str, int]
 
     name: of the question.
     right: the right answer.
-    refutations: pairs of a wrong answer and the indices of the sentences against it.
+    refutations: for each wrong answer, the indices of the sentences against it; then, if a
+        misconception is behind it, its name and the indices where it was explained already.
+    because: the indices of the reason for the right answer.
     choices: what they are called in the language in use; only for a question with choices.
 
     For a free answer:
@@ -99,13 +147,22 @@ def _row_data(question: Question, run: QuizRun, sentence_numbers: dict[str, int]
     """
     right = question.right_answer(run)
 
-    def number_sentences(refutation: Refutation) -> list[int]:
-        sentences = map(inline_html, refutation.compose_sentences(set()))
-        return [sentence_numbers.setdefault(text, len(sentence_numbers)) for text in sentences]
+    def number_texts(texts: Iterable[str]) -> list[int]:
+        numbers = sentence_numbers
+        return [numbers.setdefault(text, len(numbers)) for text in map(inline_html, texts)]
 
-    foreseen = question.foresee_refutations(run).items()
-    refutations = [[answer, number_sentences(refutation)] for answer, refutation in foreseen]
-    row: dict[str, Any] = {"name": question.name, "refutations": refutations}
+    refutations = []
+    for answer, refutation in question.foresee_refutations(run).items():
+        against = [answer, number_texts(refutation.compose_sentences(set()))]
+        if refutation.misconception is not None:
+            name = refutation.misconception.name
+            against += [name, number_texts(refutation.compose_sentences({name}))]
+        refutations.append(against)
+    row: dict[str, Any] = {
+        "name": question.name,
+        "refutations": refutations,
+        "because": number_texts(question.explain_right(run)),
+    }
     if question.bound_choices:
         choices = {choice: translate_choice(choice) for choice in question.bound_choices}
         return row | {"right": format_answer(right), "choices": choices}
@@ -124,7 +181,7 @@ def _row_data(question: Question, run: QuizRun, sentence_numbers: dict[str, int]
         "isDecimal": "." in format_answer(right),
         "pattern": question.pattern,
         "names": sorted(names),
-        "facts": number_sentences(Refutation(question.describe_facts(run), None, "")),
+        "facts": number_texts([facts] if (facts := question.describe_facts(run)) else []),
         "format": question.answer_format,
     }
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any, ClassVar
 from uuid import uuid4
 
 import ipywidgets
 
-from ..doc import Part, Presentation
+from ..doc import Part, Presentation, html_element, inline_html
 from ..ui import Exhibit
 from ..wording import gettext
+from .answers import translate_choice
+from .question import Question
 
 
 class Task(Presentation):
@@ -63,3 +66,29 @@ class TaskView(Exhibit, ipywidgets.VBox):
 
     def __repr__(self) -> str:
         return repr(self._task)
+
+
+def render_field(question: Question, field_id: str) -> tuple[str, str]:
+    """Return the HTML of a label and its field: a menu for choices, else room for a text."""
+    label = html_element("label", inline_html(question.text), for_=field_id)
+    if question.bound_choices:
+        choices = html_element("option", escape(gettext("choose …")), value="")
+        for choice in question.bound_choices:
+            choices += html_element("option", escape(translate_choice(choice)), value=choice)
+        field = html_element("select", choices, id=field_id, name=question.name)
+    else:
+        hint_id = f"{field_id}-hint"
+        field = html_element(
+            "input",
+            type="text",
+            id=field_id,
+            name=question.name,
+            aria_describedby=hint_id,
+            maxlength=2000,
+            autocomplete="off",
+            spellcheck="false",
+        )
+        field += html_element(
+            "span", inline_html(question.answer_format), class_="cl-hint", id=hint_id
+        )
+    return label, html_element("div", field, class_="cl-answer")

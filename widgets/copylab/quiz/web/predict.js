@@ -25,7 +25,9 @@ class PredictionForm {
     // JupyterLab takes Enter, the arrows and letters for itself unless the very element that has the focus says no.
     root.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", "true"));
     root.addEventListener("input", () => this.sendAnswers());
-    root.addEventListener("click", ({ target }) => target.dataset.do && this.sendAction(target.dataset.do));
+    root.addEventListener("click", ({ target: { dataset } }) => {
+      if (dataset.do) this.sendAction(dataset.do, dataset.belief ? { belief: dataset.belief } : {});
+    });
     root.addEventListener("keydown", (event) => {
       // An Enter that ends the writing of a Chinese or Korean word is none.
       if (event.key === "Enter" && !event.isComposing && event.target === this.fields.at(-1)) this.submit(event);

@@ -104,24 +104,34 @@ function isReadable(answer, row) {
   return row.kind !== "value" || typeof parseValue(answer) !== "string" || parseValue(answer) === row.right;
 }
 
-/** The result for some answers. It comes with every row wrong: here those that are right are marked so. */
-function renderResult({ revealed, rows, sentences, allRight }, answers) {
+/** A part of a page, to be changed and written again. */
+function parseHTML(html) {
   const template = document.createElement("template");
-  template.innerHTML = revealed;
-  // Two lines for each row: the answer, and below it what speaks against it.
+  template.innerHTML = html;
+  return template;
+}
+
+/** The result for some answers. It comes with every row wrong: here those that are right are marked so. */
+function renderResult(data, answers) {
+  const { revealed, rows, allRight } = data;
+  const template = parseHTML(revealed);
+  // Two lines for each row: the answer, and below it the reason or what speaks against it.
   const lines = template.content.querySelectorAll("tbody tr");
+  const explained = new Set();
   let right = 0;
   rows.forEach((row, index) => {
-    const [line, against] = [lines[2 * index], lines[2 * index + 1]];
+    const [line, below] = [lines[2 * index], lines[2 * index + 1]];
     const answer = answers[index];
     line.cells[2].textContent = row.choices?.[answer] ?? answer;
     if (isSameAnswer(answer, row.right, row)) {
       right++;
       for (const cell of line.cells) cell.classList.replace("cl-wrong", "cl-right");
       line.cells[4].textContent = say("✔ right");
-      against.remove();
+      below.cells[0].className = "cl-because";
+      below.cells[0].innerHTML = renderSentences(row.because, data);
+      if (!row.because.length) below.remove();
     } else {
-      against.cells[0].innerHTML = refuteAnswer(answer, row, sentences);
+      below.cells[0].innerHTML = refuteAnswer(answer, row, data, explained);
     }
   });
   const count = rows.length;
@@ -131,19 +141,57 @@ function renderResult({ revealed, rows, sentences, allRight }, answers) {
       ? allRight
       : say("{right} of {count} right. A row that turned out wrong is one you can learn from.", { right, count });
   headline.parentElement.ariaLabel = headline.textContent;
-  if (right === count) template.content.querySelector("[data-do=retry]").remove();
+  if (right === count) template.content.querySelector("[data-do=retry]")?.remove();
   return template.innerHTML;
 }
 
+const renderSentences = (indices, { sentences }) => indices.map((index) => `<p>${sentences[index]}</p>`).join("");
+
 /** What speaks against a wrong answer: its own refutation if it has one, otherwise the facts of its row. */
-function refuteAnswer(answer, row, sentences) {
+function refuteAnswer(answer, row, data, explained) {
   // A row with choices has no facts, and needs none: each of its wrong answers is among the refutations.
-  const [, indices] = row.refutations.find(([wrong]) => isSameAnswer(answer, wrong, row)) ?? ["", row.facts];
-  return indices.map((index) => `<p>${sentences[index]}</p>`).join("");
+  const [, first, belief, again] = row.refutations.find(([wrong]) => isSameAnswer(answer, wrong, row)) ?? ["", row.facts];
+  const isKnown = explained.has(belief);
+  const tests = belief ?? data.tests;
+  const html = renderSentences(isKnown ? again : first, data);
+  if (belief) explained.add(belief);
+  if (isKnown || !tests) return html;
+  if (!data.twins[tests]) return data.tests ? html + `<p>${say("Another program on this needs Python: run the cell.")}</p>` : html;
+  const button = document.createElement("button");
+  button.type = "button";
+  Object.assign(button.dataset, { do: "twin", belief: tests });
+  button.textContent = data.twinButton;
+  return html + button.outerHTML;
+}
+
+/** The data of a twin: its one row in the tables of the prediction that it belongs to. */
+function makeTwinData(data, tests) {
+  const twin = data.twins[tests];
+  const [form, revealed] = [parseHTML(data.form), parseHTML(data.revealed)];
+  const [fields, lines] = [form, revealed].map(({ content }) => content.querySelector("tbody"));
+  const [first, below] = lines.rows;
+  fields.replaceChildren(fields.rows[0]);
+  lines.replaceChildren(first, below);
+  fields.rows[0].cells[1].innerHTML = twin.label;
+  fields.rows[0].cells[2].innerHTML = twin.field;
+  first.cells[1].innerHTML = twin.prompt;
+  first.cells[3].textContent = twin.right;
+  // It is answered once: after that its right answer is on the page.
+  for (const button of revealed.content.querySelectorAll("[data-do]")) button.remove();
+  const { row, allRight } = twin;
+  return { ...data, form: form.innerHTML, revealed: revealed.innerHTML, rows: [row], allRight, tests, twins: {} };
+}
+
+/** The program of a twin, in the place of another one. */
+function makeTwinProgram(program, { twins, twinTitle }, tests) {
+  const template = parseHTML(program);
+  template.content.querySelector(".cl-title strong").textContent = twinTitle;
+  template.content.querySelector("pre").outerHTML = twins[tests].program;
+  return template.innerHTML;
 }
 
 /** A model for `render` in predict.js, in place of that of a kernel. */
-function makeModel(program, data) {
+function makeModel(program, data, el) {
   // Two copies of a page in one document need different ids.
   const form = data.form.replaceAll('"cl-0', `"cl-${Math.random().toString(36).slice(2)}`);
   const answersOf = (answersByName) => data.rows.map((row) => answersByName[row.name]);
@@ -171,12 +219,17 @@ function makeModel(program, data) {
     get: (name) => state[name],
     set: (values) => Object.assign(state, values),
     save_changes() {},
-    send({ do: action, answers }) {
+    send({ do: action, answers, belief }) {
+      if (action === "twin") {
+        showTwin(el, program, data, belief);
+        return;
+      }
       if (action === "commit") {
         committed = answers;
         commit(answers);
         return;
       }
+      for (const place of el.querySelectorAll(":scope > .cl-twin")) place.remove();
       // To start from anew, or to keep what was right.
       const isKept = (row) => action === "retry" && isSameAnswer(committed[row.name], row.right, row);
       state.answers = Object.fromEntries(data.rows.filter(isKept).map((row) => [row.name, committed[row.name]]));
@@ -187,6 +240,19 @@ function makeModel(program, data) {
   };
 }
 
+/** Show a new program on a misconception below a prediction, once. */
+function showTwin(el, program, data, tests) {
+  const isThere = [...el.querySelectorAll(":scope > .cl-twin")].some((place) => place.dataset.belief === tests);
+  if (isThere) return;
+  const place = document.createElement("div");
+  place.className = "cl-twin";
+  place.dataset.belief = tests;
+  el.append(place);
+  const model = makeModel(makeTwinProgram(program, data, tests), makeTwinData(data, tests), place);
+  render({ model, el: place });
+  place.querySelector("select, input").focus();
+}
+
 for (const el of document.querySelectorAll(".cl-page[data-prediction]")) {
   // Not in plain sight: the right answers are in it.
   const bytes = Uint8Array.from(atob(el.dataset.prediction), (letter) => letter.charCodeAt(0));
@@ -195,6 +261,6 @@ for (const el of document.querySelectorAll(".cl-page[data-prediction]")) {
     const task = el.querySelector(".copylab-predict");
     task.remove();
     const data = JSON.parse(new TextDecoder().decode(bytes));
-    render({ model: makeModel(task.firstElementChild.outerHTML, data), el });
+    render({ model: makeModel(task.firstElementChild.outerHTML, data, el), el });
   });
 }

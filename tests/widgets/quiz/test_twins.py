@@ -1,0 +1,210 @@
+"""Twins: new programs on a misconception. Each is run, tests one thing, and alone settles it."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from types import ModuleType
+from typing import Any
+
+import copylab.lessons
+import pytest
+from copylab import Misconception, predict, twin
+from copylab.lessons import recall
+from copylab.lessons.clone import seven
+from copylab.questions import ENDS, outcome, same_storage, value
+from copylab.quiz.misconceptions import MISCONCEPTIONS
+from copylab.quiz.prediction import Twin
+from copylab.quiz.progress import add_note, find_note, load_seed
+from copylab.quiz.twin_programs import TWIN_PROGRAMS, TwinProgram
+from copylab.quiz.twins import draw_twin, find_programs
+
+import tinytorch
+
+MODULES = [
+    importlib.import_module(f"copylab.lessons.{module.name}")
+    for module in pkgutil.iter_modules(copylab.lessons.__path__)
+]
+OWN = [
+    thing
+    for module in MODULES
+    for thing in vars(module).values()
+    if isinstance(thing, Misconception)
+]
+NAMEABLE = {known.name: known for known in [*OWN, *MISCONCEPTIONS.values()]}
+VIEW = predict(
+    "x = torch.tensor([1.0, 2.0])\ny = x[:]\ny[0] = 50.0",
+    [same_storage("x", "y"), value("x")],
+    key="test/view",
+)
+NAME = "a view is a copy"
+
+
+def check_twin(known: Misconception, engine: ModuleType, seed: int, number: int) -> str:
+    """Run a twin, and what it is believed to be; return its program."""
+    run, question = draw_twin(known, engine, seed=seed, number=number)
+    right = question.right_answer(run)
+    (believed,) = question.wrong
+    where = f"{known.name}, {number}, seed {seed}:\n{run.code}"
+    assert question.is_readable(believed, right, run), where
+    assert not question.is_right(question.normalize_answer(believed), right), where
+    found = question.foresee_refutations(run)
+    assert {known.name} == {
+        refutation.misconception.name
+        for refutation in found.values()
+        if refutation.misconception is not None
+    }, where
+    against = question.refute(run, believed)
+    assert f"“{believed}” would be right" in against.objection, where
+    assert known.refute(run) in against.objection, where
+    if question.name != "outcome":
+        assert run.trace.error is None, where
+    assert 2 <= len(run.code.splitlines()) <= 5, where
+    return run.code
+
+
+def test_every_misconception_has_three_programs_that_refute_it_alone() -> None:
+    assert set(MISCONCEPTIONS) == set(TWIN_PROGRAMS)
+    assert len(OWN) >= 8
+    for known in NAMEABLE.values():
+        programs = {check_twin(known, tinytorch, 1, number) for number in range(3)}
+        assert len(programs) == len(find_programs(known)) == 3, known.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
+@pytest.mark.parametrize("seed", [0, 2, 3, 4])
+def test_they_do_so_with_other_names_numbers_and_shapes(engine: str, seed: int) -> None:
+    for known in NAMEABLE.values():
+        for number in range(3):
+            check_twin(known, importlib.import_module(engine), seed, number)
+
+
+def test_a_seed_draws_the_same_program_and_another_one_another() -> None:
+    def draw(seed: int, number: int = 0) -> str:
+        return draw_twin(MISCONCEPTIONS[NAME], tinytorch, seed=seed, number=number).run.code
+
+    assert draw(0) == ("red = torch.tensor([7.0, 2.0, 4.0])\nblue = red[1:]\nblue[0] = 50.0"), (
+        "stored in notebooks, so the same on each machine and in each release of Python"
+    )
+    assert len({draw(seed) for seed in range(1, 41)}) == 40
+    assert draw(1, 0) != draw(1, 3), "the same program with other names and numbers"
+    assert twin(NAME, seed=5).code == draw(5)
+    with pytest.raises(KeyError, match="did you mean 'a view is a copy'"):
+        twin("view is a copy")
+    with pytest.raises(ValueError, match="no program that tests 'mine'"):
+        twin(Misconception("mine", "It is so.", "It is not."))
+    mine = Misconception(
+        "no write", "It stays.", "It goes.", [TwinProgram("x = 1; x = 2", {2: "pass"}, value, "x")]
+    )
+    assert twin(mine).commit(["1"]).misconceptions == ("no write",)
+    assert twin("no write").code == "x = 1\nx = 2".replace("x", twin(mine).code[0])
+
+
+def answer_of(asked: Twin, *, right: bool) -> list[str]:
+    (question,) = asked.questions
+    (believed,) = question.wrong
+    return [question.right_answer(asked.run(tinytorch)) if right else believed]
+
+
+def test_only_the_first_answer_to_a_twin_settles() -> None:
+    VIEW.reset()
+    reveal = VIEW.commit(["no", "[1, 2]"])
+    first, second = reveal.rows
+    assert (first.tests, second.tests) == (MISCONCEPTIONS[NAME], None), "once on a page"
+    met = {"state": "met", "in": "test/view"}
+    assert find_note("misconceptions", NAME) == met
+    VIEW.retry()
+    VIEW.commit(["yes", "[50, 2]"])
+    assert find_note("misconceptions", NAME) == met, "the answers were on the screen"
+    with pytest.raises(KeyError):
+        VIEW.make_twin(NAME)
+    VIEW.reset()
+    VIEW.commit(["no", "[50, 2]"])
+
+    asked = VIEW.make_twin(NAME)
+    assert (
+        asked.code
+        == draw_twin(MISCONCEPTIONS[NAME], tinytorch, seed=load_seed(), number=0).run.code
+    )
+    assert asked.commit(answer_of(asked, right=False)).rows[0].tests is not None
+    assert find_note("misconceptions", NAME) == met | {"twins": 1}
+    asked.reset()
+    assert asked.commit(answer_of(asked, right=True)).right
+    assert find_note("misconceptions", NAME)["state"] == "met", "its answer was on the screen, too"
+    asked.reset()
+    asked.commit(answer_of(asked, right=False))
+
+    another = asked.make_twin(NAME)
+    assert another.code != asked.code
+    assert not another.restore()
+    said = another.commit(answer_of(another, right=True)).headline
+    assert said == (
+        "Right, and that settles it: “A part of a tensor, or another shape of it, "
+        "has memory of its own.” is not so."
+    )
+    assert find_note("misconceptions", NAME) == met | {"state": "settled", "twins": 2}
+    assert VIEW.make_twin(NAME).code not in (asked.code, another.code)
+    assert find_note("predictions", "test/view")["of"] == 2, "a twin is no prediction of the course"
+
+
+def test_a_button_below_a_wrong_row_opens_a_twin_once() -> None:
+    VIEW.reset()
+    VIEW.commit(["no", "[50, 2]"])
+    view: Any = VIEW.live()
+    assert view.form.content.count('data-do="twin" data-belief="a view is a copy"') == 1
+    assert VIEW.reveal is not None
+    assert "data-do" not in VIEW.reveal.html
+    press = {"do": "twin", "belief": NAME}
+    for content in (press, press, {"do": "twin", "belief": "clone cuts the graph"}, {"do": "twin"}):
+        view._handle_message(None, content, None)
+    form, below = view.children
+    assert form.says == "A new program is below."
+    asked = below._prediction
+    asked.commit(answer_of(asked, right=False))
+    assert 'data-do="twin"' in below.form.content
+    for refused in ("retry", "reset"):
+        assert f'data-do="{refused}"' not in below.form.content
+    below._handle_message(None, press, None)
+    assert below.children[-1]._prediction.code != asked.code
+    view._handle_message(None, {"do": "reset"}, None)
+    assert view.children == (form,)
+
+
+def test_a_lesson_opens_with_what_is_open_from_an_earlier_one() -> None:
+    fixed = recall("detach")
+    assert fixed.title == "From an earlier lesson: what does this program do?"
+    assert fixed.tests.name == "clone cuts the graph"
+    fixed.commit(answer_of(fixed, right=True))
+    assert find_note("misconceptions", fixed.tests.name) == {}, "it was never met"
+    add_note("misconceptions", "detach copies", {"state": "met", "in": "detach/cut"})
+    add_note("misconceptions", "a lost one", {"state": "met", "in": "clone/seven"})
+    assert recall("detach").tests is fixed.tests
+    assert recall("data").tests.name == "detach copies"
+    add_note(
+        "misconceptions", "a name follows a name", {"state": "met", "in": "assignment/rebound"}
+    )
+    wrong = recall("data")
+    assert wrong.tests.name == "a name follows a name", "one of a lesson's own"
+    wrong.commit(answer_of(wrong, right=True))
+    assert find_note("misconceptions", wrong.tests.name)["state"] == "settled"
+    assert recall("data").tests.name == "detach copies"
+    fresh = recall("clone_detach")
+    assert fresh.questions[0].text
+
+
+def test_a_right_row_that_can_be_got_wrong_says_why() -> None:
+    code = "x = torch.ones(2)\ny = x.clone()\ny += 1"
+    p = predict(code, [same_storage("x", "y"), outcome()])
+    storages, end = p.commit(["no", ENDS]).rows
+    assert storages.text() == (
+        "1. Do `x` and `y` share a storage?\n   right: no\n   S1 is the storage of `x`, S2 that of `y`."
+    )
+    assert end.sentences == [], "no misconception leads to another answer"
+    reasons = 0
+    right = [question.right_answer(seven.run(tinytorch)) for question in seven.questions]
+    seven.reset()
+    for row in seven.commit(right).rows:
+        reasons += bool(row.sentences)
+    seven.reset()
+    assert reasons == len(right)

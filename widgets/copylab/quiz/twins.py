@@ -1,0 +1,155 @@
+"""A new program on the misconception behind a wrong row, drawn by a seed.
+
+What can be drawn is said in `twin_programs.py`. The same seed draws the same program on each
+machine: Python's own random numbers may be others in another release.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from hashlib import sha256
+from types import ModuleType
+from typing import NamedTuple, TypeVar
+
+from ..wording import gettext, gettext_noop
+from .answers import format_answer, translate_choice
+from .misconceptions import Misconception
+from .question import Question
+from .runs import QuizRun
+from .twin_programs import TWIN_PROGRAMS, TwinProgram
+
+_NAMES = (
+    "x y z",
+    "a b c",
+    "p q r",
+    "u v w",
+    "red blue green",
+    "north south west",
+    "tea milk sugar",
+)
+TWIN_TITLE = gettext_noop("The same belief in a new program")
+_SHAPES = ((2, 3), (3, 2), (2, 4), (4, 2))
+_WORD = re.compile(r"\b[xyzVWNSTUMRCPKI]\b")
+_Item = TypeVar("_Item")
+
+
+class DrawnTwin(NamedTuple):
+    """A twin as it is asked: the run of its program, and the one question about it."""
+
+    run: QuizRun
+    question: Question
+
+
+class _Lot:
+    """What a seed draws."""
+
+    def __init__(self, seed: str) -> None:
+        self._seed = seed
+
+    def shuffle(self, purpose: str, items: Iterable[_Item]) -> list[_Item]:
+        """Return the items in an order of chance, another one for each purpose."""
+        return sorted(
+            items, key=lambda item: sha256(f"{self._seed}/{purpose}/{item}".encode()).digest()
+        )
+
+
+def find_programs(misconception: Misconception) -> Sequence[TwinProgram]:
+    """Return the programs that test a misconception; none if it has none."""
+    return misconception.twins or TWIN_PROGRAMS.get(misconception.name, ())
+
+
+# A page has a twin for each of its misconceptions, and so have the other pages of a lesson.
+@lru_cache(maxsize=256)
+def draw_twin(
+    misconception: Misconception, engine: ModuleType, *, seed: int, number: int
+) -> DrawnTwin:
+    """Return the twin of a number, from 0, for a learner of a seed.
+
+    Neighbouring numbers have different programs, as long as there are several; the same program
+    comes again with other names, numbers and shapes. ValueError if the misconception has none.
+    """
+    programs = find_programs(misconception)
+    if not programs:
+        raise ValueError(f"there is no program that tests {misconception.name!r}")
+    # The order is another one for each learner, too; without a learner it is that of the table.
+    order = _Lot(f"{seed}/{misconception.name}").shuffle("order", range(len(programs)))
+    program = programs[order[number % len(order)] if seed else number % len(order)]
+    words = _draw_words(f"{seed}/{misconception.name}/{number}")
+    code = _fill("\n".join(program.code.split("; ")), words)
+    subject = [_fill(name, words) for name in program.subject]
+    question = program.question(*subject).bind(code)
+    believed = _find_believed_answer(program, question, words, engine)
+    objection = replace(
+        misconception,
+        refutation=lambda run: " ".join(
+            [misconception.refute(run), _describe_believed(program, words, believed)]
+        ),
+    )
+    # No other misconception is looked for: the twin tests this one.
+    question = replace(question, wrong={believed: objection}, find_misconception=None)
+    return DrawnTwin(QuizRun(code, engine), question)
+
+
+def _find_believed_answer(
+    program: TwinProgram, question: Question, words: dict[str, str], engine: ModuleType
+) -> str:
+    """Return the answer of who has the misconception: what the program as believed gives."""
+    lines = program.code.split("; ")
+    for number, text in program.believed.items():
+        lines[number - 1] = "\n".join(text.split("; "))
+    run = QuizRun(_fill("\n".join(lines), words), engine)
+    return format_answer(question.right_answer(run))
+
+
+def _describe_believed(program: TwinProgram, words: dict[str, str], answer: str) -> str:
+    """Say with which line the wrong answer would be the right one."""
+    ((line, text),) = program.believed.items()
+    names = {"answer": translate_choice(answer), "line": line}
+    if text == "pass":
+        return gettext("“{answer}” would be right without line {line}.", **names)
+    return gettext(
+        "“{answer}” would be right if line {line} did what `{code}` does.",
+        code=_fill(text, words),
+        **names,
+    )
+
+
+def _draw_words(seed: str) -> dict[str, str]:
+    """Return what stands for each word of a twin program."""
+    lot = _Lot(seed)
+    # The numbers of all tensors differ from each other, so no write goes unnoticed.
+    numbers = lot.shuffle("numbers", range(2, 10))
+    length, *_ = lot.shuffle("length", (3, 4))
+    (rows, columns), *_ = lot.shuffle("shape", _SHAPES)
+    names, *_ = lot.shuffle("names", _NAMES)
+    large, *_ = lot.shuffle("large", range(20, 100, 10))
+    index, *_ = lot.shuffle("index", range(length))
+    first, second, third, *_ = lot.shuffle("scalars", range(2, 10))
+    matrix = [numbers[row * columns : (row + 1) * columns] for row in range(rows)]
+    return {
+        **dict(zip("xyz", names.split(), strict=True)),
+        "V": _write_numbers(numbers[:length]),
+        "W": _write_numbers(numbers[length : 2 * length]),
+        "M": f"[{', '.join(map(_write_numbers, matrix))}]",
+        "N": str(length),
+        "R": str(rows),
+        "C": str(columns),
+        "P": str(rows * columns),
+        "S": f"{first}.0",
+        "T": f"{second}.0",
+        "U": f"{third}.0",
+        "K": f"{large}.0",
+        "I": str(index),
+    }
+
+
+def _write_numbers(numbers: Sequence[int]) -> str:
+    return f"[{', '.join(f'{number}.0' for number in numbers)}]"
+
+
+def _fill(text: str, words: dict[str, str]) -> str:
+    """Return a text of a twin program with what was drawn."""
+    return _WORD.sub(lambda found: words[found[0]], text)
