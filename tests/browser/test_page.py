@@ -10,9 +10,12 @@ from axe_playwright_python.sync_playwright import Axe
 from browser.conftest import Watched
 from copylab import predict
 from copylab.lessons.clone import seven
+from copylab.quiz.answers import format_answer
+from copylab.quiz.prediction import Prediction, Retest
+from copylab.quiz.reveal import Reveal
 from copylab.quiz.standalone import render_standalone
 from copylab.ui.theme import read_web_files
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 from written import KNOWN, MEANT, READ
 
 import tinytorch
@@ -110,6 +113,56 @@ def test_a_lesson_is_predicted_without_a_kernel(watched: Watched, tmp_path: Path
     expect(view.get_by_role("button", name="The wrong rows again")).to_have_count(0)
     view.get_by_role("button", name="Start again").click()
     expect(view.get_by_text("0 of 11 rows filled in")).to_be_visible()
+
+    # The page says what the kernel says, of right rows and wrong ones, and asks the same again.
+    answers = ["yes", "yes", "yes", "none", "no", "yes", "2", "3", "7", "2", "2"]
+    fill_in(view.locator("form"), answers)
+    asked = Prediction(seven.code, seven.questions, engine=tinytorch)
+    assert read_sentences(view.locator(".cl-reveal")) == say(asked.commit(answers))
+    names = [row.tests.name for row in asked.reveal.rows if row.tests] if asked.reveal else []
+    buttons = view.get_by_role("button", name="Try it on a new program")
+    assert [one.get_attribute("data-belief") for one in buttons.all()] == names
+    for number in (1, 2, 1):
+        buttons.nth(number).click()
+    again = view.locator(".cl-retest")
+    expect(again).to_have_count(2)
+    expect(again.last.locator("input")).to_be_focused()
+    for place, name, is_right in zip(again.all(), names[1:], (False, True), strict=False):
+        retest = Retest(name, seed=0, number=0, engine=tinytorch)
+        (question,) = retest.questions
+        right = format_answer(question.right_answer(retest.run()))
+        expect(place.locator("pre").first).to_contain_text(retest.code.splitlines()[-1])
+        given = right if is_right else next(iter(question.wrong))
+        fill_in(place, [given])
+        reveal = retest.commit([given])
+        expect(place.locator(".cl-headline")).to_have_text(reveal.headline)
+        more = [] if is_right else ["Another program on this needs Python: run the cell."]
+        assert read_sentences(place.locator(".cl-reveal")) == say(reveal) + more
+        expect(place.get_by_role("button")).to_have_count(0)
+    assert "that settles it" in again.last.inner_text()
+    results = Axe().run(view, "main")
+    assert results.violations_count == 0, results.generate_report()
+    view.get_by_role("button", name="Start again").click()
+    expect(again).to_have_count(0)
+
+
+def fill_in(form: Locator, answers: list[str]) -> None:
+    for field, answer in zip(form.locator("select, input").all(), answers, strict=True):
+        if field.evaluate("field => field.tagName") == "SELECT":
+            field.select_option(answer)
+        else:
+            field.fill(answer)
+    form.get_by_role("button", name="Commit").click()
+
+
+def read_sentences(table: Locator) -> list[str]:
+    """The sentences below the rows of a table, right and wrong."""
+    return [" ".join(one.split()) for one in table.locator("td[colspan] p").all_inner_texts()]
+
+
+def say(reveal: Reveal) -> list[str]:
+    """The same sentences as the kernel has them."""
+    return [one.replace("`", "").replace("**", "") for row in reveal.rows for one in row.sentences]
 
 
 def test_what_is_written_runs_nothing(watched: Watched, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .quiz import Exercise as Exercise, exercise as exercise, wrong as wrong
     from .quiz import Misconception as Misconception, misconception as misconception
     from .quiz import Prediction as Prediction, predict as predict
-    from .quiz import Question as Question, Twin as Twin, twin as twin
+    from .quiz import Question as Question, Retest as Retest, retest as retest
     from .racing import Race as Race, race as race
     from .sharing import Sharing as Sharing, shared as shared
     from .slopes import GradientCheck as GradientCheck, Slope as Slope
@@ -48,7 +48,7 @@ _ROOMS = {
     ".course": "Progress progress",
     ".lab": "CopyLab",
     ".player": "Steps steps",
-    ".quiz": "Exercise Misconception Prediction Question Twin exercise misconception predict twin wrong",
+    ".quiz": "Exercise Misconception Prediction Question Retest exercise misconception predict retest wrong",
     ".racing": "Race race",
     ".sharing": "Sharing shared",
     ".slopes": "GradientCheck Slope check_gradients",

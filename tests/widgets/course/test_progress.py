@@ -18,7 +18,7 @@ from copylab.course.layout import lay_out
 from copylab.course.overview import load_course, progress
 from copylab.lessons.clone import seven
 from copylab.quiz.answers import format_answer
-from copylab.quiz.prediction import twin
+from copylab.quiz.prediction import retest
 from copylab.quiz.progress import add_note, find_note, find_progress_file, load_notes, load_seed
 from copylab.wording import use_language
 
@@ -366,13 +366,13 @@ def test_a_misconception_is_met_and_settled() -> None:
     seven.reset()
     (name,) = seven.commit(wrong).misconceptions
     assert find_note("misconceptions", name) == {"state": "met", "in": "clone/seven"}
-    is_open = f'○ open: `twin("{name}")` asks again'
+    is_open = f'○ open: `retest("{name}")` asks again'
     assert is_open in progress("clone").text
     assert "No misconception" in progress("detach").text
     seven.reset()
     seven.commit(right)
     assert is_open in progress("clone").text, "the right answer was on the screen"
-    again = twin(name)
+    again = retest(name)
     again.commit([again.questions[0].right_answer(again.run())])
     assert "✔ settled by a new program" in progress("clone").text
     seven.reset()

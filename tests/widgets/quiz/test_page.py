@@ -118,7 +118,7 @@ def test_each_prediction_of_the_course_can_stand_on_a_page(lesson: str) -> None:
             assert len(row["refutations"]) + 1 >= len(question.bound_choices)
             for _, against, *named in row["refutations"]:
                 assert against
-                assert not named or named[0] in data["twins"]
+                assert not named or named[0] in data["retests"]
 
 
 def test_what_a_notebook_stores_is_such_a_page_and_small() -> None:

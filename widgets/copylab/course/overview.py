@@ -92,7 +92,7 @@ class Progress(Presentation):
 
     lesson: `"clone"`, `"02_clone"` or `"02"` shows the tasks of that lesson, by the titles in it;
     None shows the whole course, lesson by lesson. A misconception is settled by a right answer to
-    a new program that tests it, see `twin`.
+    a new program that tests it, see `retest`.
 
     Tables in a notebook, `.text` in words, `.csv` for a spreadsheet; `.predictions`, `.exercises`
     and `.misconceptions` are the notes of the progress file as data, by key. A file that cannot be
@@ -271,7 +271,7 @@ class Progress(Presentation):
                     continue
             else:
                 belief = gettext(known.belief)
-                state = gettext("○ open: `{call}` asks again", call=f'twin("{name}")')
+                state = gettext("○ open: `{call}` asks again", call=f'retest("{name}")')
             if note.get("state") == "settled":
                 state = gettext("✔ settled by a new program")
             rows.append((f"“{belief}”", state))
@@ -284,7 +284,7 @@ class Progress(Presentation):
         caption = gettext("What you believed, and the run refuted:")
         if any(note.get("state") == "met" for note in self.misconceptions.values()):
             caption = gettext(
-                "What you believed, and the run refuted. For `twin`, first run `from copylab import twin`."
+                "What you believed, and the run refuted. For `retest`, first run `from copylab import retest`."
             )
         return Box(Paragraph(caption), Table((gettext("Misconception"), gettext("Now")), rows))
 

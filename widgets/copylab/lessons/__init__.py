@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from ..quiz import Exercise, Twin, load_notes, misconception
+from ..quiz import Exercise, Retest, load_notes, misconception
 from ..wording import gettext_noop
 
 _TITLES = (gettext_noop("Exercise 1"), gettext_noop("Exercise 2"), gettext_noop("Exercise 3"))
@@ -60,7 +60,7 @@ _BELIEFS_TO_RECALL = {
 """By lesson, the misconception of an earlier one that it opens with, where none is open."""
 
 
-def recall(lesson: str) -> Twin:
+def recall(lesson: str) -> Retest:
     """Return one question of an earlier lesson, to open a lesson with.
 
     It is about a misconception that this learner met in another lesson and did not settle;
@@ -81,4 +81,4 @@ def recall(lesson: str) -> Twin:
         name = met
         break
     title = gettext_noop("From an earlier lesson: what does this program do?")
-    return Twin(name, origin=f"{lesson}/recall", title=title)
+    return Retest(name, origin=f"{lesson}/recall", title=title)

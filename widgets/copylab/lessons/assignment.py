@@ -3,7 +3,7 @@
 from .. import Misconception, predict
 from ..looks import values
 from ..questions import count, same_tensor, value, version
-from ..quiz import TwinProgram, is_tensor_list, name_elements, share_no_cells, shows_values
+from ..quiz import RetestProgram, is_tensor_list, name_elements, share_no_cells, shows_values
 from ..wording import gettext
 from . import task
 
@@ -12,14 +12,14 @@ FOLLOWS = Misconception(
     "After `best = w` the name `best` goes wherever `w` goes.",
     "A name is tied to a tensor, not to another name. When `w` is tied to another tensor, `best` stays where it is.",
     (
-        TwinProgram("x = torch.tensor(V); y = x; x = x * T", {3: "x = y = x * T"}, value, "y"),
-        TwinProgram(
+        RetestProgram("x = torch.tensor(V); y = x; x = x * T", {3: "x = y = x * T"}, value, "y"),
+        RetestProgram(
             "x = torch.tensor(S); y = x; x = torch.tensor(T)",
             {3: "x = y = torch.tensor(T)"},
             value,
             "y",
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(M); y = x; x = x + K", {3: "x = y = x + K"}, same_tensor, "x", "y"
         ),
     ),

@@ -6,7 +6,7 @@ from .. import Misconception, predict
 from .. import questions as ask
 from ..quiz import (
     QuizRun,
-    TwinProgram,
+    RetestProgram,
     elements_survive_writes,
     graph_leads_back,
     has_grad,
@@ -71,7 +71,7 @@ NEVER_IN_PLACE = Misconception(
     "Calls that change a tensor in place always fail on a clone.",
     _describe_calls_in_place,
     tuple(
-        TwinProgram(
+        RetestProgram(
             f"x = torch.tensor({numbers}, requires_grad=True); y = x.clone(); {call}",
             # A leaf refuses what this one is believed to refuse.
             {2: "y = x.detach().clone().requires_grad_()"},

@@ -13,7 +13,7 @@ from ..questions import (
     version,
 )
 from ..quiz import (
-    TwinProgram,
+    RetestProgram,
     graph_leads_back,
     has_grad,
     is_tensor_list,
@@ -29,19 +29,19 @@ ORDER = Misconception(
     "One of the two orders gives a tensor that still requires grad.",
     "`detach` cuts, whether it comes first or last, and a clone of a tensor without a history has none either.",
     (
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V, requires_grad=True); y = x.clone().detach(); z = y * T",
             {2: "y = x.clone()"},
             requires_grad,
             "z",
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(S, requires_grad=True); y = x.detach().clone(); z = y + T",
             {2: "y = x.clone()"},
             on_graph,
             "z",
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V, requires_grad=True); y = x.clone().detach(); z = x.detach().clone()",
             {2: "y = x.clone()"},
             lambda *names: names_that("requires_grad", *names),

@@ -8,7 +8,7 @@ from ..questions import node, outcome, version
 from ..quiz import (
     CheckedFact,
     QuizRun,
-    TwinProgram,
+    RetestProgram,
     are_tensors,
     format_number,
     graph_leads_back,
@@ -26,17 +26,17 @@ NEVER = Misconception(
     "The write was recorded, so `backward` can handle it.",
     "Recording tells `backward` what the write did. It does not bring back the numbers that were written over.",
     (
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V, requires_grad=True); y = x.exp(); y += T; y.sum().backward()",
             {3: "y = y + T"},
             outcome,
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V, requires_grad=True); y = x.sigmoid(); y[I] = K; y.sum().backward()",
             {3: "y = y.clone(); y[I] = K"},
             outcome,
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V, requires_grad=True); y = x * 1; z = y * y; y *= T; z.sum().backward()",
             {4: "y = y * T"},
             outcome,

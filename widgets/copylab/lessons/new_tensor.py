@@ -6,7 +6,7 @@ from .. import Misconception, Question, predict
 from ..questions import requires_grad, same_storage, value
 from ..quiz import (
     CheckedFact,
-    TwinProgram,
+    RetestProgram,
     are_tensors,
     graph_leads_back,
     has_grad,
@@ -38,19 +38,19 @@ DATA = Misconception(
     "`x.new_tensor(k)` has the dtype of `k`, because the numbers come from there.",
     "Numbers and shape come from the data; dtype and device from the tensor before the dot.",
     (
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = torch.tensor([1, N]); z = x.new_tensor(y)",
             {3: "z = y.clone()"},
             _ask_dtype,
             "z",
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V, dtype=torch.float64); y = torch.tensor(W); z = x.new_tensor(y)",
             {3: "z = y.clone()"},
             _ask_dtype,
             "z",
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor([R, C]); y = x.new_tensor(V); z = y + 1",
             {2: "y = torch.tensor(V)"},
             _ask_dtype,
@@ -63,16 +63,16 @@ RECEIVER = Misconception(
     "`x.new_tensor(k)` is a copy of `x`.",
     "The tensor before the dot is only the pattern. The numbers come from the argument.",
     (
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = x.new_tensor(W); y += T", {2: "y = x.clone()"}, value, "y"
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = x.new_tensor([S, T]); y[0] = K",
             {2: "y = x.clone()"},
             value,
             "y",
         ),
-        TwinProgram(
+        RetestProgram(
             "x, y = torch.tensor(V), torch.tensor(W); z = y.new_tensor(x); y += T",
             {2: "z = y.clone()"},
             value,

@@ -3,7 +3,7 @@
 from .. import Misconception, predict
 from ..looks import grad
 from ..questions import gets_gradient, gradient, on_graph, requires_grad, value
-from ..quiz import CheckedFact, TwinProgram, are_tensors, graph_leads_back, has_grad, shows_values
+from ..quiz import CheckedFact, RetestProgram, are_tensors, graph_leads_back, has_grad, shows_values
 from ..wording import gettext
 from . import task
 
@@ -12,19 +12,19 @@ ZERO = Misconception(
     "What isn't trained has the gradient 0.",
     "`.grad` is None until a gradient arrives. A zero is a gradient that arrived and says: no influence.",
     (
-        TwinProgram(
+        RetestProgram(
             "x, y = torch.tensor(S, requires_grad=True), torch.tensor(T); z = x * y; z.backward()",
             {3: "z.backward(); y.grad = y * 0"},
             gradient,
             "y",
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(S, requires_grad=True); y = torch.tensor(T, requires_grad=True); (x * x).backward()",
             {3: "(x * x + y * 0).backward()"},
             gradient,
             "y",
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V, requires_grad=True); y = x.detach(); (x * T).sum().backward()",
             {2: "y = x.detach(); y.grad = y * 0"},
             gradient,
@@ -39,19 +39,19 @@ AFTER = Misconception(
     "`detach` cuts the graph at one tensor. What you compute from it and from others that require grad is still "
     "recorded.",
     (
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(S, requires_grad=True); y = x.detach(); z = x * y",
             {3: "z = (x * y).detach()"},
             on_graph,
             "z",
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V, requires_grad=True); y = (x * x.detach()).sum(); y.backward()",
             {2: "y = (x * x.detach()).sum().detach()"},
             gradient,
             "x",
         ),
-        TwinProgram(
+        RetestProgram(
             "x, y = torch.tensor(V, requires_grad=True), torch.tensor(W, requires_grad=True); z = x.detach() * y",
             {2: "z = (x.detach() * y).detach()"},
             gets_gradient,

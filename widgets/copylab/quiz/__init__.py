@@ -4,8 +4,8 @@ Below all of it is the run of a program, `runs.py`. A prediction (`prediction.py
 (`question.py`), most of them ready-made (`ready_questions.py`, public as `copylab.questions`).
 Answers are read by `answers.py`. Against a wrong one speak the facts of the run (`evidence.py`) and
 the misconception behind it (`wrong_answers.py`, `misconceptions.py`); `reveal.py` shows both,
-`standalone.py` on a page without a kernel. A twin asks about the same misconception in a new
-program (`twins.py`, `twin_programs.py`). An exercise (`exercises.py`) checks the variables of an
+`standalone.py` on a page without a kernel. A retest asks about the same misconception in a new
+program (`retests.py`, `retest_programs.py`). An exercise (`exercises.py`) checks the variables of an
 attempt (`attempts.py`) by facts of its own (`checked_facts.py`). `verify.py` and `progress.py` are
 for both.
 
@@ -33,12 +33,12 @@ from .checked_facts import (
 )
 from .exercises import Exercise, exercise, wrong
 from .misconceptions import MISCONCEPTIONS, Misconception, misconception
-from .prediction import Prediction, Twin, predict, twin
+from .prediction import Prediction, Retest, predict, retest
 from .progress import COURSE_STATE_FILE, PROGRESS_FILE, find_progress_file, load_notes
 from .question import Question, Wrong
+from .retest_programs import RetestProgram
 from .runs import QuizRun
 from .standalone import render_standalone
-from .twin_programs import TwinProgram
 
 __all__ = [
     "COURSE_STATE_FILE",
@@ -50,8 +50,8 @@ __all__ = [
     "Prediction",
     "Question",
     "QuizRun",
-    "Twin",
-    "TwinProgram",
+    "Retest",
+    "RetestProgram",
     "Wrong",
     "are_tensors",
     "elements_survive_writes",
@@ -69,11 +69,11 @@ __all__ = [
     "needs_no_grad",
     "predict",
     "render_standalone",
+    "retest",
     "sends_gradient",
     "share_no_cells",
     "share_storage",
     "shows_values",
-    "twin",
     "walk_nodes",
     "was_written",
     "wrong",

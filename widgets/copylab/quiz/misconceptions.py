@@ -20,7 +20,7 @@ from ..wording import gettext
 from .runs import QuizRun
 
 if TYPE_CHECKING:
-    from .twin_programs import TwinProgram
+    from .retest_programs import RetestProgram
 
 
 _own_misconceptions: dict[str, Misconception] = {}
@@ -36,17 +36,17 @@ class Misconception:
     refutation: what speaks against it: a text, or a function that makes one from the run. Facts of
         a run (which storage, which value) belong into a function, which reads them off that run.
         Those of the catalogue are texts: there the `because` of the question says the facts.
-    twins: small programs that test it, see `TwinProgram`; those of the catalogue are in
-        `twin_programs.py`.
+    retests: small programs that test it, see `RetestProgram`; those of the catalogue are in
+        `retest_programs.py`.
     """
 
     name: str
     belief: str
     refutation: str | Callable[[QuizRun], str]
-    twins: Sequence[TwinProgram] = field(default=(), compare=False)
+    retests: Sequence[RetestProgram] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        if self.twins:
+        if self.retests:
             _own_misconceptions.setdefault(self.name, self)
 
     def __repr__(self) -> str:

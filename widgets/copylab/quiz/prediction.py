@@ -23,9 +23,9 @@ from .prediction_view import PredictionForm, PredictionView
 from .progress import add_note, find_note, load_seed
 from .question import Question
 from .ready_questions import state_table
+from .retests import RETEST_TITLE, draw_retest
 from .reveal import Reveal, count_right_rows
 from .runs import QuizRun
-from .twins import TWIN_TITLE, draw_twin
 from .verify import Verification
 from .view import Task, render_field
 
@@ -71,7 +71,7 @@ A prediction: read the code, and say what it will do before it runs.
 From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() steps through the run; p.reset().""")
     UNTITLED = gettext_noop("Predict, then run")
     tests: Misconception | None = None
-    """The misconception that it tests, if it is a twin."""
+    """The misconception that it tests, if it is a retest."""
 
     answers = traitlets.Dict(
         help="What has been answered so far: text by the name of the question."
@@ -147,7 +147,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         return reveal
 
     def _note_progress(self, reveal: Reveal) -> None:
-        """Note the answers, and which misconceptions were met. Only a twin settles one."""
+        """Note the answers, and which misconceptions were met. Only a retest settles one."""
         if self.key is None:
             return
         note = {
@@ -160,22 +160,22 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         for name in reveal.misconceptions:
             add_note("misconceptions", name, {"state": "met", "in": self.key})
 
-    def make_twin(self, name: str) -> Twin:
+    def make_retest(self, name: str) -> Retest:
         """Return a new program on a misconception behind a wrong row, to predict in its turn.
 
         name: of the misconception. KeyError if it is behind no row, or no program tests it.
         """
         note = find_note("misconceptions", name if self.key else None)
-        return Twin(
+        return Retest(
             self.find_testable()[name],
-            number=note.get("twins", 0),
+            number=note.get("retests", 0),
             origin=self.key,
             engine=self._engine,
         )
 
-    def make_stored_twin(self, tests: Misconception, engine: ModuleType) -> Twin:
-        """Return the twin that is stored in a page, the same for every learner."""
-        return Twin(tests, seed=0, number=0, engine=engine)
+    def make_stored_retest(self, tests: Misconception, engine: ModuleType) -> Retest:
+        """Return the retest that is stored in a page, the same for every learner."""
+        return Retest(tests, seed=0, number=0, engine=engine)
 
     def find_testable(self) -> dict[str, Misconception]:
         """Return the misconceptions behind the wrong rows that a new program can test, by name."""
@@ -413,13 +413,13 @@ def _names_bound(tree: ast.Module) -> Iterator[str]:
             yield node.id
 
 
-class Twin(Prediction):
+class Retest(Prediction):
     """A new program on the misconception behind a wrong row, with one question.
 
-        twin("a view is a copy")
-        twin("a view is a copy", seed=7)     # other names, numbers and shapes
+        retest("a view is a copy")
+        retest("a view is a copy", seed=7)     # other names, numbers and shapes
 
-    Only a right answer to a twin settles a misconception: the table with the wrong row shows what
+    Only a right answer to a retest settles a misconception: the table with the wrong row shows what
     is right. Its names, numbers and shapes are drawn for each learner, and the right answer and the
     one that betrays the misconception are both found by running.
 
@@ -442,23 +442,23 @@ class Twin(Prediction):
         number: int | None = None,
         origin: str | None = None,
         engine: ModuleType | None = None,
-        title: str = TWIN_TITLE,
+        title: str = RETEST_TITLE,
     ) -> None:
         self.tests = misconception(tests) if isinstance(tests, str) else tests
         # With its number it comes from another task, which knows its origin.
         note = find_note("misconceptions", self.tests.name) if number is None else {}
         self._seed = load_seed() if seed is None else seed
-        self._number = note.get("twins", 0) if number is None else number
+        self._number = note.get("retests", 0) if number is None else number
         self._origin = origin or note.get("in")
         # A second answer is given with the right one on the screen.
         self._is_first_answer = True
         module = choose_engine(engine, None)
-        drawn = draw_twin(self.tests, module, seed=self._seed, number=self._number)
+        drawn = draw_retest(self.tests, module, seed=self._seed, number=self._number)
         super().__init__(drawn.run.code, [drawn.question], engine=module, title=title)
         self._runs[module.__name__] = drawn.run
 
     def __repr__(self) -> str:
-        return summarize_text(f"Twin({self.tests.name!r})")
+        return summarize_text(f"Retest({self.tests.name!r})")
 
     def describe_all_right(self) -> str:
         """Return the headline if the row is right: it settles the misconception."""
@@ -473,12 +473,12 @@ class Twin(Prediction):
         if not is_first or self._origin is None or not (was_met or reveal.misconceptions):
             return
         state = "settled" if is_right else "met"
-        note = {"state": state, "in": self._origin, "twins": self._number + 1}
+        note = {"state": state, "in": self._origin, "retests": self._number + 1}
         add_note("misconceptions", name, note)
 
-    def make_twin(self, name: str) -> Twin:
+    def make_retest(self, name: str) -> Retest:
         """Return the next program on its misconception."""
-        return Twin(
+        return Retest(
             self.find_testable()[name],
             seed=self._seed,
             number=self._number + 1,
@@ -486,9 +486,9 @@ class Twin(Prediction):
             engine=self._engine,
         )
 
-    def make_stored_twin(self, tests: Misconception, engine: ModuleType) -> Twin:
+    def make_stored_retest(self, tests: Misconception, engine: ModuleType) -> Retest:
         """Return the next program for a page."""
-        return Twin(tests, seed=self._seed, number=self._number + 1, engine=engine)
+        return Retest(tests, seed=self._seed, number=self._number + 1, engine=engine)
 
 
-twin = Twin
+retest = Retest

@@ -67,7 +67,7 @@ class PredictionView(TaskView):
             below = self._render_form()
         else:
             buttons = render_button("steps", gettext("Step through the run"))
-            # A twin is answered once: after that its right answer is on the screen.
+            # A retest is answered once: after that its right answer is on the screen.
             if self._prediction.tests is None:
                 if any(row.refutation is not None for row in reveal.rows):
                     buttons += render_button("retry", gettext("The wrong rows again"))
@@ -120,9 +120,9 @@ class PredictionView(TaskView):
             case {"do": "steps"} if reveal is not None:
                 remark = gettext("The player of the run is below.")
                 self._show_below("", reveal.steps.live, remark)
-            case {"do": "twin", "belief": str(name)} if name in self._prediction.find_testable():
+            case {"do": "retest", "belief": str(name)} if name in self._prediction.find_testable():
                 remark = gettext("A new program is below.")
-                self._show_below(name, self._prediction.make_twin(name).live, remark)
+                self._show_below(name, self._prediction.make_retest(name).live, remark)
 
     def _show_below(self, name: str, make_view: Callable[[], Any], remark: str) -> None:
         """Show a view below the form, once: the button may be pressed twice before it is there."""

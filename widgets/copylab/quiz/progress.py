@@ -34,7 +34,7 @@ _TYPES_OF_FIELDS: dict[str, type] = {
     "hints": int,
     "right": int,
     "of": int,
-    "twins": int,
+    "retests": int,
 }
 """Fields that others compute with. With another type in one, copylab did not write the note."""
 
@@ -90,7 +90,7 @@ def load_notes() -> dict[str, dict[str, Any]]:
 
 
 def load_seed() -> int:
-    """Return the number by which this learner's twins are drawn; 0 where no file is written yet."""
+    """Return the number by which this learner's retests are drawn; 0 where no file is written yet."""
     file = find_progress_file()
     # `load_notes` says what is wrong with a file.
     with contextlib.suppress(OSError, ValueError, AttributeError, RecursionError):
@@ -145,7 +145,7 @@ def add_note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
         with folder.lock():
             all_notes = load_notes()
             all_notes[kind][key] = {**all_notes[kind].get(key, {}), **entry}
-            # Drawn once, so that hardly two of a class get the same twins.
+            # Drawn once, so that hardly two of a class get the same retests.
             seed = load_seed() or 1 + secrets.randbelow(10**6)
             content = {"version": 1, "seed": seed, **all_notes}
             text = json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True) + "\n"

@@ -30,8 +30,8 @@ from .answers import format_answer, translate_choice
 from .evidence import describe_limit
 from .misconceptions import Misconception
 from .question import Question, Refutation
+from .retests import find_programs
 from .runs import QuizRun
-from .twins import find_programs
 
 
 class UnreadableAnswerError(ValueError):
@@ -96,7 +96,7 @@ class JudgedRow:
         # A row of its own over all columns: in a cell the sentences would be a narrow column.
         below = Box(
             *map(Paragraph, self.sentences),
-            InPage(render_button("twin", name_twin_button(), self.tests.name))
+            InPage(render_button("retest", name_retest_button(), self.tests.name))
             if live and self.tests is not None
             else None,
         )
@@ -104,7 +104,7 @@ class JudgedRow:
         return [row, [Cell("", part=below, class_=class_, colspan=len(row))]]
 
 
-def name_twin_button() -> str:
+def name_retest_button() -> str:
     """Return the text of the button below a wrong row."""
     return gettext("Try it on a new program")
 
@@ -161,7 +161,7 @@ def judge_answers(
 ) -> tuple[JudgedRow, ...]:
     """Compare answers, as `Question.normalize_answer` returns them, with the run.
 
-    tests: the misconception that the questions are there to test, if they are those of a twin.
+    tests: the misconception that the questions are there to test, if they are those of a retest.
 
     Raises UnreadableAnswerError before any is judged: nothing of the run is shown until all can be
     read.

@@ -24,9 +24,9 @@ from ..wording import gettext
 from .answers import format_answer, parse_names, translate_choice
 from .misconceptions import Misconception
 from .question import Question, Refutation
-from .reveal import JudgedRow, name_twin_button, render_button, render_result, table_of_rows
+from .retests import RETEST_TITLE, find_programs
+from .reveal import JudgedRow, name_retest_button, render_button, render_result, table_of_rows
 from .runs import QuizRun
-from .twins import TWIN_TITLE, find_programs
 from .view import render_field
 
 if TYPE_CHECKING:
@@ -64,71 +64,94 @@ def _page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
     allRight: the headline if every row is right.
     committed: the answers that are committed already, by the names of their questions; None if
         none are.
-    tests: the name of the misconception that a twin tests, otherwise empty.
-    twins: by the name of a misconception a new program that tests it, see `_twin_data`.
-    twinTitle, twinButton: the line above that, and the button that asks for it.
+    tests: the name of the misconception that a retest tests, otherwise empty.
+    retests: by the name of a misconception a new program that tests it, see `_retest_data`.
+    retestTitle, retestButton: the line above that, and the button that asks for it.
     """
-    sentence_numbers: dict[str, int] = {}
-    rows, wrong_rows = [], []
-    testable: dict[str, Misconception] = {}
-    if prediction.tests is not None:
-        testable[prediction.tests.name] = prediction.tests
-    # With a refutation a row counts as wrong; the script fills in the sentences.
-    nothing = Refutation("", None, "")
-    for number, question in enumerate(prediction.questions, 1):
-        rows.append(_row_data(question, run, sentence_numbers))
-        right = format_answer(question.right_answer(run))
-        wrong_rows.append(JudgedRow(number, question, "", right, nothing, ("",)))
-        for refutation in question.foresee_refutations(run).values():
-            known = refutation.misconception
-            if known is not None and find_programs(known):
-                testable[known.name] = known
-    buttons = ""
-    # A twin is answered once: after that its right answer is on the page.
-    if prediction.tests is None:
-        buttons = render_button("retry", gettext("The wrong rows again"))
-        buttons += render_button("reset", gettext("Start again"))
-    twins = {
-        name: _twin_data(prediction.make_stored_twin(known, run.engine), run, sentence_numbers)
-        for name, known in testable.items()
+    sentences = _SentenceTable()
+    rows = [_row_data(question, run, sentences) for question in prediction.questions]
+    retests = {
+        known.name: _retest_data(
+            prediction.make_stored_retest(known, run.engine), run.engine, sentences
+        )
+        for known in _find_testable(prediction, run)
     }
     return {
         "form": prediction.form("cl-0"),
-        "revealed": render_result("", table_of_rows(wrong_rows), buttons),
+        "revealed": _render_revealed(prediction, run),
         "rows": rows,
-        "sentences": list(sentence_numbers),
-        "allRight": count_right_rows(len(rows), len(rows)),
+        "sentences": list(sentences.numbers),
         "committed": dict(prediction.answers) if prediction.committed else None,
         "allRight": prediction.describe_all_right(),
-        "committed": dict(prediction.answers) if prediction.committed else None,
         "tests": "" if prediction.tests is None else prediction.tests.name,
-        "twins": twins,
-        "twinTitle": gettext(TWIN_TITLE),
-        "twinButton": name_twin_button(),
+        "retests": retests,
+        "retestTitle": gettext(RETEST_TITLE),
+        "retestButton": name_retest_button(),
     }
 
 
-def _twin_data(twin: Prediction, run: QuizRun, sentence_numbers: dict[str, int]) -> dict[str, Any]:
+class _SentenceTable:
+    """The sentences of a page, each once, by the number under which rows refer to it."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def number_texts(self, texts: Iterable[str]) -> list[int]:
+        """Return the numbers of some texts; a new one gets the next."""
+        numbers = self.numbers
+        return [numbers.setdefault(text, len(numbers)) for text in map(inline_html, texts)]
+
+
+def _render_revealed(prediction: Prediction, run: QuizRun) -> str:
+    """Return the result with every row wrong, without sentences."""
+    rows = []
+    # With a refutation a row counts as wrong.
+    nothing = Refutation("", None, "")
+    for number, question in enumerate(prediction.questions, 1):
+        right = format_answer(question.right_answer(run))
+        rows.append(JudgedRow(number, question, "", right, nothing, ("",)))
+    buttons = ""
+    # A retest is answered once: after that its right answer is on the page.
+    if prediction.tests is None:
+        buttons = render_button("retry", gettext("The wrong rows again"))
+        buttons += render_button("reset", gettext("Start again"))
+    return render_result("", table_of_rows(rows), buttons)
+
+
+def _find_testable(prediction: Prediction, run: QuizRun) -> list[Misconception]:
+    """Return the misconceptions that a row can show, and that programs test."""
+    found = {} if prediction.tests is None else {prediction.tests.name: prediction.tests}
+    for question in prediction.questions:
+        for refutation in question.foresee_refutations(run).values():
+            known = refutation.misconception
+            if known is not None and find_programs(known):
+                found.setdefault(known.name, known)
+    return list(found.values())
+
+
+def _retest_data(
+    retest: Prediction, engine: ModuleType, sentences: _SentenceTable
+) -> dict[str, Any]:
     """Return what the script needs of a new program.
 
     program: its listing. prompt, label, field: the question, and what it is answered with.
     right: the right answer as it is shown. row: see `_row_data`. allRight: as in `_page_data`.
     """
-    (question,) = twin.questions
-    own_run = twin.run(run.engine)
+    (question,) = retest.questions
+    run = retest.run(engine)
     label, field = render_field(question, "cl-0-1")
     return {
-        "program": twin.listing().html(),
+        "program": retest.listing().html(),
         "prompt": inline_html(question.text),
         "label": label,
         "field": field,
-        "right": translate_choice(format_answer(question.right_answer(own_run))),
-        "row": _row_data(question, own_run, sentence_numbers),
-        "allRight": twin.describe_all_right(),
+        "right": translate_choice(format_answer(question.right_answer(run))),
+        "row": _row_data(question, run, sentences),
+        "allRight": retest.describe_all_right(),
     }
 
 
-def _row_data(question: Question, run: QuizRun, sentence_numbers: dict[str, int]) -> dict[str, Any]:
+def _row_data(question: Question, run: QuizRun, sentences: _SentenceTable) -> dict[str, Any]:
     """Return what the script needs to judge a row.
 
     name: of the question.
@@ -147,21 +170,10 @@ def _row_data(question: Question, run: QuizRun, sentence_numbers: dict[str, int]
     """
     right = question.right_answer(run)
 
-    def number_texts(texts: Iterable[str]) -> list[int]:
-        numbers = sentence_numbers
-        return [numbers.setdefault(text, len(numbers)) for text in map(inline_html, texts)]
-
-    refutations = []
-    for answer, refutation in question.foresee_refutations(run).items():
-        against = [answer, number_texts(refutation.compose_sentences(set()))]
-        if refutation.misconception is not None:
-            name = refutation.misconception.name
-            against += [name, number_texts(refutation.compose_sentences({name}))]
-        refutations.append(against)
     row: dict[str, Any] = {
         "name": question.name,
-        "refutations": refutations,
-        "because": number_texts(question.explain_right(run)),
+        "refutations": _number_refutations(question, run, sentences),
+        "because": sentences.number_texts(question.explain_right(run)),
     }
     if question.bound_choices:
         choices = {choice: translate_choice(choice) for choice in question.bound_choices}
@@ -181,9 +193,23 @@ def _row_data(question: Question, run: QuizRun, sentence_numbers: dict[str, int]
         "isDecimal": "." in format_answer(right),
         "pattern": question.pattern,
         "names": sorted(names),
-        "facts": number_texts([facts] if (facts := question.describe_facts(run)) else []),
+        "facts": sentences.number_texts([facts] if (facts := question.describe_facts(run)) else []),
         "format": question.answer_format,
     }
+
+
+def _number_refutations(
+    question: Question, run: QuizRun, sentences: _SentenceTable
+) -> list[list[Any]]:
+    """Return what speaks against each wrong answer that can be foreseen, see `_row_data`."""
+    refutations = []
+    for answer, refutation in question.foresee_refutations(run).items():
+        against = [answer, sentences.number_texts(refutation.compose_sentences(set()))]
+        if refutation.misconception is not None:
+            name = refutation.misconception.name
+            against += [name, sentences.number_texts(refutation.compose_sentences({name}))]
+        refutations.append(against)
+    return refutations
 
 
 def _to_json(right: Any) -> Any:

@@ -28,8 +28,8 @@ def foresee_answers(run: QuizRun) -> list[str]:
     """Return free answers that can be foreseen: None, small numbers, names and numbers of the run.
 
     The numbers are the values and gradients after each line, and what each `backward` added to one.
-    A page without a kernel can refute these, and a misconception that would be found behind one of
-    them counts as avoided by a right answer (see `Reveal.avoided_misconceptions`).
+    A page without a kernel can refute these, and stores a retest of each misconception that would be
+    found behind one of them.
     """
     answers = dict.fromkeys(["None", *map(str, range(11))])
     gradients: dict[str, Any] = {}

@@ -156,37 +156,37 @@ function refuteAnswer(answer, row, data, explained) {
   const html = renderSentences(isKnown ? again : first, data);
   if (belief) explained.add(belief);
   if (isKnown || !tests) return html;
-  if (!data.twins[tests]) return data.tests ? html + `<p>${say("Another program on this needs Python: run the cell.")}</p>` : html;
+  if (!data.retests[tests]) return data.tests ? html + `<p>${say("Another program on this needs Python: run the cell.")}</p>` : html;
   const button = document.createElement("button");
   button.type = "button";
-  Object.assign(button.dataset, { do: "twin", belief: tests });
-  button.textContent = data.twinButton;
+  Object.assign(button.dataset, { do: "retest", belief: tests });
+  button.textContent = data.retestButton;
   return html + button.outerHTML;
 }
 
-/** The data of a twin: its one row in the tables of the prediction that it belongs to. */
-function makeTwinData(data, tests) {
-  const twin = data.twins[tests];
+/** The data of a retest: its one row in the tables of the prediction that it belongs to. */
+function makeRetestData(data, tests) {
+  const retest = data.retests[tests];
   const [form, revealed] = [parseHTML(data.form), parseHTML(data.revealed)];
   const [fields, lines] = [form, revealed].map(({ content }) => content.querySelector("tbody"));
   const [first, below] = lines.rows;
   fields.replaceChildren(fields.rows[0]);
   lines.replaceChildren(first, below);
-  fields.rows[0].cells[1].innerHTML = twin.label;
-  fields.rows[0].cells[2].innerHTML = twin.field;
-  first.cells[1].innerHTML = twin.prompt;
-  first.cells[3].textContent = twin.right;
+  fields.rows[0].cells[1].innerHTML = retest.label;
+  fields.rows[0].cells[2].innerHTML = retest.field;
+  first.cells[1].innerHTML = retest.prompt;
+  first.cells[3].textContent = retest.right;
   // It is answered once: after that its right answer is on the page.
   for (const button of revealed.content.querySelectorAll("[data-do]")) button.remove();
-  const { row, allRight } = twin;
-  return { ...data, form: form.innerHTML, revealed: revealed.innerHTML, rows: [row], allRight, tests, twins: {} };
+  const { row, allRight } = retest;
+  return { ...data, form: form.innerHTML, revealed: revealed.innerHTML, rows: [row], allRight, tests, retests: {}, committed: null };
 }
 
-/** The program of a twin, in the place of another one. */
-function makeTwinProgram(program, { twins, twinTitle }, tests) {
+/** The program of a retest, in the place of another one. */
+function makeRetestProgram(program, { retests, retestTitle }, tests) {
   const template = parseHTML(program);
-  template.content.querySelector(".cl-title strong").textContent = twinTitle;
-  template.content.querySelector("pre").outerHTML = twins[tests].program;
+  template.content.querySelector(".cl-title strong").textContent = retestTitle;
+  template.content.querySelector("pre").outerHTML = retests[tests].program;
   return template.innerHTML;
 }
 
@@ -220,8 +220,8 @@ function makeModel(program, data, el) {
     set: (values) => Object.assign(state, values),
     save_changes() {},
     send({ do: action, answers, belief }) {
-      if (action === "twin") {
-        showTwin(el, program, data, belief);
+      if (action === "retest") {
+        showRetest(el, program, data, belief);
         return;
       }
       if (action === "commit") {
@@ -229,7 +229,7 @@ function makeModel(program, data, el) {
         commit(answers);
         return;
       }
-      for (const place of el.querySelectorAll(":scope > .cl-twin")) place.remove();
+      for (const place of el.querySelectorAll(":scope > .cl-retest")) place.remove();
       // To start from anew, or to keep what was right.
       const isKept = (row) => action === "retry" && isSameAnswer(committed[row.name], row.right, row);
       state.answers = Object.fromEntries(data.rows.filter(isKept).map((row) => [row.name, committed[row.name]]));
@@ -241,14 +241,14 @@ function makeModel(program, data, el) {
 }
 
 /** Show a new program on a misconception below a prediction, once. */
-function showTwin(el, program, data, tests) {
-  const isThere = [...el.querySelectorAll(":scope > .cl-twin")].some((place) => place.dataset.belief === tests);
+function showRetest(el, program, data, tests) {
+  const isThere = [...el.querySelectorAll(":scope > .cl-retest")].some((place) => place.dataset.belief === tests);
   if (isThere) return;
   const place = document.createElement("div");
-  place.className = "cl-twin";
+  place.className = "cl-retest";
   place.dataset.belief = tests;
   el.append(place);
-  const model = makeModel(makeTwinProgram(program, data, tests), makeTwinData(data, tests), place);
+  const model = makeModel(makeRetestProgram(program, data, tests), makeRetestData(data, tests), place);
   render({ model, el: place });
   place.querySelector("select, input").focus();
 }

@@ -1,8 +1,8 @@
-"""Small programs that test one misconception each: the twins of a row that was got wrong.
+"""Small programs that test one misconception each: the retests of a row that was got wrong.
 
-A twin is run twice: as it stands, and as who has the misconception takes it to be, with other lines
+A retest is run twice: as it stands, and as who has the misconception takes it to be, with other lines
 in place of some. The first run gives the right answer to its question, the second the wrong one, so
-neither is stored. Names, numbers and shapes are drawn, see `twins.py`:
+neither is stored. Names, numbers and shapes are drawn, see `retests.py`:
 
     x y z    names              V W    the numbers of two vectors of one length, N
     S T U    numbers            M      those of a matrix with R rows and C columns, P in all
@@ -22,10 +22,10 @@ from .runs import QuizRun
 
 
 @dataclass(frozen=True)
-class TwinProgram:
+class RetestProgram:
     """A program of a few lines, and what it is taken to be by who has the misconception.
 
-        TwinProgram("x = torch.tensor(V); y = x; y[I] = K", {2: "y = x.clone()"}, ask.value, "x")
+        RetestProgram("x = torch.tensor(V); y = x; y[I] = K", {2: "y = x.clone()"}, ask.value, "x")
 
     code: its lines, separated by "; ".
     believed: by the number of a line, from 1, what it is taken to do: lines that do just that.
@@ -89,30 +89,30 @@ _ask_gradients = partial(ask.names_that, "has_grad")
 _ask_requires_grad = partial(ask.names_that, "requires_grad")
 _ask_nodes = partial(ask.names_that, "on_graph")
 
-TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
+RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
     "a name is a copy": (
-        TwinProgram("x = torch.tensor(V); y = x; y[I] = K", {2: "y = x.clone()"}, ask.value, "x"),
-        TwinProgram("x = torch.tensor(S); y = x; x += T", {2: "y = x.clone()"}, ask.value, "y"),
-        TwinProgram(f"{_MATRIX}; y = x; y *= T", {2: "y = x.clone()"}, ask.version, "x"),
+        RetestProgram("x = torch.tensor(V); y = x; y[I] = K", {2: "y = x.clone()"}, ask.value, "x"),
+        RetestProgram("x = torch.tensor(S); y = x; x += T", {2: "y = x.clone()"}, ask.value, "y"),
+        RetestProgram(f"{_MATRIX}; y = x; y *= T", {2: "y = x.clone()"}, ask.version, "x"),
     ),
     "equal numbers are one tensor": (
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = torch.tensor(V); y[I] = K", {2: "y = x"}, ask.value, "x"
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.full((N,), S); y = torch.full((N,), S); x += T",
             {2: "y = x"},
             ask.value,
             "y",
         ),
-        TwinProgram(f"{_MATRIX}; y = x.clone(); z = y", {2: "y = x"}, ask.same_tensor, "x", "z"),
+        RetestProgram(f"{_MATRIX}; y = x.clone(); z = y", {2: "y = x"}, ask.same_tensor, "x", "z"),
     ),
     "a view is a copy": (
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = x[1:]; y[0] = K", {2: "y = x[1:].clone()"}, ask.value, "x"
         ),
-        TwinProgram(f"{_MATRIX}; y = x.t(); x *= T", {2: "y = x.t().clone()"}, ask.value, "y"),
-        TwinProgram(
+        RetestProgram(f"{_MATRIX}; y = x.t(); x *= T", {2: "y = x.t().clone()"}, ask.value, "y"),
+        RetestProgram(
             "x = torch.tensor(V); y = x.view(N, 1); x[I] = K",
             {2: "y = x.view(N, 1).clone()"},
             ask.value,
@@ -120,9 +120,9 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "an offset is an index": (
-        TwinProgram(f"{_MATRIX}; y = x[1]; y[0] = K", {2: "y = x.view(P)[1]"}, ask.offset, "y"),
-        TwinProgram(f"{_MATRIX}; y = x[1:]; y *= T", {2: "y = x.view(P)[1:]"}, ask.offset, "y"),
-        TwinProgram(
+        RetestProgram(f"{_MATRIX}; y = x[1]; y[0] = K", {2: "y = x.view(P)[1]"}, ask.offset, "y"),
+        RetestProgram(f"{_MATRIX}; y = x[1:]; y *= T", {2: "y = x.view(P)[1:]"}, ask.offset, "y"),
+        RetestProgram(
             "x = torch.arange(P).view(R, C); y = x[1, 1]; x += 1",
             {2: "y = x.view(P)[1]"},
             ask.offset,
@@ -130,37 +130,37 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "another tensor, another memory": (
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = x.data; y[I] = K", {2: "y = x.data.clone()"}, ask.value, "x"
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = torch.from_numpy(x.numpy()); x += T",
             {2: "y = torch.from_numpy(x.numpy()).clone()"},
             ask.value,
             "y",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_MATRIX}; y = x.data[0]; y += T", {2: "y = x.data[0].clone()"}, ask.value, "x"
         ),
     ),
     "a copy shares memory": (
-        TwinProgram("x = torch.tensor(V); y = x.clone(); x[I] = K", {2: "y = x"}, ask.value, "y"),
-        TwinProgram("x = torch.tensor(V); y = x * 1; y += T", {2: "y = x[:]"}, ask.value, "x"),
-        TwinProgram(
+        RetestProgram("x = torch.tensor(V); y = x.clone(); x[I] = K", {2: "y = x"}, ask.value, "y"),
+        RetestProgram("x = torch.tensor(V); y = x * 1; y += T", {2: "y = x[:]"}, ask.value, "x"),
+        RetestProgram(
             f"{_MATRIX}; y = x.detach().clone(); x *= T", {2: "y = x.detach()"}, ask.value, "y"
         ),
     ),
     "a tensor is a formula": (
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(S); y = x * T; x += K", {3: "x += K; y = x * T"}, ask.value, "y"
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = x.sum(); x[I] = K",
             {3: "x[I] = K; y = x.sum()"},
             ask.value,
             "y",
         ),
-        TwinProgram(
+        RetestProgram(
             "x, y = torch.tensor(S), torch.tensor(T); z = x + y; y *= U",
             {3: "y *= U; z = x + y"},
             ask.value,
@@ -168,21 +168,21 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "id shows memory": (
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = x[:]; assert id(y) != id(x)",
             {2: "y = x[:].clone()"},
             ask.same_storage,
             "x",
             "y",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_MATRIX}; y = x.t(); assert id(y) != id(x)",
             {2: "y = x.t().clone()"},
             ask.same_storage,
             "x",
             "y",
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = x.view(N, 1); assert id(y) != id(x); y[I] = K",
             {2: "y = x.view(N, 1).clone()"},
             ask.value,
@@ -190,16 +190,16 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "clone cuts the graph": (
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = x.clone(); (y * T).sum().backward()",
             {2: "y = x.detach().clone().requires_grad_()"},
             ask.gradient,
             "x",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = x.clone(); z = y * T", {2: "y = x.detach().clone()"}, ask.on_graph, "y"
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = (x * T).clone(); z = y + 1",
             {2: "y = (x * T).detach().clone()"},
             ask.gets_gradient,
@@ -208,13 +208,13 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "a clone is a leaf": (
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = x.clone(); y.sum().backward()",
             {2: "y = x.detach().clone().requires_grad_()"},
             ask.is_leaf,
             "y",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = x.clone(); z = x.detach()",
             {2: "y = x.detach().clone()"},
             _ask_leaves,
@@ -222,48 +222,48 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
             "y",
             "z",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = x * T; z = y.clone()", {3: "z = y.detach().clone()"}, ask.is_leaf, "z"
         ),
     ),
     "a leaf is not computed": (
-        TwinProgram("x = torch.tensor(V); y = x * T; z = y + x", {1: _X}, ask.is_leaf, "z"),
-        TwinProgram(
+        RetestProgram("x = torch.tensor(V); y = x * T; z = y + x", {1: _X}, ask.is_leaf, "z"),
+        RetestProgram(
             f"{_SCALAR}; y = x.detach(); z = y * T", {2: "y = x * 1"}, _ask_leaves, "x", "y", "z"
         ),
-        TwinProgram(f"{_X}; with torch.no_grad(): y = x * T", {2: "y = x * T"}, ask.is_leaf, "y"),
+        RetestProgram(f"{_X}; with torch.no_grad(): y = x * T", {2: "y = x * T"}, ask.is_leaf, "y"),
     ),
     "a clone copies the graph": (
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = x * S + T; z = y.clone()",
             {3: "z = (x * S + T).clone()"},
             _ask_added_nodes,
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = (x * x).sum(); z = y.clone()",
             {3: "z = (x * x).sum().clone()"},
             _ask_added_nodes,
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = x.exp() * x; z = y.clone()",
             {3: "z = (x.exp() * x).clone()"},
             _ask_added_nodes,
         ),
     ),
     "the copy has the gradient": (
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = x.clone(); (y * T).sum().backward()",
             {2: "y = x.clone(); y.retain_grad()"},
             ask.gradient,
             "y",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = x * T; (y * y).backward()",
             {2: "y = x * T; y.retain_grad()"},
             ask.gradient,
             "y",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = x.clone(); y.sum().backward()",
             {2: "y = x.detach().clone().requires_grad_()"},
             _ask_gradients,
@@ -272,19 +272,19 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "a result never has a grad": (
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = x * T; y.retain_grad(); (y * S).sum().backward()",
             {3: "pass"},
             ask.gradient,
             "y",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = x.clone(); y.retain_grad(); (y * T).backward()",
             {3: "pass"},
             ask.gradient,
             "y",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = x + T; y.retain_grad(); y.sum().backward()",
             {3: "pass"},
             _ask_gradients,
@@ -293,19 +293,19 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "backward overwrites": (
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; (x * T).backward(); (x * U).backward()",
             {3: "x.grad = None; (x * U).backward()"},
             ask.gradient,
             "x",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_X}; (x * T).sum().backward(); (x * T).sum().backward()",
             {3: "x.grad = None; (x * T).sum().backward()"},
             ask.gradient,
             "x",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; (x * x).backward(); (x + x).backward()",
             {3: "x.grad = None; (x + x).backward()"},
             ask.gradient,
@@ -313,13 +313,13 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "the graph has the gradient": (
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = x * T; z = y + 1", {3: "z = y + 1; z.backward()"}, ask.gradient, "x"
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = x * T; z = y.sum()", {3: "z = y.sum(); z.backward()"}, ask.gradient, "x"
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = x.clone(); z = y * T",
             {3: "z = y * T; z.backward()"},
             _ask_gradients,
@@ -328,19 +328,19 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "backward changes its leaf": (
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = x * T; y.backward()",
             {3: "y.backward(); x.data.copy_(x.grad)"},
             ask.value,
             "x",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = (x * T).sum(); y.backward()",
             {3: "y.backward(); x.detach().add_(x.grad)"},
             ask.version,
             "x",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = (x * x).sum(); y.backward()",
             {3: "y.backward(); x.data.sub_(x.grad)"},
             ask.value,
@@ -348,13 +348,13 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "grad is not inherited": (
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = torch.tensor(W); z = x + y",
             {1: "x = torch.tensor(V)"},
             ask.requires_grad,
             "z",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = torch.tensor(T); z = y * x",
             {3: "z = (y * x).detach()"},
             _ask_requires_grad,
@@ -362,17 +362,19 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
             "y",
             "z",
         ),
-        TwinProgram(f"{_X}; y = x * T; z = y[I]", {3: "z = y[I].detach()"}, ask.requires_grad, "z"),
+        RetestProgram(
+            f"{_X}; y = x * T; z = y[I]", {3: "z = y[I].detach()"}, ask.requires_grad, "z"
+        ),
     ),
     "requires_grad is copied": (
-        TwinProgram(f"{_X}; y = x.detach(); z = y * T", {2: "y = x * 1"}, ask.requires_grad, "z"),
-        TwinProgram(
+        RetestProgram(f"{_X}; y = x.detach(); z = y * T", {2: "y = x * 1"}, ask.requires_grad, "z"),
+        RetestProgram(
             f"{_X}; y = torch.zeros_like(x); z = y + T",
             {2: "y = torch.zeros_like(x, requires_grad=True)"},
             ask.requires_grad,
             "y",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = x.data; z = y.clone()",
             {2: "y = x * 1"},
             _ask_requires_grad,
@@ -382,8 +384,8 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "a plain copy has a node": (
-        TwinProgram("x = torch.tensor(V); y = x.clone(); z = y * T", {1: _X}, ask.on_graph, "z"),
-        TwinProgram(
+        RetestProgram("x = torch.tensor(V); y = x.clone(); z = y * T", {1: _X}, ask.on_graph, "z"),
+        RetestProgram(
             "x = torch.tensor(S); y = x.clone(); z = x * y",
             {1: _SCALAR},
             _ask_nodes,
@@ -391,22 +393,22 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
             "y",
             "z",
         ),
-        TwinProgram("x = torch.tensor(V); y = x.clone(); z = y.sum()", {1: _X}, ask.node, "y"),
+        RetestProgram("x = torch.tensor(V); y = x.clone(); z = y.sum()", {1: _X}, ask.node, "y"),
     ),
     "the graph joins memories": (
-        TwinProgram(f"{_X}; y = x * T; z = y.sum()", {2: "y = x[:]"}, ask.sees_write, "x", "y"),
-        TwinProgram(f"{_X}; y = x + T; z = y * y", {2: "y = x[:]"}, ask.same_storage, "x", "y"),
-        TwinProgram(f"{_X}; y = x.exp(); y.data[I] = K", {2: "y = x[:]"}, ask.value, "x"),
+        RetestProgram(f"{_X}; y = x * T; z = y.sum()", {2: "y = x[:]"}, ask.sees_write, "x", "y"),
+        RetestProgram(f"{_X}; y = x + T; z = y * y", {2: "y = x[:]"}, ask.same_storage, "x", "y"),
+        RetestProgram(f"{_X}; y = x.exp(); y.data[I] = K", {2: "y = x[:]"}, ask.value, "x"),
     ),
     "memory joins graphs": (
-        TwinProgram(f"{_X}; y = x.data; z = y * T", {2: "y = x[:]"}, ask.gets_gradient, "x", "y"),
-        TwinProgram(
+        RetestProgram(f"{_X}; y = x.data; z = y * T", {2: "y = x[:]"}, ask.gets_gradient, "x", "y"),
+        RetestProgram(
             f"{_X}; y = x.data.requires_grad_(); (y * T).sum().backward()",
             {2: "y = x[:]"},
             ask.gradient,
             "x",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = x.data.requires_grad_(); z = x + y; z.backward()",
             {2: "y = x.view(())"},
             ask.gradient,
@@ -414,14 +416,14 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "detach copies": (
-        TwinProgram(f"{_X}; y = x.detach(); y[I] = K", {2: _CUT_COPY}, ask.value, "x"),
-        TwinProgram(
+        RetestProgram(f"{_X}; y = x.detach(); y[I] = K", {2: _CUT_COPY}, ask.value, "x"),
+        RetestProgram(
             f"{_X}; y = x * T; z = y.detach(); z += K",
             {3: "z = y.detach().clone()"},
             ask.value,
             "y",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = x.detach(); with torch.no_grad(): x *= T",
             {2: _CUT_COPY},
             ask.value,
@@ -429,11 +431,11 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "detach works in place": (
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = x * T; y.detach()", {3: "y.detach_()"}, ask.requires_grad, "y"
         ),
-        TwinProgram(f"{_X}; y = x.clone(); y.detach()", {3: "y.detach_()"}, ask.on_graph, "y"),
-        TwinProgram(
+        RetestProgram(f"{_X}; y = x.clone(); y.detach()", {3: "y.detach_()"}, ask.on_graph, "y"),
+        RetestProgram(
             f"{_X}; y = (x * T).sum(); y.detach(); y.backward()",
             {3: "y.detach_()"},
             ask.gradient,
@@ -441,13 +443,13 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "detach keeps the graph": (
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = x.detach(); (x * y).sum().backward()", {2: "y = x * 1"}, ask.gradient, "x"
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = x * T; z = y.detach()", {3: "z = y * 1"}, ask.gets_gradient, "x", "z"
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = x * x; z = y.detach() + y; z.backward()",
             {3: "z = y * 1 + y"},
             ask.gradient,
@@ -455,45 +457,47 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "detach has its own counter": (
-        TwinProgram(f"{_X}; y = x.detach(); y[I] = K", {2: "y = x.data"}, ask.version, "x"),
-        TwinProgram(
+        RetestProgram(f"{_X}; y = x.detach(); y[I] = K", {2: "y = x.data"}, ask.version, "x"),
+        RetestProgram(
             f"{_X}; y = x * T; z = y.detach()", {3: "z = y.data"}, ask.same_counter, "y", "z"
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = x.exp(); y.detach()[I] = K; y.sum().backward()",
             {3: "y.data[I] = K"},
             ask.outcome,
         ),
     ),
     ".data is detach": (
-        TwinProgram(f"{_X}; y = x.data; y[I] = K", {2: "y = x.detach()"}, ask.version, "x"),
-        TwinProgram(
+        RetestProgram(f"{_X}; y = x.data; y[I] = K", {2: "y = x.detach()"}, ask.version, "x"),
+        RetestProgram(
             f"{_X}; y = x * T; z = y.data", {3: "z = y.detach()"}, ask.same_counter, "y", "z"
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = x.exp(); y.data[I] = K; y.sum().backward()",
             {3: "y.detach()[I] = K"},
             ask.outcome,
         ),
     ),
     ".data keeps the gradient": (
-        TwinProgram(f"{_X}; (x * T).sum().backward(); y = x.data", {3: "y = x"}, ask.gradient, "y"),
-        TwinProgram(f"{_X}; y = x.data; z = y * T", {2: "y = x"}, ask.requires_grad, "z"),
-        TwinProgram(
+        RetestProgram(
+            f"{_X}; (x * T).sum().backward(); y = x.data", {3: "y = x"}, ask.gradient, "y"
+        ),
+        RetestProgram(f"{_X}; y = x.data; z = y * T", {2: "y = x"}, ask.requires_grad, "z"),
+        RetestProgram(
             f"{_SCALAR}; (x * T).backward(); y = x.data", {3: "y = x"}, _ask_gradients, "x", "y"
         ),
     ),
     "no error, right gradient": (
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = (x * x).sum(); x.data[I] = K; y.backward()",
             {3: "pass"},
             ask.gradient,
             "x",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = x * x; x.data *= T; y.backward()", {3: "pass"}, ask.gradient, "x"
         ),
-        TwinProgram(
+        RetestProgram(
             f"y = torch.tensor(W); {_X}; z = (x * y).sum(); y.numpy()[I] = K; z.backward()",
             {4: "pass"},
             ask.gradient,
@@ -501,22 +505,22 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "every write breaks backward": (
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = x + T; y *= S; y.sum().backward()", {2: "y = x.exp()"}, ask.outcome
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = x * T; y[I] = K; y.sum().backward()", {2: "y = x.exp()"}, ask.outcome
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = x * T; y.add_(K); y.backward()", {2: "y = x.exp()"}, ask.outcome
         ),
     ),
     "a counter for each tensor": (
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = x[1:]; y[0] = K", {2: "y = x.data[1:]"}, ask.version, "x"
         ),
-        TwinProgram(f"{_MATRIX}; y = x.t(); x *= T", {2: "y = x.data.t()"}, ask.version, "y"),
-        TwinProgram(
+        RetestProgram(f"{_MATRIX}; y = x.t(); x *= T", {2: "y = x.data.t()"}, ask.version, "y"),
+        RetestProgram(
             "x = torch.tensor(V); y, z = x[:2], x[1:]; y += S; z += T",
             {2: "y, z = x.data[:2], x.data[1:]"},
             ask.version,
@@ -524,45 +528,45 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "shared memory, shared counter": (
-        TwinProgram("x = torch.tensor(V); y = x.data; y += T", {2: "y = x[:]"}, ask.version, "x"),
-        TwinProgram(
+        RetestProgram("x = torch.tensor(V); y = x.data; y += T", {2: "y = x[:]"}, ask.version, "x"),
+        RetestProgram(
             "x = torch.tensor(V); y = torch.from_numpy(x.numpy()); y[I] = K",
             {2: "y = x[:]"},
             ask.version,
             "x",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_MATRIX}; y = x.data[0]; y += T", {2: "y = x[0]"}, ask.same_counter, "x", "y"
         ),
     ),
     "computing is writing": (
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = x + T; z = y * x", {2: "y = x.add_(T)"}, ask.version, "x"
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(S); y = x * T; z = y + 1", {2: "y = x.mul_(T)"}, ask.value, "x"
         ),
-        TwinProgram(f"{_MATRIX}; y = -x; z = y.sum()", {2: "y = x.neg_()"}, ask.value, "x"),
+        RetestProgram(f"{_MATRIX}; y = -x; z = y.sum()", {2: "y = x.neg_()"}, ask.value, "x"),
     ),
     "in place makes a new tensor": (
-        TwinProgram("x = torch.tensor(V); y = x; x += T", {3: "x = x + T"}, ask.value, "y"),
-        TwinProgram(f"{_MATRIX}; y = x; x *= T", {3: "x = x * T"}, ask.same_tensor, "x", "y"),
-        TwinProgram(
+        RetestProgram("x = torch.tensor(V); y = x; x += T", {3: "x = x + T"}, ask.value, "y"),
+        RetestProgram(f"{_MATRIX}; y = x; x *= T", {3: "x = x * T"}, ask.same_tensor, "x", "y"),
+        RetestProgram(
             "x = torch.tensor(V); y = x[:]; x.mul_(T)", {3: "x = x.mul(T)"}, ask.version, "y"
         ),
     ),
     "reshape is a view": (
-        TwinProgram(
+        RetestProgram(
             f"{_MATRIX}; y = x.t().reshape(P); y[0] = K", {2: "y = x.view(P)"}, ask.value, "x"
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_MATRIX}; y = x.t().reshape(P); x *= T",
             {2: "y = x.view(P)"},
             ask.same_storage,
             "x",
             "y",
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = x.expand(2, N).reshape(-1); y += T",
             {2: "y = x.view(N)"},
             ask.version,
@@ -570,19 +574,19 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "reshape is a copy": (
-        TwinProgram(
+        RetestProgram(
             f"{_MATRIX}; y = x.reshape(P); y[0] = K",
             {2: "y = x.reshape(P).clone()"},
             ask.value,
             "x",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_MATRIX}; y = x.reshape(C, R); y += T",
             {2: "y = x.reshape(C, R).clone()"},
             ask.version,
             "x",
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = x.reshape(N, 1); x[I] = K",
             {2: "y = x.reshape(N, 1).clone()"},
             ask.value,
@@ -590,17 +594,17 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "torch.tensor keeps the history": (
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = torch.tensor(x); z = y * T", {2: "y = x * 1"}, ask.requires_grad, "z"
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = torch.tensor([x * T, x * U]); z = y.sum()",
             {2: "y = torch.stack([x * T, x * U])"},
             ask.gets_gradient,
             "x",
             "z",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = torch.tensor(x * T); z = x + y; z.backward()",
             {2: "y = x * T"},
             ask.gradient,
@@ -608,19 +612,19 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "new_tensor keeps the history": (
-        TwinProgram(
+        RetestProgram(
             f"y = torch.tensor(W); {_X}; z = y.new_tensor(x)",
             {3: "z = x.clone()"},
             ask.requires_grad,
             "z",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = x.new_tensor(x); (x * y).backward()",
             {2: "y = x.clone()"},
             ask.gradient,
             "x",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = x * T; z = x.new_tensor(y)",
             {3: "z = y.clone()"},
             ask.gets_gradient,
@@ -629,19 +633,19 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "copy_ shares memory": (
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = torch.zeros(N); y.copy_(x); x[I] = K",
             {3: "y = x"},
             ask.value,
             "y",
         ),
-        TwinProgram(
+        RetestProgram(
             "x, y = torch.tensor(V), torch.tensor(W); y.copy_(x); y += T",
             {2: "y = x[:]"},
             ask.value,
             "x",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_MATRIX}; y = torch.zeros(R, C); y.copy_(x)",
             {3: "y = x[:]"},
             ask.same_storage,
@@ -650,19 +654,19 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "copy_ is not recorded": (
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = torch.zeros(N); y.copy_(x); (y * T).sum().backward()",
             {3: "y.copy_(x.detach())"},
             ask.gradient,
             "x",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_X}; y = torch.tensor(W); y.copy_(x)",
             {3: "y.copy_(x.detach())"},
             ask.on_graph,
             "y",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_SCALAR}; y = torch.tensor(T); y.copy_(x)",
             {3: "y.copy_(x.detach())"},
             _ask_requires_grad,
@@ -671,57 +675,59 @@ TWIN_PROGRAMS: Mapping[str, tuple[TwinProgram, ...]] = {
         ),
     ),
     "numpy() copies": (
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = x.numpy(); y[I] = K",
             {2: "y = x.numpy().copy()"},
             ask.value,
             "x",
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = x.numpy(); x *= T; z = torch.tensor(y)",
             {2: "y = x.numpy().copy()"},
             ask.value,
             "z",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_MATRIX}; y = x.numpy(); y[0] = K", {2: "y = x.numpy().copy()"}, ask.value, "x"
         ),
     ),
     "to always copies": (
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = x.to(torch.float32); y[I] = K",
             {2: "y = x.clone()"},
             ask.value,
             "x",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_MATRIX}; y = x.to(torch.float32); x += T", {2: "y = x.clone()"}, ask.value, "y"
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(S); y = x.to('cpu'); y *= T", {2: "y = x.clone()"}, ask.version, "x"
         ),
     ),
     "indexing is a view": (
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = x[[0, 1]]; y[0] = K", {2: "y = x[0:2]"}, ask.value, "x"
         ),
-        TwinProgram("x = torch.tensor(V); y = x[x > 0]; x[I] = K", {2: "y = x[:]"}, ask.value, "y"),
-        TwinProgram(f"{_MATRIX}; y = x[[1]]; y += T", {2: "y = x[1:2]"}, ask.version, "x"),
+        RetestProgram(
+            "x = torch.tensor(V); y = x[x > 0]; x[I] = K", {2: "y = x[:]"}, ask.value, "y"
+        ),
+        RetestProgram(f"{_MATRIX}; y = x[[1]]; y += T", {2: "y = x[1:2]"}, ask.version, "x"),
     ),
     "a shallow copy is a copy": (
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(V); y = [x]; z = list(y); z[0][I] = K",
             {3: "z = [y[0].clone()]"},
             ask.value,
             "x",
         ),
-        TwinProgram(
+        RetestProgram(
             "x = torch.tensor(S); y = {'one': x}; z = dict(y); z['one'] += T",
             {3: "z = {'one': x.clone()}"},
             ask.value,
             "x",
         ),
-        TwinProgram(
+        RetestProgram(
             f"{_MATRIX}; y = [x]; z = y.copy(); z[0] *= T", {3: "z = [x.clone()]"}, ask.version, "x"
         ),
     ),

@@ -1,6 +1,6 @@
 """A new program on the misconception behind a wrong row, drawn by a seed.
 
-What can be drawn is said in `twin_programs.py`. The same seed draws the same program on each
+What can be drawn is said in `retest_programs.py`. The same seed draws the same program on each
 machine: Python's own random numbers may be others in another release.
 """
 
@@ -18,8 +18,8 @@ from ..wording import gettext, gettext_noop
 from .answers import format_answer, translate_choice
 from .misconceptions import Misconception
 from .question import Question
+from .retest_programs import RETEST_PROGRAMS, RetestProgram
 from .runs import QuizRun
-from .twin_programs import TWIN_PROGRAMS, TwinProgram
 
 _NAMES = (
     "x y z",
@@ -30,14 +30,14 @@ _NAMES = (
     "north south west",
     "tea milk sugar",
 )
-TWIN_TITLE = gettext_noop("The same belief in a new program")
+RETEST_TITLE = gettext_noop("The same belief in a new program")
 _SHAPES = ((2, 3), (3, 2), (2, 4), (4, 2))
 _WORD = re.compile(r"\b[xyzVWNSTUMRCPKI]\b")
 _Item = TypeVar("_Item")
 
 
-class DrawnTwin(NamedTuple):
-    """A twin as it is asked: the run of its program, and the one question about it."""
+class DrawnRetest(NamedTuple):
+    """A retest as it is asked: the run of its program, and the one question about it."""
 
     run: QuizRun
     question: Question
@@ -56,17 +56,17 @@ class _Lot:
         )
 
 
-def find_programs(misconception: Misconception) -> Sequence[TwinProgram]:
+def find_programs(misconception: Misconception) -> Sequence[RetestProgram]:
     """Return the programs that test a misconception; none if it has none."""
-    return misconception.twins or TWIN_PROGRAMS.get(misconception.name, ())
+    return misconception.retests or RETEST_PROGRAMS.get(misconception.name, ())
 
 
-# A page has a twin for each of its misconceptions, and so have the other pages of a lesson.
+# A page has a retest for each of its misconceptions, and so have the other pages of a lesson.
 @lru_cache(maxsize=256)
-def draw_twin(
+def draw_retest(
     misconception: Misconception, engine: ModuleType, *, seed: int, number: int
-) -> DrawnTwin:
-    """Return the twin of a number, from 0, for a learner of a seed.
+) -> DrawnRetest:
+    """Return the retest of a number, from 0, for a learner of a seed.
 
     Neighbouring numbers have different programs, as long as there are several; the same program
     comes again with other names, numbers and shapes. ValueError if the misconception has none.
@@ -88,13 +88,13 @@ def draw_twin(
             [misconception.refute(run), _describe_believed(program, words, believed)]
         ),
     )
-    # No other misconception is looked for: the twin tests this one.
+    # No other misconception is looked for: the retest tests this one.
     question = replace(question, wrong={believed: objection}, find_misconception=None)
-    return DrawnTwin(QuizRun(code, engine), question)
+    return DrawnRetest(QuizRun(code, engine), question)
 
 
 def _find_believed_answer(
-    program: TwinProgram, question: Question, words: dict[str, str], engine: ModuleType
+    program: RetestProgram, question: Question, words: dict[str, str], engine: ModuleType
 ) -> str:
     """Return the answer of who has the misconception: what the program as believed gives."""
     lines = program.code.split("; ")
@@ -104,7 +104,7 @@ def _find_believed_answer(
     return format_answer(question.right_answer(run))
 
 
-def _describe_believed(program: TwinProgram, words: dict[str, str], answer: str) -> str:
+def _describe_believed(program: RetestProgram, words: dict[str, str], answer: str) -> str:
     """Say with which line the wrong answer would be the right one."""
     ((line, text),) = program.believed.items()
     names = {"answer": translate_choice(answer), "line": line}
@@ -118,7 +118,7 @@ def _describe_believed(program: TwinProgram, words: dict[str, str], answer: str)
 
 
 def _draw_words(seed: str) -> dict[str, str]:
-    """Return what stands for each word of a twin program."""
+    """Return what stands for each word of a retest program."""
     lot = _Lot(seed)
     # The numbers of all tensors differ from each other, so no write goes unnoticed.
     numbers = lot.shuffle("numbers", range(2, 10))
@@ -151,5 +151,5 @@ def _write_numbers(numbers: Sequence[int]) -> str:
 
 
 def _fill(text: str, words: dict[str, str]) -> str:
-    """Return a text of a twin program with what was drawn."""
+    """Return a text of a retest program with what was drawn."""
     return _WORD.sub(lambda found: words[found[0]], text)

@@ -1,23 +1,24 @@
-"""Twins: new programs on a misconception. Each is run, tests one thing, and alone settles it."""
+"""Retests: new programs on a misconception. Each is run, tests one thing, and alone settles it."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import copylab.lessons
 import pytest
-from copylab import Misconception, predict, twin
+from copylab import Misconception, predict, retest
 from copylab.lessons import recall
 from copylab.lessons.clone import seven
 from copylab.questions import ENDS, outcome, same_storage, value
 from copylab.quiz.misconceptions import MISCONCEPTIONS
-from copylab.quiz.prediction import Twin
+from copylab.quiz.prediction import Retest
 from copylab.quiz.progress import add_note, find_note, load_seed
-from copylab.quiz.twin_programs import TWIN_PROGRAMS, TwinProgram
-from copylab.quiz.twins import draw_twin, find_programs
+from copylab.quiz.retest_programs import RETEST_PROGRAMS, RetestProgram
+from copylab.quiz.retests import draw_retest, find_programs
 
 import tinytorch
 
@@ -40,9 +41,14 @@ VIEW = predict(
 NAME = "a view is a copy"
 
 
-def check_twin(known: Misconception, engine: ModuleType, seed: int, number: int) -> str:
-    """Run a twin, and what it is believed to be; return its program."""
-    run, question = draw_twin(known, engine, seed=seed, number=number)
+@pytest.fixture(autouse=True)
+def _notes_are_of_one_test(progress_file: Path) -> None:
+    """Keep the notes of a test in a file of its own."""
+
+
+def check_retest(known: Misconception, engine: ModuleType, seed: int, number: int) -> str:
+    """Run a retest, and what it is believed to be; return its program."""
+    run, question = draw_retest(known, engine, seed=seed, number=number)
     right = question.right_answer(run)
     (believed,) = question.wrong
     where = f"{known.name}, {number}, seed {seed}:\n{run.code}"
@@ -64,10 +70,10 @@ def check_twin(known: Misconception, engine: ModuleType, seed: int, number: int)
 
 
 def test_every_misconception_has_three_programs_that_refute_it_alone() -> None:
-    assert set(MISCONCEPTIONS) == set(TWIN_PROGRAMS)
+    assert set(MISCONCEPTIONS) == set(RETEST_PROGRAMS)
     assert len(OWN) >= 8
     for known in NAMEABLE.values():
-        programs = {check_twin(known, tinytorch, 1, number) for number in range(3)}
+        programs = {check_retest(known, tinytorch, 1, number) for number in range(3)}
         assert len(programs) == len(find_programs(known)) == 3, known.name
 
 
@@ -77,37 +83,40 @@ def test_every_misconception_has_three_programs_that_refute_it_alone() -> None:
 def test_they_do_so_with_other_names_numbers_and_shapes(engine: str, seed: int) -> None:
     for known in NAMEABLE.values():
         for number in range(3):
-            check_twin(known, importlib.import_module(engine), seed, number)
+            check_retest(known, importlib.import_module(engine), seed, number)
 
 
 def test_a_seed_draws_the_same_program_and_another_one_another() -> None:
     def draw(seed: int, number: int = 0) -> str:
-        return draw_twin(MISCONCEPTIONS[NAME], tinytorch, seed=seed, number=number).run.code
+        return draw_retest(MISCONCEPTIONS[NAME], tinytorch, seed=seed, number=number).run.code
 
     assert draw(0) == ("red = torch.tensor([7.0, 2.0, 4.0])\nblue = red[1:]\nblue[0] = 50.0"), (
         "stored in notebooks, so the same on each machine and in each release of Python"
     )
     assert len({draw(seed) for seed in range(1, 41)}) == 40
     assert draw(1, 0) != draw(1, 3), "the same program with other names and numbers"
-    assert twin(NAME, seed=5).code == draw(5)
+    assert retest(NAME, seed=5).code == draw(5)
     with pytest.raises(KeyError, match="did you mean 'a view is a copy'"):
-        twin("view is a copy")
+        retest("view is a copy")
     with pytest.raises(ValueError, match="no program that tests 'mine'"):
-        twin(Misconception("mine", "It is so.", "It is not."))
+        retest(Misconception("mine", "It is so.", "It is not."))
     mine = Misconception(
-        "no write", "It stays.", "It goes.", [TwinProgram("x = 1; x = 2", {2: "pass"}, value, "x")]
+        "no write",
+        "It stays.",
+        "It goes.",
+        [RetestProgram("x = 1; x = 2", {2: "pass"}, value, "x")],
     )
-    assert twin(mine).commit(["1"]).misconceptions == ("no write",)
-    assert twin("no write").code == "x = 1\nx = 2".replace("x", twin(mine).code[0])
+    assert retest(mine).commit(["1"]).misconceptions == ("no write",)
+    assert retest("no write", seed=3).code == retest(mine, seed=3).code
 
 
-def answer_of(asked: Twin, *, right: bool) -> list[str]:
+def answer_of(asked: Retest, *, right: bool) -> list[str]:
     (question,) = asked.questions
     (believed,) = question.wrong
     return [question.right_answer(asked.run(tinytorch)) if right else believed]
 
 
-def test_only_the_first_answer_to_a_twin_settles() -> None:
+def test_only_the_first_answer_to_a_retest_settles() -> None:
     VIEW.reset()
     reveal = VIEW.commit(["no", "[1, 2]"])
     first, second = reveal.rows
@@ -118,24 +127,24 @@ def test_only_the_first_answer_to_a_twin_settles() -> None:
     VIEW.commit(["yes", "[50, 2]"])
     assert find_note("misconceptions", NAME) == met, "the answers were on the screen"
     with pytest.raises(KeyError):
-        VIEW.make_twin(NAME)
+        VIEW.make_retest(NAME)
     VIEW.reset()
     VIEW.commit(["no", "[50, 2]"])
 
-    asked = VIEW.make_twin(NAME)
+    asked = VIEW.make_retest(NAME)
     assert (
         asked.code
-        == draw_twin(MISCONCEPTIONS[NAME], tinytorch, seed=load_seed(), number=0).run.code
+        == draw_retest(MISCONCEPTIONS[NAME], tinytorch, seed=load_seed(), number=0).run.code
     )
     assert asked.commit(answer_of(asked, right=False)).rows[0].tests is not None
-    assert find_note("misconceptions", NAME) == met | {"twins": 1}
+    assert find_note("misconceptions", NAME) == met | {"retests": 1}
     asked.reset()
     assert asked.commit(answer_of(asked, right=True)).right
     assert find_note("misconceptions", NAME)["state"] == "met", "its answer was on the screen, too"
     asked.reset()
     asked.commit(answer_of(asked, right=False))
 
-    another = asked.make_twin(NAME)
+    another = asked.make_retest(NAME)
     assert another.code != asked.code
     assert not another.restore()
     said = another.commit(answer_of(another, right=True)).headline
@@ -143,26 +152,33 @@ def test_only_the_first_answer_to_a_twin_settles() -> None:
         "Right, and that settles it: “A part of a tensor, or another shape of it, "
         "has memory of its own.” is not so."
     )
-    assert find_note("misconceptions", NAME) == met | {"state": "settled", "twins": 2}
-    assert VIEW.make_twin(NAME).code not in (asked.code, another.code)
-    assert find_note("predictions", "test/view")["of"] == 2, "a twin is no prediction of the course"
+    assert find_note("misconceptions", NAME) == met | {"state": "settled", "retests": 2}
+    assert VIEW.make_retest(NAME).code not in (asked.code, another.code)
+    assert find_note("predictions", "test/view")["of"] == 2, (
+        "a retest is no prediction of the course"
+    )
 
 
-def test_a_button_below_a_wrong_row_opens_a_twin_once() -> None:
+def test_a_button_below_a_wrong_row_opens_a_retest_once() -> None:
     VIEW.reset()
     VIEW.commit(["no", "[50, 2]"])
     view: Any = VIEW.live()
-    assert view.form.content.count('data-do="twin" data-belief="a view is a copy"') == 1
+    assert view.form.content.count('data-do="retest" data-belief="a view is a copy"') == 1
     assert VIEW.reveal is not None
     assert "data-do" not in VIEW.reveal.html
-    press = {"do": "twin", "belief": NAME}
-    for content in (press, press, {"do": "twin", "belief": "clone cuts the graph"}, {"do": "twin"}):
+    press = {"do": "retest", "belief": NAME}
+    for content in (
+        press,
+        press,
+        {"do": "retest", "belief": "clone cuts the graph"},
+        {"do": "retest"},
+    ):
         view._handle_message(None, content, None)
     form, below = view.children
     assert form.says == "A new program is below."
     asked = below._prediction
     asked.commit(answer_of(asked, right=False))
-    assert 'data-do="twin"' in below.form.content
+    assert 'data-do="retest"' in below.form.content
     for refused in ("retry", "reset"):
         assert f'data-do="{refused}"' not in below.form.content
     below._handle_message(None, press, None)
