@@ -126,7 +126,7 @@ def test_a_lesson_is_predicted_without_a_kernel(watched: Watched, tmp_path: Path
         buttons.nth(number).click()
     again = view.locator(".cl-retest")
     expect(again).to_have_count(2)
-    expect(again.last.locator("input")).to_be_focused()
+    expect(again.first.locator("select, input")).to_be_focused()
     for place, name, is_right in zip(again.all(), names[1:], (False, True), strict=False):
         retest = Retest(name, seed=0, number=0, engine=tinytorch)
         (question,) = retest.questions

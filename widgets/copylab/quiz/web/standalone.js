@@ -240,17 +240,18 @@ function makeModel(program, data, el) {
   };
 }
 
-/** Show a new program on a misconception below a prediction, once. */
+/** Show a new program on a misconception below a prediction, once, and go to its field. */
 function showRetest(el, program, data, tests) {
-  const isThere = [...el.querySelectorAll(":scope > .cl-retest")].some((place) => place.dataset.belief === tests);
-  if (isThere) return;
-  const place = document.createElement("div");
-  place.className = "cl-retest";
-  place.dataset.belief = tests;
-  el.append(place);
-  const model = makeModel(makeRetestProgram(program, data, tests), makeRetestData(data, tests), place);
-  render({ model, el: place });
-  place.querySelector("select, input").focus();
+  let place = [...el.querySelectorAll(":scope > .cl-retest")].find(({ dataset }) => dataset.belief === tests);
+  if (!place) {
+    place = document.createElement("div");
+    place.className = "cl-retest";
+    place.dataset.belief = tests;
+    el.append(place);
+    const model = makeModel(makeRetestProgram(program, data, tests), makeRetestData(data, tests), place);
+    render({ model, el: place });
+  }
+  place.querySelector("select, input, .cl-headline").focus();
 }
 
 for (const el of document.querySelectorAll(".cl-page[data-prediction]")) {
