@@ -64,6 +64,18 @@ def test_a_page_stores_what_other_copies_do() -> None:
     assert len(drawn) < sum(len(form.parts) for form in forms.values()), "what is equal, once"
 
 
+def test_a_page_stores_them_of_a_loop_at_a_level() -> None:
+    """Rounds have pictures of their own, which come before those of other runs."""
+    code = "w = torch.ones(2)\nfor _ in range(2):\n    v = w.detach()\n    v += 1"
+    made = steps(code, engine=tinytorch, level="names")
+    pack = json.loads(made.html.rpartition('type="application/json">')[2].partition("<")[0])
+    assert len(pack["texts"]["form"]) > 1
+    numbers = [int(number) for number in pack["texts"]["memory svg"]]
+    assert numbers == sorted(numbers)
+    assert any(len(made) < number < 1000 for number in numbers)
+    assert numbers[-1] > 1000
+
+
 def function() -> object:
     x = tinytorch.ones(2)
     return x.clone()

@@ -47,10 +47,12 @@ class Pack:
         self._texts: dict[str, dict[int, list[str]]] = {}
 
     def add(self, kind: str, number: int, text: str) -> None:
-        """Add a text; the numbers of each kind must increase."""
-        self._texts.setdefault(kind, {})[number] = [
-            self._parts.setdefault(part, part) for part in _cut_into_parts(text)
-        ]
+        """Add a text; raises ValueError unless the numbers of each kind increase."""
+        texts = self._texts.setdefault(kind, {})
+        # A text refers to the one before it, and scripts read the keys of an object in their order.
+        if texts and number <= next(reversed(texts)):
+            raise ValueError(f"number {number} of {kind} does not come after those before it")
+        texts[number] = [self._parts.setdefault(part, part) for part in _cut_into_parts(text)]
 
     def to_json(self, room: int, dispensable_kinds: Sequence[str] = ()) -> str:
         """Return the table and the texts as JSON that is safe in a <script>.

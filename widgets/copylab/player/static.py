@@ -308,14 +308,14 @@ class StaticForm:
             pack.add(f"{key.kind} text", key.number, picture.text)
             if key not in without or key in used:
                 pack.add(f"{key.kind} svg", key.number, picture.svg)
+        for number, picture in sorted(self._pictures_of_groups.items()):
+            pack.add("memory text", number, picture.text)
+            pack.add("memory svg", number, picture.svg)
         for other in sorted(others, key=lambda other: other.number):
             pack.add("form", other.number, other.html)
             for key, picture in other.pictures.items():
                 pack.add(f"{key.kind} text", key.number, picture.text)
                 pack.add(f"{key.kind} svg", key.number, picture.svg)
-        for number, picture in sorted(self._pictures_of_groups.items()):
-            pack.add("memory text", number, picture.text)
-            pack.add("memory svg", number, picture.svg)
         return pack
 
     def _fit_others(self, room: int) -> list[_OtherForm]:
@@ -324,9 +324,11 @@ class StaticForm:
         room: characters that are left of the page beside the pack. The first ones without gaps, and
         none is made behind them.
         """
-        size = len(self._make_pack().to_json(NOTEBOOK_LIMIT))
+        size = 0
         others: list[_OtherForm] = []
         for other in self._make_others():
+            # Most programs have no copy.
+            size = size or len(self._make_pack().to_json(NOTEBOOK_LIMIT))
             more = [*others, other]
             taken = len(self._make_pack(others=more).to_json(NOTEBOOK_LIMIT)) - size
             if taken > min(OTHERS_LIMIT, room - size):

@@ -45,7 +45,6 @@ class PillRow {
     [this.open, this.shut] = [open, shut];
     this.shut.hidden = true;
     this.root = makeElement("div", group, open, shut);
-    this.at = -1;
     if (this.copies.length) this.showCopy(0);
   }
 
@@ -77,7 +76,6 @@ class PillRow {
 
   /** Show the pills of one copy; those of the others keep their room. */
   showCopy(at) {
-    this.at = at;
     this.choice.value = at;
     for (const [other, group] of this.groups.entries()) group.classList.toggle("cl-away", other !== at);
   }
