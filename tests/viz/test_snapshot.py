@@ -3,6 +3,7 @@
 import dataclasses
 import gc
 import pickle
+import sys
 import weakref
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from viz.programs import run
 
 from tinytorch.viz import snapshot
+from tinytorch.viz.read import reader
 from tinytorch.viz.read.counter_sharing import get_version_setter
 from tinytorch.viz.read.identity import ObjectIdentity
 
@@ -237,12 +239,24 @@ def test_large_storages_are_read_at_their_ends_and_where_views_begin(engine: Mod
     assert storage.value(100) == (False, None)
 
 
-def test_a_chain_of_many_nodes_is_read_up_to_a_limit(engine: ModuleType) -> None:
+def test_a_chain_of_many_nodes_is_read_up_to_a_limit(
+    engine: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = SimpleNamespace(RLIMIT_STACK=0, RLIM_INFINITY=-1)
+    monkeypatch.setattr(sys, "platform", "linux")
+    for stack, most in ((8 << 20, 10_000), (-1, 10_000), (1 << 20, 5_000)):
+        limits.getrlimit = lambda _, stack=stack: (stack, -1)
+        monkeypatch.setattr(reader, "resource", limits)
+        assert reader.find_most_nodes() == most
+    monkeypatch.setattr(reader, "resource", None)
+    assert reader.find_most_nodes() == 5_000
+    monkeypatch.setattr(reader, "MAX_NODES", 5_000)
     x = engine.ones(1, requires_grad=True)
     y = x
     for _ in range(20_000):
         y = y + 1
     snap = snapshot(x=x, y=y)
+    assert gc.isenabled()
     assert len(snap.nodes) == 5_000
     assert snap.nodes[-1].cut
     assert "only its first 5,000 nodes were read" in snap.notes[0]

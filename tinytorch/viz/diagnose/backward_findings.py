@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..read import NodeRecord, Snapshot, TensorRecord
-from ..wording import format_shape, gettext, join_few_names, ngettext, short_node_name
+from ..wording import MOST_NAMES, format_shape, gettext, join_few_names, ngettext, short_node_name
 from .finding_words import BackwardFinding, SavedBy, all_saved, phrase_first_saved, phrase_others
 from .hazards import select_stale
 from .refusals import (
@@ -288,12 +288,22 @@ def _find_not_compared(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[Bac
         if pair.saved.state == "live" and pair.saved.bytes_unchanged is None:
             groups.setdefault(pair.saved.not_read, []).append(pair)
     for reason, group in groups.items():
-        names = join_few_names(_name_saved(snap, pair) for pair in group)
+        names = _name_few_saved(snap, group)
         yield (
             _describe_unreadable(group, names, reason)
             if reason
             else _describe_first_look(group, names)
         )
+
+
+def _name_few_saved(snap: Snapshot, group: Sequence[SavedBy]) -> str:
+    distinct = {pair.saved.tensor or f"{pair.node.id} {pair.saved.name}": pair for pair in group}
+    # Of thousands, the others are only counted: by their keys.
+    names = [
+        _name_saved(snap, pair) if number < MOST_NAMES else key
+        for number, (key, pair) in enumerate(distinct.items())
+    ]
+    return join_few_names(names)
 
 
 def _name_saved(snap: Snapshot, pair: SavedBy) -> str:

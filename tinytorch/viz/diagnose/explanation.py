@@ -24,7 +24,14 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
-from ..read import NodeRecord, Snapshot, TensorRecord, collect_tensors, read_snapshot
+from ..read import (
+    NodeRecord,
+    Snapshot,
+    TensorRecord,
+    collect_tensors,
+    pause_garbage_collection,
+    read_snapshot,
+)
 from ..wording import escape_unseen, format_repr, gettext, join_few_names, join_lines, ngettext
 from .backward_findings import find_findings
 from .dry_run import RunResult, run_backward
@@ -122,7 +129,8 @@ def _judge_roots(
     scalars = [root for root in roots if root.numel == 1]
     for root in scalars or roots:
         nodes = snap.nodes_behind(root)
-        findings = list(find_findings(snap, root, nodes, used))
+        with pause_garbage_collection():
+            findings = list(find_findings(snap, root, nodes, used))
         if runs_code and _decide_verdict(findings) != "raises":
             tensor = find_tensor(root)
             result = None if tensor is None else run_backward(tensor)

@@ -25,7 +25,7 @@ from .probe import (
     version_of,
 )
 from .random_states import RandomStates
-from .reader import list_tensors_behind, read_snapshot, snapshot
+from .reader import list_tensors_behind, pause_garbage_collection, read_snapshot, snapshot
 from .records import GradientSpec, NodeRecord, SavedRecord, StorageRecord, TensorRecord
 from .retained_gradients import RetainedGradients
 from .sharing import FoundSharing, SharedFact, find_sharing
@@ -69,6 +69,7 @@ __all__ = [
     "list_tensors_behind",
     "modules",
     "parse_stale_versions",
+    "pause_garbage_collection",
     "read_snapshot",
     "snapshot",
     "things_in",

@@ -12,10 +12,12 @@ read are not read (see `probe`).
 
 from __future__ import annotations
 
+import gc
 import operator
 import sys
 from collections import Counter as Counts
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from types import FrameType
 from typing import Any
@@ -46,13 +48,47 @@ from .saved import FoundSaved, SavedReader
 from .snapshots import LastIds, Snapshot
 from .user_code import read_function
 
-MAX_NODES = 5_000
-"""A larger graph is read up to here; the snapshot says so.
+try:
+    import resource
+except ImportError:  # on Windows
+    resource = None
 
-Once Python has seen a node of torch's, torch 2.13 frees it by recursion: dropping a chain of 50,000
-nodes that were all looked at ends the process where the stack has 8 MB, which is about 190 bytes a
-node; some systems give a program 2 MB, or 1. What was not looked at is freed by a loop.
-"""
+_LARGE_STACK = 8 << 20
+"""Bytes of the stack that Linux gives a program and its threads, unless told otherwise."""
+
+
+def find_most_nodes() -> int:
+    """Return how many nodes of a graph are read at most.
+
+    Once Python has seen a node of torch's, torch 2.13 frees it by recursion, which takes some 190
+    bytes of the stack: a chain of 50,000 nodes that were all looked at ends the process where the
+    stack has 8 MB, one of 10,000 where it has 1 MB, as on some systems. What was not looked at is
+    freed by a loop.
+    """
+    if resource is None or sys.platform != "linux":
+        return 5_000
+    limit, _ = resource.getrlimit(resource.RLIMIT_STACK)
+    return 10_000 if limit == resource.RLIM_INFINITY or limit >= _LARGE_STACK else 5_000
+
+
+MAX_NODES = find_most_nodes()
+"""A larger graph is read up to here; the snapshot says so."""
+
+
+@contextmanager
+def pause_garbage_collection() -> Iterator[None]:
+    """Search for no garbage meanwhile.
+
+    A look makes so many objects that Python would search all those of the process several times,
+    which with torch takes longer than the look: a third of 1 s for 4,000 nodes.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def snapshot(
@@ -104,7 +140,7 @@ def read_snapshot(
     collected = collect_tensors_and_arrays(args, named, frame)
     pairs, own_arrays = collected.pairs, collected.arrays
     # A subclass or a mode would be asked by the look, and could refuse it, record it or change it.
-    with disable_overrides(), hold_identities() as identities:
+    with pause_garbage_collection(), disable_overrides(), hold_identities() as identities:
         reader = _Reader(values, collected.held_by_modules, collected.optimizer_places)
         for name, tensor in pairs:
             if is_tensor(tensor):

@@ -11,6 +11,7 @@ from .catalogue import (
     use_language,
 )
 from .labels import (
+    MOST_NAMES,
     columns_that_fit,
     cut_middle,
     escape_name,
@@ -32,6 +33,7 @@ from .labels import (
 from .language_cache import cache_in_language, cached_property_in_language
 
 __all__ = [
+    "MOST_NAMES",
     "add_catalogue",
     "cache_in_language",
     "cached_property_in_language",

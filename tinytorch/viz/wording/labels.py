@@ -22,7 +22,7 @@ one not an opening sign: Chinese and Japanese have no spaces to break at."""
 SIZES = {"s": 11.0, "l": 13.0}
 """Sizes of fonts in px, by class; 12 px otherwise."""
 _JOINERS = "\u200c\u200d"
-_MAX_NAMES = 5
+MOST_NAMES = 5
 """Longer lists of names are cut to one less, and a number."""
 
 
@@ -212,13 +212,14 @@ def join_names(names: Sequence[str]) -> str:
 def join_few_names(names: Iterable[str]) -> str:
     """Return `a, b and c`; of more than five names four, and how many others there are."""
     distinct = list(dict.fromkeys(names))
-    if len(distinct) > _MAX_NAMES:
-        listed = distinct[: _MAX_NAMES - 1]
+    if len(distinct) > MOST_NAMES:
+        listed = distinct[: MOST_NAMES - 1]
         others = len(distinct) - len(listed)
         distinct = [*listed, gettext("{number} more", number=others)]
     return join_names(distinct)
 
 
+@lru_cache(maxsize=1_000)  # a graph of thousands of nodes has few kinds
 def short_node_name(name: str) -> str:
     """Return a node's name as it is printed: `CopySlices` for `torch::autograd::CopySlices`."""
     return escape_name(escape_unseen(name).rpartition("::")[2])
