@@ -72,6 +72,11 @@ def test_a_page_stores_them_of_a_loop_at_a_level() -> None:
     assert len(pack["texts"]["form"]) > 1
     numbers = [int(number) for number in pack["texts"]["memory svg"]]
     assert numbers == sorted(numbers)
+    said = {form.pills.says for _, form in made._make_stored_forms() if form.pills}
+    assert ".data instead of detach on line 3." in said, "the rest is not taught yet"
+    assert any(
+        each.endswith("w is now [1, 1], was [3, 3]; v is now [2, 2], was [3, 3].") for each in said
+    )
     assert any(len(made) < number < 1000 for number in numbers)
     assert numbers[-1] > 1000
 

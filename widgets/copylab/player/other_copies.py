@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tinytorch.viz import Snapshot, format_values
+from tinytorch.viz import LEVELS, Level, Snapshot, format_values
 
 from ..copying import ProgramCopy, find_program_copies
 from ..run import Limits, RecordedRun
@@ -134,8 +134,8 @@ def may_store_runs(run: RecordedRun) -> bool:
 # -- what an exchange changed ------------------------------------------------------
 
 
-def describe_exchange(pills: Pills, before: RunEnd, now: RunEnd) -> str:
-    """Return the sentence on what other copies changed at the end of a run."""
+def describe_exchange(pills: Pills, before: RunEnd, now: RunEnd, level: Level) -> str:
+    """Return the sentence on what other copies changed at the end of a run, no more than a level."""
     exchanges = []
     for index, name in sorted(pills.choices.items()):
         copy = pills.copies[index]
@@ -144,7 +144,7 @@ def describe_exchange(pills: Pills, before: RunEnd, now: RunEnd) -> str:
         exchanges.append(
             gettext("{new} instead of {old} on line {line}", new=new, old=old, line=line)
         )
-    differences = list(_list_differences(before, now))
+    differences = list(_list_differences(before, now, level))
     missing = len(differences) - _MOST_DIFFERENCES
     if missing > 0:
         differences[_MOST_DIFFERENCES:] = [gettext("and {number} more", number=missing)]
@@ -156,7 +156,7 @@ def describe_exchange(pills: Pills, before: RunEnd, now: RunEnd) -> str:
     )
 
 
-def _list_differences(before: RunEnd, now: RunEnd) -> Iterator[str]:
+def _list_differences(before: RunEnd, now: RunEnd, level: Level) -> Iterator[str]:
     """Yield in what the ends of two runs differ; nothing if they cannot be compared."""
     if "error" in (before.run.ended, now.run.ended):
         yield from _compare_errors(before.run, now.run)
@@ -170,7 +170,8 @@ def _list_differences(before: RunEnd, now: RunEnd) -> Iterator[str]:
             yield gettext("a gradient is now wrong, and no error says so")
         else:
             yield gettext("no gradient is found wrong any more")
-    yield from _compare_ends(before.run.steps[-1].seen.snapshot, now.run.steps[-1].seen.snapshot)
+    end_before, end_now = before.run.steps[-1].seen, now.run.steps[-1].seen
+    yield from _compare_ends(end_before.snapshot, end_now.snapshot, level)
 
 
 def _compare_errors(before: RecordedRun, now: RecordedRun) -> Iterator[str]:
@@ -195,17 +196,20 @@ def _phrase_error(run: RecordedRun) -> str:
     return gettext("{error} {place}", error=run.error.partition(":")[0], place=place)
 
 
-def _compare_ends(before: Snapshot, now: Snapshot) -> Iterator[str]:
+def _compare_ends(before: Snapshot, now: Snapshot, level: Level) -> Iterator[str]:
     """Yield in what tensors of the same names differ, or that they do not in any of that."""
     names = [name for name, _ in now.names if name in dict(before.names)]
     differences = [
         *_compare_facts(_read_values(before, names), _read_values(now, names)),
-        *_compare_relations(before, now, names),
-        *_compare_facts(_read_attributes(before, names), _read_attributes(now, names)),
+        *_compare_relations(before, now, names, level),
+        *_compare_facts(
+            _read_attributes(before, names, level), _read_attributes(now, names, level)
+        ),
     ]
     yield from differences
     known = (*_read_values(before, names).values(), *_read_values(now, names).values())
-    if not differences and None not in known:
+    # At a lower level not all of it was looked at.
+    if not differences and None not in known and level == LEVELS[-1]:
         yield gettext("the same values, gradients and versions, and the same is shared")
 
 
@@ -235,36 +239,44 @@ def _format_small(snap: Snapshot, tensor_id: str) -> str | None:
     return format_values(snap, tensor_id) if is_read else None
 
 
-def _read_attributes(snap: Snapshot, names: Collection[str]) -> dict[str, str | None]:
+def _read_attributes(snap: Snapshot, names: Collection[str], level: Level) -> dict[str, str | None]:
     tensors = {name: snap.tensor(tensor_id) for name, tensor_id in snap.names if name in names}
     flags = {f"{name}.requires_grad": str(each.requires_grad) for name, each in tensors.items()}
     versions = {
         gettext("version of {names}", names=name): str(each.version)
         for name, each in tensors.items()
     }
-    return {**flags, **versions}
+    return {**flags, **(versions if LEVELS.index(level) >= LEVELS.index("counter") else {})}
 
 
-def _compare_relations(before: Snapshot, now: Snapshot, names: list[str]) -> Iterator[str]:
+def _compare_relations(
+    before: Snapshot, now: Snapshot, names: list[str], level: Level
+) -> Iterator[str]:
     """Yield for each pair of names what the two share, where that is another thing now."""
     for position, name in enumerate(names):
         for other in names[:position]:
-            relation = _find_relation(now, name, other)
-            if relation != _find_relation(before, name, other):
+            relation = _find_relation(now, name, other, level)
+            if relation and relation != _find_relation(before, name, other, level):
                 yield gettext(_RELATIONS[relation], name=name, other=other)
 
 
-def _find_relation(snap: Snapshot, name: str, other: str) -> str:
+def _find_relation(snap: Snapshot, name: str, other: str, level: Level) -> str:
+    """Return the key of `_RELATIONS`; empty where a level says nothing of it."""
     first, second = dict(snap.names)[name], dict(snap.names)[other]
     if first == second:
         return "tensor"
+    if level == "names":
+        return ""
     if not snap.shares_cells(first, second):
         return "nothing"
+    if level == "storage":
+        return "memory"
     return "counter" if snap.shares_counter(first, second) else "cells"
 
 
 _RELATIONS = {
     "tensor": gettext_noop("{name} is the same tensor as {other}"),
+    "memory": gettext_noop("{name} shares memory with {other}"),
     "counter": gettext_noop("{name} shares memory and version counter with {other}"),
     "cells": gettext_noop("{name} shares memory with {other}, but not the version counter"),
     "nothing": gettext_noop("{name} shares no memory with {other}"),

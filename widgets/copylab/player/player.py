@@ -276,7 +276,9 @@ class Steps(Sequence[Frame]):
         )
         if not self._choices:
             return pills
-        return replace(pills, says=describe_exchange(pills, original._run_end, self._run_end))
+        return replace(
+            pills, says=describe_exchange(pills, original._run_end, self._run_end, self._level)
+        )
 
     @cached_property
     def added_steps(self) -> int:
