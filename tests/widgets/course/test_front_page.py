@@ -47,7 +47,7 @@ def test_what_is_open_and_what_was_believed(folder: Path) -> None:
     assert "Go on here: [Four more things that are said about clones]" in page
     assert "](02_clone.ipynb#cell-id=predict-rest), in [02 clone" in page
     assert "| 1 of 2 | 1 of 2 | [Four more" in page
-    assert page.count("not settled yet") == 1
+    assert page.count("○ open") == page.count('`retest("detach copies")` asks again') == 1
     assert "<b>" not in page
     assert "<script>" not in page
     for name, cell in re.findall(r"\]\(([^)#]+)#cell-id=([^)]+)\)", page):

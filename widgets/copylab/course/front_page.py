@@ -133,7 +133,8 @@ def _describe_beliefs(course: Progress) -> list[str]:
     if not beliefs:
         return []
     table = _format_table([gettext("Misconception"), gettext("Now")], beliefs)
-    return ["## " + gettext("What you believed, and the run refuted"), table]
+    hint = gettext("Before `retest`, run `from copylab import retest` in a cell.")
+    return ["## " + gettext("What you believed, and the run refuted"), table, hint]
 
 
 def _format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
