@@ -4,12 +4,13 @@ import re
 
 import pytest
 from copylab import Steps, steps
+from copylab.player.drawing import wrap_code
 from copylab.player.groups import FrameOrGroup, Group
 from copylab.player.static import SCRIPTS
 from copylab.ui.theme import read_web_files
 
 import tinytorch
-from tinytorch.viz import LEVELS
+from tinytorch.viz import LEVELS, labels
 
 
 def tree(parts: tuple[FrameOrGroup, ...]) -> list[object]:
@@ -187,3 +188,11 @@ def test_a_level_says_what_was_taught_and_keeps_the_rest_in_a_fold() -> None:
     assert "x.grad" not in first, "it has not been explained"
     with pytest.raises(ValueError, match="level must be one of"):
         steps("1", level="all")  # type: ignore[arg-type]
+
+
+def test_a_long_line_of_code_is_broken_and_not_cut() -> None:
+    for line in ("    total = [" + "1.25," * 30 + "]", "y" * 120 + " = 1", "x = 1"):
+        pieces = wrap_code(line, 9)
+        assert "".join(pieces).replace(" ", "") == line.replace(" ", "")
+        assert all(labels.text_width(piece, "mono b") <= 320 for piece in pieces)
+    assert wrap_code("z" * 400, 3)[-1].endswith("…")

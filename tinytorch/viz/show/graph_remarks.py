@@ -716,8 +716,8 @@ def _list_notes(changed: Changes, selection: NodeSelection) -> Iterator[str]:
             yield gettext("no longer there: {names}", names=join_names(gone))
         if changed.lost_node_count:
             yield ngettext(
-                "{number} node of before no longer reached",
-                "{number} nodes of before no longer reached",
+                "{number} earlier node is no longer reached",
+                "{number} earlier nodes are no longer reached",
                 changed.lost_node_count,
             )
     folds = [entry for entry in selection.entries if isinstance(entry, NodeFold)]

@@ -329,8 +329,15 @@ def _describe_attributes(changed: Changes) -> Iterator[_UnrankedSentence]:
         if not name:
             continue
         if "grad_fn_name" in facts:
-            node = facts["grad_fn_name"][1]
-            if node:
+            former, node = facts["grad_fn_name"]
+            if former and node:
+                text = gettext(
+                    "{name} has another grad_fn: {then} → {now}.",
+                    name=name,
+                    then=short_node_name(former),
+                    now=short_node_name(node),
+                )
+            elif node:
                 text = gettext(
                     "{name} is now on the graph, with grad_fn={node}.",
                     name=name,

@@ -29,6 +29,10 @@ _GUTTER = 34
 """Where the code begins, right of the numbers of its lines, in px."""
 _INDENT = 28
 """Of what a line of code that is too long goes on with, in px."""
+_MOST_PIECES, _MOST_PIECES_HERE = 3, 7
+"""So many lines a line of code takes at most, and the one that ran."""
+_BREAKS = " ,([{="
+"""A line of code that is too long is broken behind one of these, if there is one in its end."""
 _MILLISECONDS = 1_800
 """So long a step is shown in an animation."""
 _SHARE_OF_ALARM = 2
@@ -125,14 +129,38 @@ class StageSizes:
         here = range(site.line - above, site.end_line - above + 1)
         start = max(0, min(here.start - 1 - _MOST_LINES // 2, len(lines) - _MOST_LINES))
         is_wrong = frame.has_wrong_gradient or frame.error is not None
-        columns = labels.columns_that_fit(_WIDTH - _GUTTER - _INDENT - _PADDING, "mono")
         for number, line in enumerate(lines[start : start + _MOST_LINES], start + 1):
             kind = "bad" if is_wrong else "new"
             ink, ground = (f"{kind}-t mono b", kind) if number in here else ("t mono", "")
-            for index, piece in enumerate(labels.wrap_text(line, columns, most=3)):
+            most = _MOST_PIECES_HERE if number in here else _MOST_PIECES
+            for index, piece in enumerate(wrap_code(line, most)):
                 label = "" if index else str(number + above)
                 x = _GUTTER + (_INDENT if index else 0)
                 yield _TextLine(piece, ink, ground, x, label)
+
+
+def wrap_code(line: str, most: int) -> list[str]:
+    """Return a line of code in at most `most` pieces; one that has more ends in an ellipsis.
+
+    Not as words are: a long list or name without a space would be cut off.
+    """
+    width = _WIDTH - _GUTTER - _INDENT - _PADDING
+    pieces: list[str] = []
+    rest = line
+    while labels.text_width(rest, "mono b") > width and len(pieces) < most - 1:
+        stop = next(
+            end
+            for end in range(len(rest), 0, -1)
+            if labels.text_width(rest[:end], "mono b") <= width
+        )
+        begin = len(rest) - len(rest.lstrip())
+        ends = [place + 1 for place in range(begin, stop) if rest[place] in _BREAKS]
+        # Not far from the end, or the pieces would be too many.
+        if ends and ends[-1] > begin + (stop - begin) / 2:
+            stop = ends[-1]
+        pieces.append(rest[:stop].rstrip())
+        rest = rest[stop:].lstrip()
+    return [*pieces, labels.shorten_text(rest, labels.columns_that_fit(width, "mono b"))]
 
 
 def list_words(frame: Frame) -> Iterator[_TextLine]:

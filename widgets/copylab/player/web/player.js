@@ -27,6 +27,8 @@ const HEIGHTS = [560, 700];
 const LEAST_CODE = 112;
 // Of words and of a picture in one column; more scrolls.
 const [MAX_WORDS_HEIGHT, TALL_PICTURE] = [400, 640];
+// On a telephone a picture is made so much smaller, to be seen whole; its text has 11 px then.
+const LEAST_SCALE = 11 / 12;
 // Maximum number of outputs of a stop that stands for several steps.
 const MAX_OUTPUTS = 20;
 
@@ -403,6 +405,7 @@ class Player {
     const [memory, graph] = [...panes.values()].map(({ figure }) => figure);
     memory.style.maxHeight = `${memoryHeight}px`;
     graph.style.maxHeight = `${graphHeight}px`;
+    for (const { sheet } of panes.values()) sheet.style.zoom = 1;
   }
 
   /** Put all parts of the stage below each other. */
@@ -411,7 +414,10 @@ class Player {
     delete stage.dataset.form;
     stage.style.setProperty("--cl-program", "100%");
     happened.style.height = `${Math.min(this.measureWords(width), MAX_WORDS_HEIGHT)}px`;
-    for (const { figure, size } of panes.values()) figure.style.maxHeight = size[1] > TALL_PICTURE ? "60vh" : "";
+    for (const { figure, size, sheet } of panes.values()) {
+      figure.style.maxHeight = size[1] > TALL_PICTURE ? "60vh" : "";
+      sheet.style.zoom = Math.max(LEAST_SCALE, Math.min(1, width / size[0]));
+    }
   }
 
   /** Show what a stop did; see `describeStop`. */
