@@ -167,7 +167,10 @@ _TOLERANCES = "float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_n
 op(f"isclose(Tensor self, Tensor other, {_TOLERANCES})", composite(_find_close))
 op(
     f"allclose(Tensor self, Tensor other, {_TOLERANCES}) -> bool",
-    composite(lambda *arguments: bool(_find_close(*arguments).all())),
+    # Below autograd, as PyTorch has it: it asks no history of a view, which `isclose` does.
+    composite(
+        lambda self, other, *how: bool(_find_close(self.detach(), other.detach(), *how).all())
+    ),
 )
 op(
     "equal(Tensor self, Tensor other) -> bool",
