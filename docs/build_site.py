@@ -81,6 +81,7 @@ GUIDES = (
     "docs/messages",
     "docs/check_gradients",
     "docs/what_shares",
+    "docs/beside",
     "docs/shared",
     "docs/growth",
     "docs/installing",

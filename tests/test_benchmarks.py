@@ -146,3 +146,15 @@ def test_the_page_of_watch_shows_what_the_tools_say() -> None:
         assert f"| {tool.name} | {' | '.join(cells)} |" in table
     silent = peers.run_fault(peers.FAULTS["`.data`"], alone)
     assert (silent.raised, silent.is_right) == (False, False)
+
+
+@pytest.mark.torch
+def test_the_page_beside_other_tools_shows_what_copylab_says() -> None:
+    pytest.importorskip("torch")
+    peers = module("picture_peers")
+    table = peers.PAGE.read_text(encoding="utf-8").partition(peers.START)[2]
+    for doubt in peers.DOUBTS:
+        found = peers.find_difference(peers.COPYLAB[doubt.call], doubt)
+        assert f"`{doubt.call}`: {peers.make_cell(found)} |" in table
+        assert peers.find_difference(lambda program: f"{len(program)} letters", doubt)
+    assert peers.make_cell([]) == "no difference"
