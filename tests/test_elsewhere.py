@@ -1,0 +1,90 @@
+"""What others' machines read: the action, the hook of pre-commit, the recipes of environments."""
+
+import json
+import re
+import tomllib
+from typing import Any
+
+import pytest
+import stored_outputs
+import yaml
+from project_files import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def test_action_installs_what_the_project_asks_for_and_runs_no_input() -> None:
+    action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+    steps = action["runs"]["steps"]
+    asked = set(re.findall(r'"(\w+>=[\d.]+)"', steps[0]["run"]))
+    assert asked == {
+        line for line in PROJECT["optional-dependencies"]["test"] if line[:4] in {"nbva", "pyte"}
+    } - {line for line in PROJECT["optional-dependencies"]["test"] if line.startswith("pytest-")}
+    for step in steps:
+        # An input in the text of a command would be run as a part of it.
+        assert "${{" not in step["run"]
+        assert step["shell"] == "bash"
+        inputs = re.findall(r"inputs\.(\w+)", json.dumps(step))
+        assert set(inputs) <= set(action["inputs"])
+    assert "pytest --copylab-watch" in steps[-1]["run"]
+
+
+def test_recipes_of_environments_name_the_versions_of_the_project() -> None:
+    recipe = yaml.safe_load((ROOT / "conda" / "meta.yaml").read_text("utf-8"))
+    version = (ROOT / "tinytorch" / "__init__.py").read_text("utf-8")
+    assert f'__version__ = "{recipe["package"]["version"]}"' in version
+    [command] = recipe["build"]["entry_points"]
+    name, _, place = command.partition(" = ")
+    assert PROJECT["scripts"] == {name: place}
+    run = {
+        line.replace(" ", "").replace("python-graphviz", "graphviz")
+        for line in recipe["requirements"]["run"]
+    }
+    plain = {line for line in PROJECT["dependencies"] if not line.startswith("was")}
+    assert plain <= run
+    assert f"python{PROJECT['requires-python']}" in run
+    host = {line.replace(" ", "") for line in recipe["requirements"]["host"]}
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["build-system"]
+    assert set(build["requires"]) <= host
+    assert recipe["about"]["license"] == PROJECT["license"]
+
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text("utf-8"))
+    python = container["image"].rpartition(":")[2]
+    assert f"Programming Language :: Python :: {python}" in PROJECT["classifiers"]
+    assert (ROOT / ".binder" / "runtime.txt").read_text("utf-8").strip() == f"python-{python}"
+    assert ".[course]" in container["postCreateCommand"]
+    assert ".[course]" in (ROOT / ".binder" / "requirements.txt").read_text("utf-8")
+
+
+def make_cell(count: int | None, *tags: str, **more: Any) -> dict[str, Any]:
+    return {"cell_type": "code", "source": ["x = 1"], "execution_count": count, "outputs": [],
+            "metadata": {"tags": list(tags)}} | more  # fmt: skip
+
+
+ERROR = [{"output_type": "error"}]
+
+
+@pytest.mark.parametrize(
+    ("cells", "fault"),
+    [
+        ([make_cell(1), make_cell(2)], None),
+        ([make_cell(1), make_cell(None)], "cell 2 has not been run"),
+        ([make_cell(2), make_cell(1)], "cell 2 is run 1, after run 2: not from the top"),
+        ([make_cell(1, outputs=ERROR)], "cell 1 ends with an error"),
+        ([make_cell(1, "raises-exception", outputs=ERROR)], None),
+        ([make_cell(None, "nbval-skip"), make_cell(None, source="\n"), make_cell(None, cell_type="raw")], None),
+    ],
+)  # fmt: skip
+def test_hook_finds_what_is_not_of_one_clean_run(
+    cells: list[dict[str, Any]], fault: str | None
+) -> None:
+    found = stored_outputs.find_faults({"cells": cells})
+    assert len(found) == (fault is not None)
+    assert fault is None or found[0].startswith(fault)
+
+
+def test_hook_is_where_pre_commit_looks_for_it() -> None:
+    [hook] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    program = ROOT / hook["entry"]
+    assert program.read_text("utf-8").startswith("#!/usr/bin/env python3\n")
+    assert program.stat().st_mode & 0o111
