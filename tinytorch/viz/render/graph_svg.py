@@ -100,16 +100,16 @@ def graphs_of(
     wrong_nodes: Iterable[frozenset[object]],
     roots: Iterable[object] = (),
     *,
-    width: float = STAGE_WIDTH,
+    width: float = 0,
 ) -> Iterator[GraphStep]:
     """Make the graph pictures of the steps of a run.
 
     A graph that is not too large is laid out once, so that what stays keeps its place. `wrong_nodes`
     has, for each step, the keys of the nodes whose gradient is wrong, as `blame_lines` found them;
-    `width` is the room that there is in px; `roots` has, for each step, the key of the node that a
+    `width` is that of the pictures beside them, in px: a graph may be as wide; `roots` has, for each step, the key of the node that a
     backward began at, or None (see `find_flow`).
     """
-    room = Room(width)
+    room = Room(max(width, STAGE_WIDTH))
     sheets: list[GraphSheet] = []
     describe_unmarked: list[Callable[[], GraphContents]] = []
     roots_of_steps = iter(roots)

@@ -56,6 +56,7 @@ class Observation:
 # A program's imports and definitions.
 _NOT_SHOWN = (ModuleType, FunctionType, type)
 _PLAIN_KINDS = (bool, int, float, complex, str)
+_WIDTH_OF_SVG = re.compile(r' viewBox="0 0 (\d+)')
 
 
 class NameObserver:
@@ -618,7 +619,9 @@ def _draw_graphs(
     drawn: dict[tuple[Any, str], StepPicture] = {}
     before = ""
     count = 0
-    graphs = graphs_of(time_left.limit(changes.values()), wrong_nodes, roots)
+    # Below a wide picture of memory there is room for a graph to the right, which is not as high.
+    width = max(_measure_width(pictures[number]) for number in changes) if changes else 0
+    graphs = graphs_of(time_left.limit(changes.values()), wrong_nodes, roots, width=width)
     for number, (content, graph) in zip(changes, graphs, strict=False):
         if time_left.is_up():
             break
@@ -636,6 +639,13 @@ def _draw_graphs(
         pictures[number].changed["graph"] = find_changed_lines(renumbered, graph.text)
         before = graph.unmarked_text()
     return count
+
+
+def _measure_width(pictures: StepPictures) -> float:
+    """Return the width of a memory picture in px; 0 if it was not drawn."""
+    memory = pictures.pictures.get("memory")
+    size = _WIDTH_OF_SVG.search(memory.svg) if memory else None
+    return float(size[1]) if size else 0
 
 
 def _renumber_nodes(text: str, changes: Changes) -> str:
