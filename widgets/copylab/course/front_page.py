@@ -110,7 +110,11 @@ def _list_doors(course: Progress) -> str:
         ),
     ]
     if os.environ.get("COPYLAB_SOLUTIONS") != "off":
-        doors[-1] += " " + gettext("Here are the [solutions](solutions/README.md).")
+        doors[-1] = gettext(
+            "**Teach.** `copylab nbgrader FOLDER` writes the lessons as assignments, "
+            "`progress().csv` is a table of what a learner has answered, and here are the "
+            "[solutions](solutions/README.md)."
+        )
     return "\n".join(f"- {door}" for door in doors)
 
 
