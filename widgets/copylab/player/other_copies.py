@@ -23,11 +23,12 @@ STORED_STEPS = 30
 STORED_RUNS = 12
 """Maximum number of runs that a page stores: two copies with six others each."""
 
-QUICK_SECONDS = 0.25
-"""Processor time of a program above which its other runs are not made for a page: a run takes 10 ms
-to 50 ms with its pictures, and a display must not run a training twelve times."""
+QUICK_SECONDS = 1.0
+"""Processor time of a program above which its other runs are not made for a page: a display must
+not run a training twelve times. Those of the lessons take 6 to 40 ms: stored outputs are compared,
+so that none may come near it on a slow machine."""
 
-STORED_LIMITS = Limits(max_steps=3 * STORED_STEPS, seconds=4 * QUICK_SECONDS)
+STORED_LIMITS = Limits(max_steps=3 * STORED_STEPS)
 """Limits of a run for a page. With another copy, a loop may not end."""
 
 _MOST_DIFFERENCES = 3
