@@ -40,6 +40,7 @@ ROOMS = [
     "copylab.wording",
     "copylab.doc",
     "copylab.safe_files",
+    "copylab.course_folder",
     "copylab.ranks",
     "copylab.run",
     "copylab.ui",

@@ -10,6 +10,7 @@ from typing import Any
 
 import copylab
 import pytest
+from copylab import course_folder
 from copylab.course import cheatsheet
 from copylab.course.layout import lay_out
 from copylab.lessons import beyond, clone, stop_gradient
@@ -265,3 +266,34 @@ def test_a_lab_says_once_why_there_is_no_copy() -> None:
     assert "RuntimeError" in facts["same_tensor"].why
     assert facts["same_tensor"].why not in lab.text
     assert "RuntimeError" in lab.text
+
+
+@pytest.mark.parametrize(
+    ("state", "language"),
+    [
+        ('{"language": "zh", "files": {}}', "zh"),
+        ('{"language": "en", "files": {}}', None),
+        ('{"language": "../ko"}', None),
+        ('{"language": ["ko"]}', None),
+        ("[" * 100_000, None),
+        ("\xff", None),
+    ],
+)
+def test_folder_of_the_course_says_its_language_in_any_jupyter(
+    state: str, language: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".copylab.json").write_bytes(state.encode("latin-1"))
+    below = tmp_path / "solutions"
+    below.mkdir()
+    monkeypatch.chdir(below)
+    assert course_folder.find_course_language() == language
+    monkeypatch.setattr(catalogue, "_requested", [])
+    monkeypatch.setattr(catalogue, "_chosen", [])
+    monkeypatch.setattr(catalogue, "_defaults", [None])
+    monkeypatch.delenv("COPYLAB_LANGUAGE", raising=False)
+    catalogue.set_default_language(language)
+    assert catalogue.current_language() == language
+    # Whoever chose a language has it.
+    monkeypatch.setenv("COPYLAB_LANGUAGE", "ko")
+    catalogue.set_default_language(language)
+    assert catalogue.current_language() == "ko"

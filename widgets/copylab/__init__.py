@@ -93,6 +93,8 @@ def load_ipython_extension(shell: Any) -> None:
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Before the first string is translated: it finds the language of the lessons beside it.
+    import_module(".course_folder", __name__)
     # Kept among the globals, so that this function is asked for each name once.
     value = globals()[name] = getattr(import_module(_HOMES[name], __name__), name)
     return value

@@ -15,6 +15,7 @@ from tinytorch.viz import (
     gettext_noop,
     list_translations,
     ngettext,
+    set_default_language,
     use_language,
 )
 
@@ -26,6 +27,7 @@ __all__ = [
     "gettext_noop",
     "list_translations",
     "ngettext",
+    "set_default_language",
     "use_language",
 ]
 

@@ -19,7 +19,7 @@ from copylab.course.layout import (
     reset_lesson,
 )
 from copylab.course.lesson import digest_of_file, lessons_folder, read_notebook
-from copylab.quiz.progress import COURSE_STATE_FILE
+from copylab.course_folder import COURSE_STATE_FILE
 from copylab.safe_files import SafeFolder
 from course_folders import edit, lesson, names
 

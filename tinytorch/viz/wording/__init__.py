@@ -8,6 +8,7 @@ from .catalogue import (
     gettext_noop,
     list_translations,
     ngettext,
+    set_default_language,
     use_language,
 )
 from .labels import (
@@ -55,6 +56,7 @@ __all__ = [
     "list_translations",
     "matches_any",
     "ngettext",
+    "set_default_language",
     "short_dtype",
     "short_node_name",
     "shorten_text",

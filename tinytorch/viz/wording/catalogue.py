@@ -5,8 +5,8 @@ The code has them in English. Another language is one file for each package that
 what they lack stays English. Pictures have theirs here, and copylab adds its own with
 `add_catalogue`: tinytorch alone knows nothing of widgets and lessons.
 
-The language is chosen once for a process, by the environment variable COPYLAB_LANGUAGE or by
-`use_language`, never by the machine's own: the same notebook prints the same on every machine.
+The language is chosen once for a process: by `use_language`, else by the environment variable
+COPYLAB_LANGUAGE, else by `set_default_language`, with which copylab follows a course folder; never by the machine's own: the same notebook prints the same on every machine.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ _chosen: list[standard.NullTranslations] = []
 """The catalogue of each domain in the language in use, once the first string was asked for."""
 _requested: list[str | None] = []
 """The language that `use_language` was called with, if it was."""
+_defaults: list[str | None] = [None]
+"""The language where nobody asked for another."""
 
 
 def add_catalogue(domain: str, folder: Path) -> None:
@@ -42,6 +44,12 @@ def use_language(language: str | None) -> None:
     _chosen.clear()
 
 
+def set_default_language(language: str | None) -> None:
+    """Translate into a language from now on, unless the user or the environment chose another."""
+    _defaults[:] = [language]
+    _chosen.clear()
+
+
 def _get_catalogues() -> list[standard.NullTranslations]:
     """Return the catalogues in use; the first one asks the others for what it lacks."""
     # At the first string, not at import: the variable may be set after that.
@@ -51,7 +59,8 @@ def _get_catalogues() -> list[standard.NullTranslations]:
 
 
 def _load_catalogues() -> list[standard.NullTranslations]:
-    language = _requested[0] if _requested else os.environ.get("COPYLAB_LANGUAGE")
+    chosen_by_environment = os.environ.get("COPYLAB_LANGUAGE", _defaults[0])
+    language = _requested[0] if _requested else chosen_by_environment
     if not language:
         return [standard.NullTranslations()]
     catalogues = [

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 import tinytorch
 
-from ..quiz import COURSE_STATE_FILE, PROGRESS_FILE
+from ..course_folder import COURSE_STATE_FILE
+from ..quiz import PROGRESS_FILE
 from ..safe_files import RefusedFileError, SafeFolder, read_file
 from ..wording import gettext
 from .cheatsheet import render_cheat_sheet

@@ -34,14 +34,13 @@ from .checked_facts import (
 from .exercises import Exercise, exercise, wrong
 from .misconceptions import MISCONCEPTIONS, Misconception, misconception
 from .prediction import Prediction, Retest, predict, retest
-from .progress import COURSE_STATE_FILE, PROGRESS_FILE, find_progress_file, load_notes
+from .progress import PROGRESS_FILE, find_progress_file, load_notes
 from .question import Question, Wrong
 from .retest_programs import RetestProgram
 from .runs import QuizRun
 from .standalone import render_standalone
 
 __all__ = [
-    "COURSE_STATE_FILE",
     "MISCONCEPTIONS",
     "PROGRESS_FILE",
     "CheckedFact",

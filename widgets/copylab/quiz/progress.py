@@ -19,13 +19,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..safe_files import RefusedFileError, SafeFolder, is_regular_file
+from ..course_folder import find_course_folder
+from ..safe_files import RefusedFileError, SafeFolder
 from ..wording import gettext
 
 VARIABLE = "COPYLAB_PROGRESS"
 PROGRESS_FILE = "copylab-progress.json"
-COURSE_STATE_FILE = ".copylab.json"
-"""The file by which a folder of the course is known. `course/layout.py` writes it."""
 
 _KINDS = ("predictions", "exercises", "misconceptions")
 _TYPES_OF_FIELDS: dict[str, type] = {
@@ -49,14 +48,8 @@ def find_progress_file() -> Path | None:
     """
     if chosen := os.environ.get(VARIABLE):
         return Path(chosen).expanduser()
-    # The current folder may have been removed.
-    with contextlib.suppress(OSError):
-        current = Path.cwd()
-        folders = (current, *current.parents)
-        # In these alone: a `predict` in one's own notebook, or in CI, left a file beside it.
-        if any(is_regular_file(folder / COURSE_STATE_FILE) for folder in folders):
-            return Path(PROGRESS_FILE)
-    return None
+    # In these alone: a `predict` in one's own notebook, or in CI, left a file beside it.
+    return None if find_course_folder() is None else Path(PROGRESS_FILE)
 
 
 def load_notes() -> dict[str, dict[str, Any]]:
