@@ -10,7 +10,11 @@ from axe_playwright_python.sync_playwright import Axe
 from browser.books import write
 from browser.conftest import Lab, Watched
 from browser.test_player import go_dark, luminance
+from copylab.quiz.answers import format_answer
+from copylab.quiz.prediction import Retest
 from playwright.sync_api import Locator, Page, expect
+
+import tinytorch
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=20_000)  # the kernel may have other work
@@ -146,6 +150,24 @@ def test_by_mouse_kept_and_restored(watched: Watched, lab: Lab) -> None:
     )
     form.get_by_role("button", name="Start again").click()
     expect(form).to_have_attribute("data-state", "open")
+
+    # One row wrong: a new program on the same belief, with the numbers of this learner, settles it.
+    form.locator("select").first.select_option("yes")
+    form.locator("select").nth(1).select_option("no")
+    form.locator("select").nth(2).select_option("it runs to its end")
+    form.get_by_label("What is a?").fill("1")
+    form.get_by_label("What is a.grad?").fill("1")
+    form.get_by_role("button", name="Commit").click()
+    form.get_by_role("button", name="Try it on a new program").click()
+    below = form.nth(1)
+    retest = Retest("a copy shares memory", seed=kept["seed"], number=0, engine=tinytorch)
+    expect(below.locator("pre").first).to_contain_text(retest.code.splitlines()[-1])
+    (question,) = retest.questions
+    below.locator("input").fill(format_answer(question.right_answer(retest.run())))
+    below.get_by_role("button", name="Commit").click()
+    expect(below.locator(".cl-headline")).to_contain_text("Right, and that settles it")
+    kept = json.loads((lab.folder / "kept.ipynb.json").read_text("utf-8"))
+    assert kept["misconceptions"]["a copy shares memory"]["state"] == "settled"
 
 
 def test_restarted_saved_reopened_untrusted_and_converted(
