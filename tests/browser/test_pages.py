@@ -93,6 +93,22 @@ def test_a_page_in_both_themes(watched: Watched, tmp_path: Path) -> None:
     check_axe(page)
 
 
+def test_a_box_shows_what_a_level_leaves_out(watched: Watched, tmp_path: Path) -> None:
+    steps(PROGRAM, level="names", engine=tinytorch).save(tmp_path / "page.html")
+    page = watched.page
+    page.goto((tmp_path / "page.html").as_uri())
+    player = page.locator(".cl-player")
+    player.locator("[data-action=last]").click()
+    graph = player.locator("figure[data-picture=graph]")
+    expect(graph).to_be_hidden()
+    box = player.get_by_label("everything")
+    box.check()
+    expect(graph).to_be_visible()
+    expect(player).to_have_attribute("data-step", "7")
+    box.uncheck()
+    expect(graph).to_be_hidden()
+
+
 @pytest.mark.parametrize("code", [LONG, *([STRAIGHT, CHAIN] if TIMED else [])])
 def test_200_steps_open_and_step_quickly(watched: Watched, tmp_path: Path, code: str) -> None:
     made = steps(code, engine=tinytorch)
