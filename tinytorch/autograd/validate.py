@@ -153,7 +153,8 @@ def lay_out_outputs(node: Any, gradient: Any, outputs: list) -> list:
         output = outputs[index]
         if type(output) is ndarray and output is not gradient:
             operands = [gradient, *saved_arrays([node._saved[i] for i in saved_indices])]
-            if 1 in output.shape or not output.size or not all(map(_is_plainly_laid_out, operands)):
+            is_empty_row = output.shape == (0,)
+            if is_empty_row or 1 in output.shape or not all(map(_is_plainly_laid_out, operands)):
                 same_shape = [array for array in operands if array.shape == output.shape]
                 results[index] = lay_out_result(output, *same_shape)
     return results

@@ -574,7 +574,9 @@ def _grad_of_reduced_self(
     if reduce == "sum":
         out = grad
     elif reduce == "prod":
-        out = grad * result / masked_fill(self, eq(self, 0), 1)
+        # Where a factor is 0, its gradient is the product of the others.
+        masked = masked_fill(self, eq(self, 0), 1)
+        out = grad * scatter_reduce(masked, dim, index, src, reduce, include_self) / masked
     elif reduce == "mean":
         out = grad / _count_at_places(grad, dim, index, tuple(src.shape), include_self)
     else:
