@@ -40,3 +40,23 @@ def test_its_doors_lead_to_pages_of_the_site() -> None:
     assert len(doors) >= 5
     assert set(doors) <= pages
     assert 'href="zh/' not in front
+
+
+def test_code_of_the_site_can_be_copied(watched: Watched, tmp_path: Path) -> None:
+    script = (build_site.DOCS / "static" / "site.js").read_text("utf-8")
+    code = '<div class="highlight"><pre>x = 1\n<b>y</b> = "a b"\n</pre></div>'
+    page = tmp_path / "page.html"
+    page.write_text(
+        f'<!doctype html><html lang="ko"><meta charset="utf-8"><script>{script}</script>'
+        f'{code}<div class="cell_output">{code}</div></html>',
+        encoding="utf-8",
+    )
+    view = watched.page
+    view.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    view.goto(page.as_uri())
+    # What a cell printed has none.
+    button = view.get_by_role("button")
+    expect(button).to_have_text("복사")
+    button.press("Enter")
+    expect(button).to_have_text("복사됨")
+    assert view.evaluate("navigator.clipboard.readText()") == 'x = 1\ny = "a b"'
