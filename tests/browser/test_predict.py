@@ -162,6 +162,7 @@ def test_by_mouse_kept_and_restored(watched: Watched, lab: Lab) -> None:
     below = form.nth(1)
     retest = Retest("a copy shares memory", seed=kept["seed"], number=0, engine=tinytorch)
     expect(below.locator("pre").first).to_contain_text(retest.code.splitlines()[-1])
+    expect(below.locator("input")).to_be_focused()
     (question,) = retest.questions
     below.locator("input").fill(format_answer(question.right_answer(retest.run())))
     below.get_by_role("button", name="Commit").click()

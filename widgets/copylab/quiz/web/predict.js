@@ -2,6 +2,8 @@
 
 // Answers by the text of their task, where the kernel went before they were committed: see saveDraft().
 const drafts = (window[Symbol.for("copylab.predict.drafts")] ??= new Map());
+// Whether a new program was asked for: its form, another view below this one, is to get the focus.
+const awaited = (window[Symbol.for("copylab.predict.awaited")] ??= { retest: false });
 
 /** The form in the page. Its answers are a trait of the model, and so is its content, made by Python. */
 class PredictionForm {
@@ -26,6 +28,7 @@ class PredictionForm {
     root.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", "true"));
     root.addEventListener("input", () => this.sendAnswers());
     root.addEventListener("click", ({ target: { dataset } }) => {
+      awaited.retest = dataset.do === "retest";
       if (dataset.do) this.sendAction(dataset.do, dataset.belief ? { belief: dataset.belief } : {});
     });
     root.addEventListener("keydown", (event) => {
@@ -159,6 +162,15 @@ class PredictionForm {
   }
 }
 
+/** Go to the first field of a form once it is laid out: it may lie below a long table. */
+function focusWhenShown(form) {
+  awaited.retest = false;
+  new ResizeObserver((_, observer) => {
+    observer.disconnect();
+    form.emptyFields[0]?.focus();
+  }).observe(form.root);
+}
+
 function render({ model, el }) {
   const form = new PredictionForm(model);
   const handlers = {
@@ -176,6 +188,7 @@ function render({ model, el }) {
   form.showProblem(model.get("problem"));
   el.append(form.root);
   form.restoreDraft();
+  if (awaited.retest) focusWhenShown(form);
   for (const [event, handler] of Object.entries(handlers)) model.on(event, handler);
   return () => {
     for (const [event, handler] of Object.entries(handlers)) model.off(event, handler);
