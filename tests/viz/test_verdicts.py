@@ -60,16 +60,18 @@ def test_how_many_are_unknown_without_a_look() -> None:
     """For docs/decisions.md: the shares of all programs on PyTorch; with `-s` they are printed."""
     torch = importlib.import_module("torch")
     counts: dict[str, Counter[str]] = {"alone": Counter(), "inside": Counter(), "run": Counter()}
+    gc.collect()
     for code in (verdicts.BOTH | verdicts.TORCH).values():
-        gc.collect()
         with warnings.catch_warnings(action="ignore"):
             _, truth = verdicts.verdict(code, torch)
             for way, said in verdicts.verdicts_without_looks(code, torch).items():
-                counts[way][judged(said, truth)] += 1
+                assert judged(said, truth) != "wrong", (way, code)
+                counts[way][said] += 1
         torch.autograd.set_detect_anomaly(False)
+        if "hook" in code:
+            gc.collect()
     for way, count in counts.items():
         print(way, {how: f"{number / count.total():.1%}" for how, number in count.items()})
-        assert count["wrong"] == 0
         assert count["unknown"] / count.total() <= MOST_UNKNOWN[way]
 
 
