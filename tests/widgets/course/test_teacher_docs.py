@@ -31,10 +31,13 @@ def run(block: str, names: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_page_on_predictions(names: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
-    first, commits, views, own = blocks("predict.md")
+    first, commits, anew, of_ones_own, views, own = blocks("predict.md")
     run(first, names)
     run(commits, names)
     assert "All 8 right." in capsys.readouterr().out
+    run(anew, names)
+    run(of_ones_own, names)
+    assert names["retest"](names["stays"], number=0).verify()
     assert run(views, names)["p"].verify()
     assert names["p"].commit(["no", "x, y", "[1, 2]", "50, 2", "it runs to its end"]).right == 3
     assert "What was copied stays" in names["p"].reveal.text
