@@ -72,7 +72,7 @@ def test_params_are_called_by_their_names_as_in_torchviz(engine: ModuleType) -> 
     ):
         assert names(loss=loss, params=params) == ["loss", "weight", "bias"]
     assert (
-        "would add to bias.grad and weight.grad, "
+        "would run and add to bias.grad and weight.grad, "
         in explain(loss, params=net.named_parameters()).text
     )
     assert names(params=loss) == ["params"]

@@ -157,7 +157,7 @@ def test_a_round_is_compared_with_its_beginning() -> None:
     # What the round made shows the change, too.
     born = made("x = torch.zeros(1)\nfor i in range(2):\n    y = x[:]\n    x += 1").parts[1]
     assert isinstance(born, Group)
-    assert "The values of x and y changed." in born.changes
+    assert "The values in the memory of x and y changed." in born.changes
 
 
 def test_a_level_says_what_was_taught_and_keeps_the_rest_in_a_fold() -> None:
@@ -184,6 +184,16 @@ def test_a_level_says_what_was_taught_and_keeps_the_rest_in_a_fold() -> None:
         ]
     assert "grad is set" not in says["counter"]
     assert "grad is set" in says["graph"]
+    code_of_gradient = "x = torch.ones(2, requires_grad=True)\nx.sum().backward()\npass"
+    silent = steps(code_of_gradient, level="names", engine=tinytorch).text
+    for number, sentence in (
+        (2, "What changed here is shown with “everything”."),
+        (3, "No tensor changed."),
+    ):
+        assert f"Step {number}, line {number}: " in silent
+        assert sentence in silent.partition(f"Step {number}, line {number}: ")[2][:120]
+    written = steps("x = torch.zeros(2)\nv = x.add_(1)[0:1]", engine=tinytorch).text
+    assert "The values in the memory of x and v changed." in written, "v had no other values"
     first = steps(code, level="names", engine=tinytorch)[3].pictures["memory"].text
     assert "x.grad" not in first, "it has not been explained"
     with pytest.raises(ValueError, match="level must be one of"):

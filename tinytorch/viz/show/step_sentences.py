@@ -100,8 +100,7 @@ def describe(
         *_describe_missing_gradients(changed, silent_keys),
         *_describe_saved(changed),
     ]
-    highest = LEVELS.index(level)
-    sentences = [said for said in sentences if LEVELS.index(said.level) <= highest]
+    sentences = _keep_to_level(sentences, level)
     for name, text in plain_after.items():
         if plain_before.get(name) != text:
             is_call = name.endswith(RETURNS)
@@ -113,6 +112,16 @@ def describe(
         left_out = _UnrankedSentence(gettext("And {number} more changes.", number=more), "plain")
         sentences[MOST_SENTENCES - 1 :] = [left_out]
     return tuple(_choose_roles(sentences))
+
+
+def _keep_to_level(sentences: Sequence[_UnrankedSentence], level: Level) -> list[_UnrankedSentence]:
+    highest = LEVELS.index(level)
+    kept = [sentence for sentence in sentences if LEVELS.index(sentence.level) <= highest]
+    if sentences and not kept:
+        # Not "nothing changed": something did, of which a level does not speak yet.
+        text = gettext("What changed here is shown with “everything”.")
+        kept.append(_UnrankedSentence(text, "plain"))
+    return kept
 
 
 def _choose_roles(sentences: Sequence[_UnrankedSentence]) -> Iterator[StepSentence]:
@@ -431,10 +440,14 @@ def _describe_writes(changed: Changes) -> Iterator[_UnrankedSentence]:
 def _describe_values_written(
     changed: Changes, tensors: Sequence[TensorRecord]
 ) -> Iterator[_UnrankedSentence]:
+    earlier = [tensor for tensor in tensors if tensor.id in changed.earlier_tensors]
     if tensors:
         names = join_few_names(tensor.names[0] for tensor in tensors)
-        yield _UnrankedSentence(gettext("The values of {names} changed.", names=names), "written")
-    earlier = [tensor for tensor in tensors if tensor.id in changed.earlier_tensors]
+        text = gettext("The values of {names} changed.", names=names)
+        if len(earlier) < len(tensors):
+            # What came since may have come after the write, and never had other values.
+            text = gettext("The values in the memory of {names} changed.", names=names)
+        yield _UnrankedSentence(text, "written")
     yield from _describe_unnoticed(changed, earlier)
 
 
@@ -647,7 +660,8 @@ def _describe_saved(changed: Changes) -> Iterator[_UnrankedSentence]:
     freed = sorted({short_node_name(node.name) for node, _ in changed.saved_that_became("freed")})
     if freed:
         nodes = join_few_names(freed)
-        yield _UnrankedSentence(gettext("Backward freed what {nodes} had saved.", nodes=nodes))
+        text = gettext("Backward freed what {nodes} had saved.", nodes=nodes)
+        yield _UnrankedSentence(text, level="graph")
     stale: dict[str, list[str]] = {}
     for node, saved in changed.saved_that_became("stale"):
         if not saved.raises:
