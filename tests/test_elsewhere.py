@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import tomllib
 from typing import Any
 
@@ -27,6 +28,12 @@ def test_action_installs_what_the_project_asks_for_and_runs_no_input() -> None:
         inputs = re.findall(r"inputs\.(\w+)", json.dumps(step))
         assert set(inputs) <= set(action["inputs"])
     assert "pytest --copylab-watch" in steps[-1]["run"]
+    # In YAML a list of paths has spaces or lines between them.
+    for step, name in ((steps[1], "NOTEBOOKS"), (steps[2], "TESTS")):
+        script = re.sub(r"python -m pytest .*? (?=\")", r"printf '<%s>' ", step["run"])
+        command = ["bash", "-eo", "pipefail", "-c", script]
+        done = subprocess.run(command, env={name: "a b\nc\n"}, check=True, capture_output=True)
+        assert done.stdout == b"<a><b><c>"
 
 
 def test_recipes_of_environments_name_the_versions_of_the_project() -> None:

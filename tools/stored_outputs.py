@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Refuse notebooks whose stored outputs are not those of one clean run. A hook of pre-commit.
+"""Refuse notebooks whose stored outputs cannot be those of one clean run. A hook of pre-commit.
 
     python tools/stored_outputs.py lesson.ipynb other.ipynb
 
-It reads and runs nothing: no cell was left out, the cells ran from top to bottom, and an error is only where the tag
-`raises-exception` expects it. A cell with the tag `nbval-skip` or `skip-execution` is passed over. The exit status is 1
-if anything was found. Standard library alone: pre-commit runs it with whatever Python is there.
+It reads and runs nothing: each cell has been run, the numbers of their runs rise from top to bottom, and an error is
+only where the tag `raises-exception` expects it. A cell with the tag `nbval-skip` or `skip-execution` is passed over.
+The exit status is 1 if anything was found. Standard library alone: pre-commit runs it with whatever Python is there.
 """
 
 import json
@@ -17,7 +17,7 @@ SKIPPED = {"nbval-skip", "skip-execution"}
 
 
 def find_faults(notebook: dict[str, Any]) -> list[str]:
-    """Return a sentence for each cell, counted from 1, whose outputs are not of one clean run."""
+    """Return a sentence for each cell, counted from 1, whose outputs cannot be of one clean run."""
     faults = []
     latest = 0
     for number, cell in enumerate(notebook["cells"], 1):
@@ -44,7 +44,7 @@ def main() -> int:
     for name in sys.argv[1:]:
         try:
             faults = find_faults(json.loads(Path(name).read_text("utf-8")))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             faults = [f"is no notebook of format 4: {type(error).__name__}: {error}"]
         for fault in faults:
             found = True
