@@ -9,6 +9,7 @@ from copylab.run.cell_outcomes import CellOutcome, CellOutcomes, find_names_set
 
 def end_cell(outcomes: CellOutcomes, source: str, error: BaseException | None = None) -> None:
     info = SimpleNamespace(raw_cell=source)
+    outcomes._forget_names_set_anew(info)
     before = error if isinstance(error, SyntaxError) else None
     outcomes._note_cell(
         SimpleNamespace(info=info, error_before_exec=before, error_in_exec=error or None)
@@ -43,6 +44,10 @@ def test_the_last_cell_that_set_all_of_them() -> None:
     end_cell(outcomes, "x = 3")
     assert outcomes.find_last(["x", "y"]) is None, "two cells: which of them is meant?"
     assert outcomes.find_last(["x"]) == CellOutcome("x = 3", "")
+    end_cell(outcomes, "x = [1].clon()", AttributeError())
+    assert outcomes.find_last(["x"]) == CellOutcome("x = [1].clon()", "AttributeError")
+    outcomes._forget_names_set_anew(SimpleNamespace(raw_cell="x = [1].copy()\ncheck()"))
+    assert outcomes.find_last(["x"]) is None, "a cell that runs still has no error yet"
 
 
 def test_a_shell_is_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,4 +60,7 @@ def test_a_shell_is_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:
             "copylab.run.cell_outcomes.running_shell", lambda running=running: running
         )
         outcomes.follow_shell()
-    assert registered == [("post_run_cell", outcomes._note_cell)]
+    assert registered == [
+        ("pre_run_cell", outcomes._forget_names_set_anew),
+        ("post_run_cell", outcomes._note_cell),
+    ]

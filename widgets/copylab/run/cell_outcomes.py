@@ -40,7 +40,16 @@ class CellOutcomes:
         shell = running_shell()
         if shell is not None and shell is not self.shell:
             self.shell, self.by_name = shell, {}
+            shell.events.register("pre_run_cell", self._forget_names_set_anew)
             shell.events.register("post_run_cell", self._note_cell)
+
+    def _forget_names_set_anew(self, info: Any) -> None:
+        """Forget what is known of the names that a cell is about to set.
+
+        A check in that very cell would blame it for the error of the cell before.
+        """
+        for name in find_names_set(info.raw_cell):
+            self.by_name.pop(name, None)
 
     def _note_cell(self, result: Any) -> None:
         raised = result.error_before_exec or result.error_in_exec
