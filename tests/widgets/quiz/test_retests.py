@@ -139,7 +139,8 @@ def test_only_the_first_answer_to_a_retest_settles() -> None:
     assert asked.commit(answer_of(asked, right=False)).rows[0].tests is not None
     assert find_note("misconceptions", NAME) == met | {"retests": 1}
     asked.reset()
-    assert asked.commit(answer_of(asked, right=True)).right
+    second = asked.commit(answer_of(asked, right=True))
+    assert second.headline.startswith("Right: “A part of a tensor"), "nothing was noted"
     assert find_note("misconceptions", NAME)["state"] == "met", "its answer was on the screen, too"
     asked.reset()
     asked.commit(answer_of(asked, right=False))
@@ -191,7 +192,7 @@ def test_a_lesson_opens_with_what_is_open_from_an_earlier_one() -> None:
     fixed = recall("detach")
     assert fixed.title == "From an earlier lesson: what does this program do?"
     assert fixed.tests.name == "clone cuts the graph"
-    fixed.commit(answer_of(fixed, right=True))
+    assert fixed.commit(answer_of(fixed, right=True)).headline.startswith("Right: “A clone is")
     assert find_note("misconceptions", fixed.tests.name) == {}, "it was never met"
     add_note("misconceptions", "detach copies", {"state": "met", "in": "detach/cut"})
     add_note("misconceptions", "a lost one", {"state": "met", "in": "clone/seven"})

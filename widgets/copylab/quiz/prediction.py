@@ -452,6 +452,8 @@ class Retest(Prediction):
         self._origin = origin or note.get("in")
         # A second answer is given with the right one on the screen.
         self._is_first_answer = True
+        # False on a page without a kernel, where nothing is noted.
+        self._settles_if_right = False
         module = choose_engine(engine, None)
         drawn = draw_retest(self.tests, module, seed=self._seed, number=self._number)
         super().__init__(drawn.run.code, [drawn.question], engine=module, title=title)
@@ -461,9 +463,17 @@ class Retest(Prediction):
         return summarize_text(f"Retest({self.tests.name!r})")
 
     def describe_all_right(self) -> str:
-        """Return the headline if the row is right: it settles the misconception."""
+        """Return the headline if the row is right; if that was noted, it settles the misconception."""
         belief = gettext(self.tests.belief)
-        return gettext("Right, and that settles it: “{belief}” is not so.", belief=belief)
+        if self._settles_if_right:
+            return gettext("Right, and that settles it: “{belief}” is not so.", belief=belief)
+        return gettext("Right: “{belief}” is not so.", belief=belief)
+
+    def _judge_and_reveal(self, texts: dict[str, str], engine: ModuleType) -> Reveal:
+        was_met = bool(find_note("misconceptions", self.tests.name))
+        # Before the reveal, which is shown as soon as it is there.
+        self._settles_if_right = self._is_first_answer and self._origin is not None and was_met
+        return super()._judge_and_reveal(texts, engine)
 
     def _note_progress(self, reveal: Reveal) -> None:
         """Note that the misconception is settled, or met again; a second answer changes nothing."""
