@@ -189,6 +189,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             "y = (a * a).detach()": "requires no grad",
             "y = a * a\ny.backward()\ny = a.detach() * 3": "requires no grad",
             "y = a.clone() * a\ny.backward()": "a.grad is 6",
+            "y = a + 6.0\na.grad = torch.tensor(3.0)": "y.backward() gives a the gradient 1",
         },
     ),
     "data/display": (
@@ -265,6 +266,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             + "k = x.clone()\nc = x.detach()\nc += 10\nk.sum().backward()": SEEN_TWICE,
             _A.replace("a =", "x =")
             + "k = x.clone()\nc = k + 10\nk.sum().backward()": "its node is AddBackward0",
+            _A.replace("a =", "x =")
+            + "k = x * 2 - x.detach()\nc = k.detach() + 10\nx.grad = torch.ones(2)": "k.sum().backward() gives x the gradient [2, 2]",
         },
     ),
     "copy_/screen": (
@@ -471,6 +474,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             + "goal = reward + 0.9 * value[1]\nloss = (value[0].detach() - goal) ** 2\nloss.backward()": "value.grad is [0, 3.24]",
             _VALUE
             + "goal = reward + 0.9 * value[1].detach()\nloss = ((value[0] - goal) ** 2).detach()": "value.grad is None",
+            _VALUE
+            + "goal = reward + 0.9 * value[1]\nloss = (value[0] - goal) ** 2\nvalue.grad = torch.tensor([-3.6, 0.0])": "gives value the gradient [-3.6, 3.24]",
         },
     ),
     "beyond/percent": (
@@ -611,6 +616,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             "loss = torch.tensor([e.item() for e in errors]).mean().requires_grad_()\nloss.backward()": "no node that leads to w",
             "loss = torch.stack([e.detach() for e in errors]).mean().requires_grad_()\nloss.backward()\nw.grad = torch.tensor(7.0)": "no node that leads to w",
             "loss = torch.stack(errors).mean()\nfor error in errors:\n    error.backward(retain_graph=True)": "w.grad is 14",
+            "loss = errors[0] + 4.0\nw.grad = torch.tensor(7.0)": "gives w the gradient 2",
         },
     ),
     "clinic/parts": (
@@ -626,6 +632,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             + "kept = h.detach().requires_grad_()\nloss = (kept * b).sum()\nloss.backward()\na.grad = kept.grad * 4": "kept requires grad",
             _PARTS
             + "kept = h.detach()\nloss = (kept * b).sum()\nloss.backward()\na.grad = 4 * b.detach()": "leads to a",
+            _PARTS
+            + "kept = h.detach()\nloss = (h * b.data).sum()\nloss.backward()\nb.grad = kept": "no node that leads to b",
         },
     ),
     "clinic/rounds": (

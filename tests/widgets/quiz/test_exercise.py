@@ -102,6 +102,13 @@ def test_a_gradient_that_was_put_there_by_hand(engine: ModuleType) -> None:
     freed.backward()
     assert sends_gradient(1, y=freed, a=a).holds, "it cannot be computed any more: not known"
     assert a.grad == 6, "a look adds nothing"
+    called: list[Any] = []
+    hooked = a * 3
+    handle = hooked.register_hook(called.append)
+    assert sends_gradient(4, y=hooked + 1, a=a).holds, "its hook would run: not known"
+    assert not called
+    handle.remove()
+    assert not sends_gradient(4, y=hooked + 1, a=a).holds
 
 
 def test_a_page_shows_what_the_last_check_said(

@@ -139,8 +139,8 @@ def test_only_the_first_answer_to_a_retest_settles() -> None:
     assert asked.commit(answer_of(asked, right=False)).rows[0].tests is not None
     assert find_note("misconceptions", NAME) == met | {"retests": 1}
     asked.reset()
-    second = asked.commit(answer_of(asked, right=True))
-    assert second.headline.startswith("Right: “A part of a tensor"), "nothing was noted"
+    again = asked.commit(answer_of(asked, right=True))
+    assert again.headline.startswith("Right: “A part of a tensor"), "nothing was noted"
     assert find_note("misconceptions", NAME)["state"] == "met", "its answer was on the screen, too"
     asked.reset()
     asked.commit(answer_of(asked, right=False))

@@ -16,6 +16,7 @@ from ..quiz import (
     is_tensor_list,
     name_elements,
     needs_no_grad,
+    sends_gradient,
     share_no_cells,
     shows_values,
 )
@@ -196,6 +197,7 @@ def stacked(w, loss):
     yield graph_leads_back(loss=loss, w=w)
     yield shows_values(5, loss=loss)
     yield has_grad(7, w=w)
+    yield sends_gradient(7, loss=loss, w=w)
 
 
 _LEARN = "\nloss.backward()"
@@ -233,6 +235,9 @@ def parts(a, b, kept, loss):
     yield graph_leads_back(loss=loss, a=a)
     yield has_grad([8], a=a)
     yield has_grad([12], b=b)
+    yield graph_leads_back(loss=loss, b=b)
+    yield sends_gradient([8], loss=loss, a=a)
+    yield sends_gradient([12], loss=loss, b=b)
 
 
 @task(

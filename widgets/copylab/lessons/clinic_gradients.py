@@ -9,6 +9,7 @@ from ..quiz import (
     has_grad,
     is_leaf_with_grad,
     needs_no_grad,
+    sends_gradient,
     shows_values,
     was_written,
 )
@@ -37,6 +38,7 @@ def write_before(a, h):
     yield graph_leads_back(h=h, a=a)
     yield shows_values([3.7183, 8.3891], h=h)
     yield has_grad([2.7183, 7.3891], a=a)
+    yield sends_gradient([2.7183, 7.3891], **{"h.sum()": h.sum()}, a=a)
 
 
 @task(

@@ -12,6 +12,7 @@ from ..quiz import (
     has_grad,
     is_tensor_list,
     name_elements,
+    sends_gradient,
     share_no_cells,
     shows_values,
 )
@@ -207,3 +208,5 @@ def both(a, c, out):
     yield graph_leads_back(out=out, c=c)
     yield has_grad(12, a=a)
     yield has_grad(12, c=c)
+    yield sends_gradient(12, out=out, a=a)
+    yield sends_gradient(12, out=out, c=c)

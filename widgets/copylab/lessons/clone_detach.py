@@ -19,6 +19,7 @@ from ..quiz import (
     is_tensor_list,
     name_elements,
     needs_no_grad,
+    sends_gradient,
     share_no_cells,
     shows_values,
 )
@@ -130,3 +131,4 @@ def between(x, k, c):
     yield shows_values([1, 2], k=k)
     yield graph_leads_back(k=k, x=x)
     yield has_grad([1, 1], x=x)
+    yield sends_gradient([1, 1], **{"k.sum()": k.sum()}, x=x)

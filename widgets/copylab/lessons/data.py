@@ -18,6 +18,7 @@ from ..quiz import (
     has_grad,
     is_leaf_with_grad,
     needs_no_grad,
+    sends_gradient,
     share_no_cells,
     shows_values,
     was_written,
@@ -121,6 +122,7 @@ def silent(x, y):
     yield graph_leads_back(y=y, x=x)
     yield CheckedFact(grad(x) != [6], gettext("x.grad is [6], which is right. Do some harm."))
     yield has_grad([200], x=x)
+    yield sends_gradient([200], y=y, x=x)
     yield CheckedFact(
         values(x) == [100],
         gettext(

@@ -7,6 +7,7 @@ from ..quiz import (
     has_grad,
     leads_back_once,
     needs_no_grad,
+    sends_gradient,
     share_no_cells,
     shows_values,
 )
@@ -116,3 +117,4 @@ def keep_value(a, y):
     yield shows_values(9, y=y)
     yield has_grad(3, a=a)
     yield leads_back_once(y=y, a=a)
+    yield sends_gradient(3, y=y, a=a)

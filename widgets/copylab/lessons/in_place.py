@@ -14,6 +14,7 @@ from ..quiz import (
     graph_leads_back,
     has_grad,
     is_leaf_with_grad,
+    sends_gradient,
     shows_values,
     walk_nodes,
     was_written,
@@ -127,6 +128,7 @@ def activation(a, h, loss):
     yield graph_leads_back(loss=loss, a=a)
     yield shows_values(1.5032, loss=loss)
     yield has_grad([0, 0.2350, 0.1050], a=a)
+    yield sends_gradient([0, 0.2350, 0.1050], loss=loss, a=a)
     recorded = {node.name() for node in walk_nodes(h) if node.next_functions}
     only_sigmoid = "SigmoidBackward0" in recorded and recorded <= {
         "SigmoidBackward0",
@@ -166,6 +168,7 @@ def running(w, total):
     yield graph_leads_back(total=total, w=w)
     yield shows_values([46], total=total)
     yield has_grad([92], w=w)
+    yield sends_gradient([92], total=total, w=w)
 
 
 @task(
@@ -195,3 +198,5 @@ def twice(w, y):
     yield are_tensors(y=y)
     yield shows_values(9, y=y)
     yield has_grad([6], w=w)
+    yield graph_leads_back(y=y, w=w)
+    yield sends_gradient([6], y=y, w=w)

@@ -3,7 +3,15 @@
 from .. import Misconception, predict
 from ..looks import grad
 from ..questions import gets_gradient, gradient, on_graph, requires_grad, value
-from ..quiz import CheckedFact, RetestProgram, are_tensors, graph_leads_back, has_grad, shows_values
+from ..quiz import (
+    CheckedFact,
+    RetestProgram,
+    are_tensors,
+    graph_leads_back,
+    has_grad,
+    sends_gradient,
+    shows_values,
+)
 from ..wording import gettext
 from . import task
 
@@ -183,3 +191,5 @@ def bootstrap(value, goal, loss):
     yield shows_values(2.8, goal=goal)
     yield shows_values(3.24, loss=loss)
     yield has_grad([-3.6, 0], value=value)
+    yield graph_leads_back(loss=loss, value=value)
+    yield sends_gradient([-3.6, 0], loss=loss, value=value)

@@ -3,7 +3,14 @@
 from .. import predict
 from ..looks import values
 from ..questions import gradient, is_leaf, node, requires_grad, same_storage, value
-from ..quiz import graph_leads_back, has_grad, is_leaf_with_grad, share_no_cells, shows_values
+from ..quiz import (
+    graph_leads_back,
+    has_grad,
+    is_leaf_with_grad,
+    sends_gradient,
+    share_no_cells,
+    shows_values,
+)
 from . import task
 
 fresh = predict(
@@ -53,6 +60,7 @@ def stacked(w, total):
     yield graph_leads_back(total=total, w=w)
     yield shows_values(11, total=total)
     yield has_grad([3, 4], w=w)
+    yield sends_gradient([3, 4], total=total, w=w)
 
 
 @task(
