@@ -73,6 +73,40 @@ def test_an_import_goes_behind_what_must_stay_first() -> None:
     code = "import copy\ny = x"
     copies = find_program_copies(code, TENSORS)
     assert exchange_copies(code, copies, {0: "deepcopy"}).added_line == 0
-    # The name would be the program's own.
-    (copy, _) = find_program_copies("copy = x.clone()\ny = copy.clone()", TENSORS)
-    assert "deepcopy" not in copy.methods
+    # Further down it comes too late, and on a line with what must stay first only there.
+    for code, expected, lines in (
+        ("y = x\nimport copy", "import copy\ny = copy.deepcopy(x)\nimport copy", (2, 1, 1)),
+        ('"a"; y = x', '"a"; import copy; y = copy.deepcopy(x)', (1, 0, 1)),
+    ):
+        changed = exchange_copies(code, find_program_copies(code, TENSORS), {0: "deepcopy"})
+        assert changed.code == expected
+        assert (*changed.lines, changed.added_line, changed.added_steps) == lines
+
+
+def test_a_line_is_found_in_the_program_as_it_was() -> None:
+    code = "x = torch.ones(2)\ny = (x\n    ).clone()\nz = y.clone()\ny / 0"
+    copies = find_program_copies(code, TENSORS)
+    changed = exchange_copies(code, copies, {0: "deepcopy", 1: "="})
+    lines = [changed.code.splitlines().index(line) + 1 for line in ("z = y", "y / 0")]
+    assert [changed.find_original_line(line) for line in (2, *lines)] == [1, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "copy = x.clone()",
+        "def copy(): pass",
+        "class copy: pass",
+        "def f(copy): return copy",
+        "f = lambda *copy: 1",
+        "from copy import copy",
+        "from copy import *",
+        "import numpy as copy",
+        "try: pass\nexcept ValueError as copy: pass",
+        "match x:\n    case [*copy]: pass",
+        "import copy\ndel copy",
+    ],
+)
+def test_no_deepcopy_where_its_name_is_the_programs_own(code: str) -> None:
+    copies = find_program_copies(f"{code}\ny = x.clone()", TENSORS)
+    assert not any("deepcopy" in copy.methods for copy in copies)

@@ -1,13 +1,16 @@
 """A program that is changed in its player: by other copies, which a page stores, and by hand."""
 
 import json
+import sys
 from collections.abc import Iterator
 from html import unescape
+from types import ModuleType
 from typing import Any
 
 import pytest
 from copylab import Steps, steps
 from copylab.player.live import StepsWidget
+from copylab.run.self_contained import is_self_contained
 
 import tinytorch
 
@@ -33,6 +36,13 @@ SAYS = {
 
 def read_pills(html: str) -> Any:
     return json.loads(unescape(html.partition('data-pills="')[2].partition('"')[0]))
+
+
+def say_exchange(made: Steps, name: str) -> str:
+    """Put another method in the place of the first copy; return what is said of it."""
+    pills = made.run_other_copies({0: name})._make_pills()
+    assert pills is not None
+    return pills.says
 
 
 @pytest.fixture
@@ -77,8 +87,99 @@ def test_a_page_stores_them_of_a_loop_at_a_level() -> None:
     assert any(
         each.endswith("w is now [1, 1], was [3, 3]; v is now [2, 2], was [3, 3].") for each in said
     )
+    assert not any("requires_grad" in each or "grad is" in each for each in said)
     assert any(len(made) < number < 1000 for number in numbers)
     assert numbers[-1] > 1000
+
+
+def test_a_display_changes_nothing_of_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing notes a write to a tensor of another module: what is imported decides."""
+    mine = ModuleType("mine")
+    w, calls = tinytorch.zeros(2), list[int]()
+    vars(mine).update(w=w, calls=calls)
+    monkeypatch.setitem(sys.modules, "mine", mine)
+    code = "from mine import w, calls\nk = w.detach()\nk += 1\ncalls.append(1)"
+    made = steps(code, engine=tinytorch)
+    assert '"form":' not in made.html
+    assert (w.tolist(), calls) == ([1, 1], [1])
+    says = say_exchange(made, "clone")
+    assert says.endswith("values are not compared: they may differ from run to run.")
+
+
+SELF_CONTAINED = (
+    "import copy, torch.nn as nn\nclass Net(nn.Module):\n    def __init__(self): self.w = x",
+    "from math import pi\nfor a, (b, *c) in [(x * pi, [1, 2])]: (d := copy.copy(a)).add_(b)\nimport copy",
+    "with torch.no_grad():\n    w = [torch.ones(2)]\n    w[0].data += 1\n    w[0] += 1",
+    "try: f()\nexcept NameError as error: print(error)\ndef f(*a, **k): return [i for i in a], k",
+)
+REACHES_OUT = (
+    "import mine",
+    "import __main__",
+    "from . import w",
+    "from torch import *",
+    "import urllib.request",
+    "import os.path",
+    "from torch import hub",
+    "import collections\ncollections.cnt += 1",
+    "import collections as c\nd = c\nd.cnt = 1",
+    "import math\nw = math.w\nw += 1",
+    "import math\ndel math.w[0]",
+    "T = torch.Tensor\nT.w = 1",
+    "type(torch.ones(2)).w = 1",
+    "def f(m): m.w = 1\nf(torch)",
+    "torch.backends.w = 1",
+    "torch.__dict__['w'] += 1",
+    "get_ipython().user_ns['w'] += 1",
+    "exec('import mine')",
+    "x = torch.tensor(float(id(torch.ones(2))))",
+    "x = torch.empty(2)",
+    "import numpy as np\nx = np.random.default_rng().random()",
+    "w += 1",
+)
+
+
+def test_a_text_tells_whether_a_program_reaches_out() -> None:
+    alone = [code for code in SELF_CONTAINED if is_self_contained(f"x = torch.ones(2)\n{code}")]
+    assert alone == list(SELF_CONTAINED)
+    assert not [code for code in REACHES_OUT if is_self_contained(code)]
+
+
+WRONG = "a gradient is now wrong, and no error says so"
+SILENT = (
+    "x = torch.tensor([1.0], requires_grad=True)\ny = x.exp()\nd = y.detach()\nd += 10\n"
+    "y.sum().backward()"
+)
+MESSAGE = "x = torch.ones(2)\ny = x.clone()\nx += 1\nraise ValueError(int(y[0]))"
+OTHER_PLACE = "x = torch.ones(2)\ny = x.clone()\nx += 1\nif y[0] == 1:\n    1 / 0\n1 / 0"
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "differences"),
+    [
+        (
+            SILENT,
+            ".data",
+            f"it no longer ends in RuntimeError on line 5; {WRONG}.",
+        ),
+        (MESSAGE, "=", "it still ends in ValueError on line 4, but with another message."),
+        (MESSAGE, "deepcopy", "it still ends in ValueError on line 5."),
+        (
+            OTHER_PLACE,
+            "=",
+            "it now ends in ZeroDivisionError on line 6, and not in ZeroDivisionError on line 5.",
+        ),
+        # Equal numbers of two names are not all that a program can do.
+        ("x = torch.ones(2)\ny = x.clone()\nk = y.is_leaf", "detach().clone()", ""),
+        (
+            "import random\nx = torch.tensor([random.random()])\ny = x.clone()",
+            "=",
+            "y is the same tensor as x; values are not compared: they may differ from run to run.",
+        ),
+    ],
+)
+def test_what_an_exchange_changed(code: str, name: str, differences: str) -> None:
+    says = say_exchange(steps(code, engine=tinytorch), name)
+    assert says.partition(": ")[2] == differences
 
 
 def function() -> object:

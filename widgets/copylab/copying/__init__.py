@@ -6,7 +6,7 @@ May import `run`, `ui`, `doc`.
 from .comparison import Comparison, compare, join_code_lines, make_cell
 from .fact import QUESTIONS, Answer, Fact, Facts, facts
 from .methods import METHODS, OPERATIONS, Method, find_word, method
-from .program_copies import ProgramCopy, exchange_copies, find_program_copies
+from .program_copies import ChangedProgram, ProgramCopy, exchange_copies, find_program_copies
 from .shared_memory import DTYPES, LAYOUTS, Shared, SharedMemory, find_all_sharing
 from .sources import Source
 
@@ -17,6 +17,7 @@ __all__ = [
     "OPERATIONS",
     "QUESTIONS",
     "Answer",
+    "ChangedProgram",
     "Comparison",
     "Fact",
     "Facts",

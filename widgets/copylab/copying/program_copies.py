@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
+from ..run import list_bound_names
 from ..wording import gettext
 from .methods import METHODS, Method
 
@@ -79,7 +80,18 @@ class ChangedProgram(NamedTuple):
     lines: tuple[int, ...]
     """The line of each copy, in the order in which they were found."""
     added_line: int
-    """The line of the import that another method needs; 0 if there is none."""
+    """The line of the import that another method needs; 0 if no line was added."""
+    added_steps: int
+    """The number of statements that were added; two can be on a line that was there."""
+    shifts: tuple[int, ...]
+    """How many lines more than before begin on each of the lines that the program had."""
+
+    def find_original_line(self, line: int) -> int:
+        """Return where a line of this program was in the one that it was made of."""
+        own = line - (0 < self.added_line <= line)
+        places = [number + 1 + sum(self.shifts[:number]) for number in range(len(self.shifts))]
+        fitting = [place for place in places if place <= own]
+        return places.index(max(fitting)) + 1 if fitting else 1
 
 
 def find_program_copies(code: str, tensors: Collection[str]) -> tuple[ProgramCopy, ...]:
@@ -93,10 +105,7 @@ def find_program_copies(code: str, tensors: Collection[str]) -> tuple[ProgramCop
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     lines = _split_into_lines(code)
-    has_own_copy = any(
-        isinstance(node, ast.Name) and node.id == "copy" and isinstance(node.ctx, ast.Store)
-        for node in ast.walk(tree)
-    )
+    has_own_copy = _binds_otherwise(tree, "copy")
     offered = [name for name in OFFERED if not (has_own_copy and _prelude(METHODS[name]))]
     found = []
     for node, (method, source, is_assigned) in _walk_copies(tree, tensors):
@@ -127,14 +136,24 @@ def exchange_copies(
         shifts[first] = text.count(b"\n") - (last - first)
     numbers = [copy.line + sum(shifts[: copy.line - 1]) for copy in copies]
     added_line = 0
-    preludes = dict.fromkeys(line for name in choices.values() for line in _prelude(METHODS[name]))
-    missing = [line for line in preludes if not _has_statement(code, line)]
+    # The first place of each is what an import must be above of.
+    places: dict[str, tuple[int, int]] = {}
+    for index in sorted(choices):
+        for line in _prelude(METHODS[choices[index]]):
+            places.setdefault(line, copies[index].first)
+    missing = [line for line, place in places.items() if not _has_statement(code, line, place)]
     if missing:
-        added_line = _find_place_for_import(code)
-        lines.insert(added_line - 1, "; ".join(missing).encode())
-        numbers = [number + (number >= added_line) for number in numbers]
+        imports = "; ".join(missing).encode()
+        number, column = _find_place_for_import(code)
+        if column:
+            line_there = lines[number - 1]
+            lines[number - 1] = line_there[:column] + imports + b"; " + line_there[column:]
+        else:
+            added_line = number
+            lines.insert(added_line - 1, imports)
+            numbers = [number + (number >= added_line) for number in numbers]
     changed = b"\n".join(lines).decode()
-    return ChangedProgram(changed, tuple(numbers), added_line)
+    return ChangedProgram(changed, tuple(numbers), added_line, len(missing), tuple(shifts))
 
 
 # -- what a copy looks like --------------------------------------------------------
@@ -289,19 +308,43 @@ def _prelude(method: Method) -> list[str]:
     return method.code.splitlines()[:-1]
 
 
-def _has_statement(code: str, line: str) -> bool:
-    """Return True if a program has an import at its top level, wherever that is."""
+def _binds_otherwise(tree: ast.Module, module: str) -> bool:
+    """Return True if a name is anywhere in a program something else than the module of that name."""
+    for node in ast.walk(tree):
+        if module in list_bound_names(node):
+            return True
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        for alias in node.names:
+            is_module = isinstance(node, ast.Import) and alias.name == module
+            if alias.name == "*" or (not is_module and (alias.asname or alias.name) == module):
+                return True
+    return False
+
+
+def _has_statement(code: str, line: str, place: tuple[int, int]) -> bool:
+    """Return True if a program has an import at its top level, before a (line from 0, column)."""
     wanted = ast.dump(ast.parse(line).body[0])
-    return any(ast.dump(statement) == wanted for statement in ast.parse(code).body)
+    return any(
+        ast.dump(statement) == wanted
+        for statement in ast.parse(code).body
+        if (statement.lineno - 1, statement.col_offset) < place
+    )
 
 
-def _find_place_for_import(code: str) -> int:
-    """Return the number of the line before which an import goes: behind what must stay first."""
+def _find_place_for_import(code: str) -> tuple[int, int]:
+    """Return before which line an import goes: behind what must stay first.
+
+    With it the column, in bytes, if what must stay first is on that line, too.
+    """
+    end_of_head = 0
     for statement in ast.parse(code).body:
         is_docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         is_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
         if not is_docstring and not is_future:
             decorators = getattr(statement, "decorator_list", ())
             lines: list[int] = [node.lineno for node in decorators]
-            return min([statement.lineno, *lines])
-    return 1
+            is_behind = statement.lineno == end_of_head
+            return min([statement.lineno, *lines]), statement.col_offset if is_behind else 0
+        end_of_head = statement.end_lineno or statement.lineno
+    return 1, 0

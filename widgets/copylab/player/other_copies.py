@@ -90,10 +90,14 @@ def _dump(values: Mapping[str, Any]) -> str:
 
 
 class RunEnd(NamedTuple):
-    """A run, and whether a gradient in it is wrong without an error."""
+    """A run, and whether a gradient in it is wrong without an error.
+
+    last_line: the line of its last step in the program as it was, without what was added.
+    """
 
     run: RecordedRun
     has_wrong_gradient: bool
+    last_line: int
 
 
 def find_copies_of_run(run: RecordedRun) -> tuple[ProgramCopy, ...]:
@@ -159,32 +163,41 @@ def describe_exchange(pills: Pills, before: RunEnd, now: RunEnd, level: Level) -
 
 def _list_differences(before: RunEnd, now: RunEnd, level: Level) -> Iterator[str]:
     """Yield in what the ends of two runs differ; nothing if they cannot be compared."""
-    if "error" in (before.run.ended, now.run.ended):
-        yield from _compare_errors(before.run, now.run)
+    # Of a run that met a limit nobody knows how it would have ended.
+    if not {before.run.ended, now.run.ended} <= {"finished", "error"}:
         return
-    if (before.run.ended, now.run.ended) != ("finished", "finished"):
-        return
-    if not (before.run.steps and now.run.steps):
-        return
-    if before.has_wrong_gradient != now.has_wrong_gradient:
-        if now.has_wrong_gradient:
-            yield gettext("a gradient is now wrong, and no error says so")
-        else:
-            yield gettext("no gradient is found wrong any more")
-    end_before, end_now = before.run.steps[-1].seen, now.run.steps[-1].seen
-    yield from _compare_ends(end_before.snapshot, end_now.snapshot, level)
+    has_error = "error" in (before.run.ended, now.run.ended)
+    if has_error:
+        yield from _compare_errors(before, now)
+    if now.has_wrong_gradient and not before.has_wrong_gradient:
+        yield gettext("a gradient is now wrong, and no error says so")
+    # An error may have come before the backward that would have been wrong.
+    elif before.has_wrong_gradient and not now.has_wrong_gradient and not has_error:
+        yield gettext("no gradient is found wrong any more")
+    if not has_error and before.run.steps and now.run.steps:
+        end_before, end_now = before.run.steps[-1].seen, now.run.steps[-1].seen
+        # What is random, or read from elsewhere, is no doing of the copy.
+        can_repeat = before.run.can_repeat and now.run.can_repeat
+        yield from _compare_ends(
+            end_before.snapshot, end_now.snapshot, level, with_values=can_repeat
+        )
+        if not can_repeat:
+            yield gettext("values are not compared: they may differ from run to run")
 
 
-def _compare_errors(before: RecordedRun, now: RecordedRun) -> Iterator[str]:
-    error_before, error_now = _phrase_error(before), _phrase_error(now)
+def _compare_errors(before: RunEnd, now: RunEnd) -> Iterator[str]:
+    error_before, error_now = _phrase_error(before.run), _phrase_error(now.run)
     if not error_now:
         yield gettext("it no longer ends in {error}", error=error_before)
     elif not error_before:
         yield gettext("it now ends in {error}", error=error_now)
-    elif before.error != now.error:
+    # An import that was added moves all lines, and is no other error.
+    elif (_name_error(before.run), before.last_line) != (_name_error(now.run), now.last_line):
         yield gettext(
             "it now ends in {error}, and not in {other}", error=error_now, other=error_before
         )
+    elif before.run.error != now.run.error:
+        yield gettext("it still ends in {error}, but with another message", error=error_now)
     else:
         yield gettext("it still ends in {error}", error=error_now)
 
@@ -194,24 +207,30 @@ def _phrase_error(run: RecordedRun) -> str:
     if run.error is None:
         return ""
     place = run.steps[-1].site.phrase_place(several=len(run.texts) > 1)
-    return gettext("{error} {place}", error=run.error.partition(":")[0], place=place)
+    return gettext("{error} {place}", error=_name_error(run), place=place)
 
 
-def _compare_ends(before: Snapshot, now: Snapshot, level: Level) -> Iterator[str]:
-    """Yield in what tensors of the same names differ, or that they do not in any of that."""
+def _name_error(run: RecordedRun) -> str:
+    """Return the class of the error that ended a run; empty if none did."""
+    return (run.error or "").partition(":")[0]
+
+
+def _compare_ends(
+    before: Snapshot, now: Snapshot, level: Level, *, with_values: bool
+) -> Iterator[str]:
+    """Yield in what tensors of the same names differ. That nothing does says little.
+
+    Other variables are not looked at, nor is what has another name, nor more than a few digits.
+    """
     names = [name for name, _ in now.names if name in dict(before.names)]
-    differences = [
-        *_compare_facts(_read_values(before, names), _read_values(now, names)),
-        *_compare_relations(before, now, names, level),
-        *_compare_facts(
-            _read_attributes(before, names, level), _read_attributes(now, names, level)
-        ),
-    ]
-    yield from differences
-    known = (*_read_values(before, names).values(), *_read_values(now, names).values())
-    # At a lower level not all of it was looked at.
-    if not differences and None not in known and level == LEVELS[-1]:
-        yield gettext("the same values, gradients and versions, and the same is shared")
+    if with_values:
+        yield from _compare_facts(
+            _read_values(before, names, level), _read_values(now, names, level)
+        )
+    yield from _compare_relations(before, now, names, level)
+    yield from _compare_facts(
+        _read_attributes(before, names, level), _read_attributes(now, names, level)
+    )
 
 
 def _compare_facts(
@@ -223,11 +242,12 @@ def _compare_facts(
             yield gettext("{name} is now {now}, was {then}", name=subject, now=text, then=then)
 
 
-def _read_values(snap: Snapshot, names: Iterable[str]) -> dict[str, str | None]:
+def _read_values(snap: Snapshot, names: Iterable[str], level: Level) -> dict[str, str | None]:
     """Return the gradients of tensors, then their values; None where not all were read."""
     ids = dict(snap.names)
     facts: dict[str, str | None] = {}
-    for name in names:
+    # As in the sentences of a step, gradients are explained at the last level.
+    for name in names if level == LEVELS[-1] else ():
         grad = snap.tensor(ids[name]).grad
         facts[f"{name}.grad"] = "None" if grad is None else _format_small(snap, grad)
     facts.update((name, _format_small(snap, ids[name])) for name in names)
@@ -242,12 +262,17 @@ def _format_small(snap: Snapshot, tensor_id: str) -> str | None:
 
 def _read_attributes(snap: Snapshot, names: Collection[str], level: Level) -> dict[str, str | None]:
     tensors = {name: snap.tensor(tensor_id) for name, tensor_id in snap.names if name in names}
-    flags = {f"{name}.requires_grad": str(each.requires_grad) for name, each in tensors.items()}
-    versions = {
-        gettext("version of {names}", names=name): str(each.version)
-        for name, each in tensors.items()
-    }
-    return {**flags, **(versions if LEVELS.index(level) >= LEVELS.index("counter") else {})}
+    facts: dict[str, str | None] = {}
+    if level == LEVELS[-1]:
+        facts |= {
+            f"{name}.requires_grad": str(each.requires_grad) for name, each in tensors.items()
+        }
+    if LEVELS.index(level) >= LEVELS.index("counter"):
+        facts |= {
+            gettext("version of {names}", names=name): str(each.version)
+            for name, each in tensors.items()
+        }
+    return facts
 
 
 def _compare_relations(

@@ -22,7 +22,7 @@ from tinytorch.viz import (
     list_written_names,
 )
 
-from ..copying import ProgramCopy, exchange_copies
+from ..copying import ChangedProgram, ProgramCopy, exchange_copies
 from ..doc import wrap_in_language
 from ..run import (
     LIMITS,
@@ -268,7 +268,7 @@ class Steps(Sequence[Frame]):
         pills = Pills(
             copies,
             self._choices,
-            exchange_copies(original._program_text, copies, self._choices).lines,
+            self._changed_program.lines,
             self.added_steps,
             self._program_text,
             original._is_edited,
@@ -280,12 +280,15 @@ class Steps(Sequence[Frame]):
             pills, says=describe_exchange(pills, original._run_end, self._run_end, self._level)
         )
 
-    @cached_property
+    @property
     def added_steps(self) -> int:
         """The number of steps that come first, because another copy needs an import."""
+        return self._changed_program.added_steps
+
+    @cached_property
+    def _changed_program(self) -> ChangedProgram:
         original = self._original
-        program = exchange_copies(original._program_text, original._copies, self._choices)
-        return int(program.added_line > 0)
+        return exchange_copies(original._program_text, original._copies, self._choices)
 
     def _make_stored_forms(self) -> Iterator[tuple[int, StaticForm]]:
         """Yield the forms of the runs with one other copy that a page may store."""
@@ -300,7 +303,12 @@ class Steps(Sequence[Frame]):
 
     @property
     def _run_end(self) -> RunEnd:
-        return RunEnd(self._run, any(frame.has_wrong_gradient for frame in self.frames))
+        line = self._run.steps[-1].site.line if self._run.steps else 0
+        return RunEnd(
+            self._run,
+            any(frame.has_wrong_gradient for frame in self.frames),
+            self._changed_program.find_original_line(line),
+        )
 
     @property
     def _program_text(self) -> str:

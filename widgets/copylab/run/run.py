@@ -22,6 +22,7 @@ from .program import (
     program_from_code,
 )
 from .recorder import Observe, Recorder, Step
+from .self_contained import is_self_contained
 from .surroundings import (
     Stop,
     Stopwatch,
@@ -173,9 +174,12 @@ class RecordedRun:
     def can_repeat(self) -> bool:
         """True if a second run does nothing outside of the program and computes the same.
 
-        A function works with the arguments that it was given, and they may have been written to.
+        A function works with the arguments that it was given, and they may have been written to;
+        so may what a text imports, and nothing notes a write to a tensor of another module.
         """
-        return self.is_closed and self.ended in ("finished", "error") and not self.effects
+        if not self.is_closed or self.ended not in ("finished", "error") or self.effects:
+            return False
+        return is_self_contained(self.texts[0].code)
 
     def run_other(self, code: str, look: Observe, limits: Limits | None = None) -> RecordedRun:
         """Run another text in the way of this run, which `is_closed`.
