@@ -41,12 +41,16 @@ def test_what_is_open_and_what_was_believed(folder: Path) -> None:
     add_note("exercises", "clone/readings", {"state": "right"})
     add_note("exercises", "|</td><b>", {"state": "wrong"})
     add_note("misconceptions", "detach copies", {"state": "met", "in": "start/bet"})
+    add_note("predictions", "mine/own", {"right": 1, "of": 1})
     add_note("misconceptions", "<script>|", {"state": "met", "in": "start/bet"})
     page = renew(folder)
     # In the lesson that was begun last, not in the first with something open.
     assert "Go on here: [Four more things that are said about clones]" in page
     assert "](02_clone.ipynb#cell-id=predict-rest), in [02 clone" in page
     assert "| 1 of 2 | 1 of 2 | [Four more" in page
+    counts = re.findall(r"\| (\d+) of (\d+) \| \d+ of \d+ \|", page)
+    done, total = (sum(map(int, column)) for column in zip(*counts, strict=True))
+    assert f"Progress: {done} of {total} predictions committed" in page, "as its table counts"
     assert page.count("○ open") == page.count('`retest("detach copies")` asks again') == 1
     assert "<b>" not in page
     assert "<script>" not in page

@@ -51,7 +51,7 @@ def render_front_page(course: Progress) -> str:
         "## " + gettext("Three doors"),
         _list_doors(course),
         "## " + gettext("How far you are"),
-        gettext("Progress: {summary}.", summary=course.summary),
+        gettext("Progress: {summary}.", summary=course.summary_of_course),
         _tabulate_lessons(course),
         *_describe_beliefs(course),
         "## " + gettext("When you come back"),

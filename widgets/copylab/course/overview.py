@@ -134,8 +134,16 @@ class Progress(Presentation):
     @property
     def summary(self) -> str:
         """A line that says how many tasks there are, and how many are done."""
-        predictions = self._count_done("predictions", self._kind_of_key)
-        exercises = self._count_done("exercises", self._kind_of_key)
+        return self._summarize(self._kind_of_key)
+
+    @property
+    def summary_of_course(self) -> str:
+        """The same without the tasks of a teacher's own."""
+        return self._summarize(self._lesson_of_key)
+
+    def _summarize(self, keys: Iterable[str]) -> str:
+        predictions = self._count_done("predictions", keys)
+        exercises = self._count_done("exercises", keys)
         return gettext(
             "{committed} of {predictions} predictions committed, "
             "{solved} of {exercises} exercises solved",
