@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
+import keyword
 import pkgutil
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -63,6 +66,12 @@ def check_retest(known: Misconception, engine: ModuleType, seed: int, number: in
     against = question.refute(run, believed)
     assert f"“{believed}” would be right" in against.objection, where
     assert known.refute(run) in against.objection, where
+    for span in re.findall("`(.+?)`", known.refute(run)):
+        # A text that calls the tensors `x` and `t` is untrue of a program with other names.
+        for word in re.findall(r"[^\W\d]\w*", span):
+            is_word_of_code = hasattr(tinytorch.Tensor, word) or hasattr(tinytorch, word)
+            is_word_of_code |= hasattr(builtins, word) or keyword.iskeyword(word)
+            assert is_word_of_code or re.search(rf"\b{word}\b", run.code), (where, word)
     if question.name != "outcome":
         assert run.trace.error is None, where
     assert 2 <= len(run.code.splitlines()) <= 5, where
@@ -198,6 +207,8 @@ def test_a_lesson_opens_with_what_is_open_from_an_earlier_one() -> None:
     add_note("misconceptions", "a lost one", {"state": "met", "in": "clone/seven"})
     assert recall("detach").tests is fixed.tests
     assert recall("data").tests.name == "detach copies"
+    add_note("misconceptions", "a clone is a leaf", {"state": "met", "in": "stop_gradient/x"})
+    assert recall("data").tests.name == "detach copies", "that is of a later lesson"
     add_note(
         "misconceptions", "a name follows a name", {"state": "met", "in": "assignment/rebound"}
     )

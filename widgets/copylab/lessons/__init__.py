@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pkgutil
+import itertools
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
@@ -57,20 +57,21 @@ _BELIEFS_TO_RECALL = {
     "beyond": "reshape is a copy",
     "choosing": "shared memory, shared counter",
 }
-"""By lesson, the misconception of an earlier one that it opens with, where none is open."""
+"""By lesson, in the order of the course, the misconception that it opens with where none is open."""
 
 
 def recall(lesson: str) -> Retest:
     """Return one question of an earlier lesson, to open a lesson with.
 
-    It is about a misconception that this learner met in another lesson and did not settle;
+    It is about a misconception that this learner met in an earlier lesson and did not settle;
     where there is none, about one that the lesson builds on. KeyError for an unknown lesson.
     """
     name = _BELIEFS_TO_RECALL[lesson]
-    modules = {module.name for module in pkgutil.iter_modules(__path__)}
+    # Of a later one, which may have been opened first, the lesson has explained nothing yet.
+    earlier = {"start", *itertools.takewhile(lambda key: key != lesson, _BELIEFS_TO_RECALL)}
     for met, note in sorted(load_notes()["misconceptions"].items()):
         origin, _, _ = note.get("in", "").partition("/")
-        if note.get("state") != "met" or origin == lesson or origin not in modules:
+        if note.get("state") != "met" or origin not in earlier:
             continue
         # Brings the misconceptions that this lesson made for itself.
         import_module(f"{__name__}.{origin}")

@@ -10,7 +10,7 @@ from . import task
 FOLLOWS = Misconception(
     "a name follows a name",
     "After `best = w` the name `best` goes wherever `w` goes.",
-    "A name is tied to a tensor, not to another name. When `w` is tied to another tensor, `best` stays where it is.",
+    "A name is tied to a tensor, not to another name. When one of two names is tied to another tensor, the other stays where it is.",
     (
         RetestProgram("x = torch.tensor(V); y = x; x = x * T", {3: "x = y = x * T"}, value, "y"),
         RetestProgram(

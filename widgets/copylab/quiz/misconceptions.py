@@ -59,16 +59,17 @@ class Misconception:
         )
 
 
-# What each misconception says, and what speaks against it. Texts alone, and no functions or calls:
+# What each misconception says, and what speaks against it: without names of variables, which a
+# drawn program need not have. Texts alone, and no functions or calls:
 # tools/make_catalogue.py takes every text of this table for translators.
 _BELIEFS_AND_REFUTATIONS = {
     "a name is a copy": (
         "`y = x` gives me a second tensor.",
-        "An assignment ties a second name to the same tensor. Nothing is made and nothing is copied: `y is x`.",
+        "An assignment ties a second name to the same tensor. Nothing is made and nothing is copied: `is` between the two names gives True.",
     ),
     "equal numbers are one tensor": (
         "They show the same numbers, so they are the same tensor.",
-        "Two tensors can show the same numbers. Only `y is x` tells whether two names mean one tensor.",
+        "Two tensors can show the same numbers. Only `is` tells whether two names mean one tensor.",
     ),
     "a view is a copy": (
         "A part of a tensor, or another shape of it, has memory of its own.",
@@ -96,7 +97,7 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     "clone cuts the graph": (
         "A clone is a finished copy: it has no gradient any more.",
-        "A clone is computed, like `x * 1`. It has a node that leads back, and the gradient goes through it unchanged. What cuts is `detach`.",
+        "A clone is computed, like a product with 1. It has a node that leads back, and the gradient goes through it unchanged. What cuts is `detach`.",
     ),
     "a clone is a leaf": (
         "A copy is a fresh tensor, so it is a leaf.",
@@ -156,7 +157,7 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     "detach works in place": (
         "`y.detach()` takes `y` itself off the graph.",
-        "`detach` returns another tensor. `y` keeps its node and still requires grad; what works in place is `detach_`.",
+        "`detach` returns another tensor. The one before the dot keeps its node and still requires grad; what works in place is `detach_`.",
     ),
     "detach keeps the graph": (
         "A gradient still gets through a detached tensor.",
@@ -172,7 +173,7 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     ".data keeps the gradient": (
         "`.data` still has the gradient information.",
-        "`x.data` has no node, no `.grad`, and does not require grad.",
+        "What `.data` returns has no node, no `.grad`, and does not require grad.",
     ),
     "no error, right gradient": (
         "It raised no error, so the gradient is right.",
@@ -192,7 +193,7 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     "computing is writing": (
         "`y = x + 1` changes `x`, and its version.",
-        "An operation that is not in place reads `x` and puts its result into a new storage.",
+        "An operation that is not in place only reads, and puts its result into a new storage.",
     ),
     "in place makes a new tensor": (
         "After `x += 1` the name `x` means a new tensor.",
@@ -212,11 +213,11 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     "new_tensor keeps the history": (
         "`x.new_tensor(t)` keeps the graph of `t`.",
-        "It reads the numbers of `t` and takes dtype and device from `x`. The result is a new leaf.",
+        "It reads the numbers of its argument and takes dtype and device from the tensor before the dot. The result is a new leaf.",
     ),
     "copy_ shares memory": (
         "After `y.copy_(x)` the two share memory.",
-        "`copy_` writes the numbers of `x` into the cells that `y` has already. Both keep their storage.",
+        "`copy_` writes the numbers of its argument into the cells that the tensor before the dot has already. Both keep their storage.",
     ),
     "copy_ is not recorded": (
         "`copy_` moves bare numbers, so no gradient passes.",
