@@ -40,10 +40,16 @@ _NODE_DECORATION = re.compile(
 """Parts of a printed node outside of its name, as in `<torch::autograd::CopySlices object at
 0x7f>`, and the number that most nodes have: an answer without it names the same node."""
 
+_COUNTER = re.compile(r"\s*(?:个|個|块|种|次|개|가지|번)\Z")
+"""The word that Chinese and Korean put after a number of things: `4个`, `네 개`."""
+
 _NUMBER_WORDS_BY_LANGUAGE = (
     "zero one two three four five six seven eight nine ten",
     "零 一 二 三 四 五 六 七 八 九 十",
     "영 하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열",
+    # What stands before a counter: 两个, 세 개.
+    "零 一 两",
+    "영 한 두 세 네",
 )
 _NUMBER_WORDS: dict[str, int] = {}
 for _words in _NUMBER_WORDS_BY_LANGUAGE:
@@ -120,8 +126,11 @@ def parse_value(answer: Any) -> Any:
     word = text.casefold().rstrip(".")
     if word in _NONE_WORDS:
         return None
-    if word in _NUMBER_WORDS:
-        return _NUMBER_WORDS[word]
+    number = _COUNTER.sub("", word)
+    if number in _NUMBER_WORDS:
+        return _NUMBER_WORDS[number]
+    if re.fullmatch("[0-9]+", number):
+        return int(number)
     inside = _TENSOR.match(text)
     text = _CONJUNCTIONS.sub(",", inside[1] if inside else text)
     text = text.replace(";", ",").replace(" and ", ", ")

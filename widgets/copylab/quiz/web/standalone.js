@@ -8,7 +8,10 @@ const NUMBER_WORDS = [
   "zero one two three four five six seven eight nine ten",
   "零 一 二 三 四 五 六 七 八 九 十",
   "영 하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열",
+  "零 一 两",
+  "영 한 두 세 네",
 ].map((words) => words.split(" "));
+const COUNTER = /\s*(?:个|個|块|种|次|개|가지|번)$/;
 const CONJUNCTIONS = /以及|和|与|跟|及|都|只有|그리고|하고|둘 다|(?<=[a-z0-9_\]])[와과]/gi;
 const FILLER_WORDS = new Set("and und et only both just".split(" "));
 const PUNCTUATION = { "、": ",", "。": ".", "【": "[", "】": "]", "\u2212": "-" };
@@ -49,7 +52,9 @@ function parseValue(answer) {
   let text = normalizeSigns(answer);
   const word = bareWord(text);
   if (NONE_WORDS.has(word)) return null;
-  for (const words of NUMBER_WORDS) if (words.includes(word)) return words.indexOf(word);
+  const number = word.replace(COUNTER, "");
+  for (const words of NUMBER_WORDS) if (words.includes(number)) return words.indexOf(number);
+  if (/^[0-9]+$/.test(number)) return Number(number);
   const tensor = text.match(/^(?:torch\.)?tensor\(([^]*?)(?:,\s*(?:dtype|device|grad_fn|requires_grad)=[^]*)?\)$/);
   text = (tensor ? tensor[1] : text).replace(CONJUNCTIONS, ",").replaceAll(";", ",").replaceAll(" and ", ", ");
   const withCommas = text.replace(/([\w.])\s+(?=[-+\w.])/g, "$1, ");
