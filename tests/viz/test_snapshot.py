@@ -3,6 +3,7 @@
 import dataclasses
 import gc
 import pickle
+import subprocess
 import sys
 import weakref
 from types import ModuleType, SimpleNamespace
@@ -242,15 +243,9 @@ def test_large_storages_are_read_at_their_ends_and_where_views_begin(engine: Mod
 def test_a_chain_of_many_nodes_is_read_up_to_a_limit(
     engine: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limits = SimpleNamespace(RLIMIT_STACK=0, RLIM_INFINITY=-1)
-    monkeypatch.setattr(sys, "platform", "linux")
-    for stack, most in ((8 << 20, 10_000), (-1, 10_000), (1 << 20, 5_000)):
-        limits.getrlimit = lambda _, stack=stack: (stack, -1)
-        monkeypatch.setattr(reader, "resource", limits)
+    for stack, most in ((8 << 20, 10_000), (2 << 20, 5_000), (0, 5_000)):
+        monkeypatch.setattr(reader, "find_smallest_stack", lambda stack=stack: stack)
         assert reader.find_most_nodes() == most
-    monkeypatch.setattr(reader, "resource", None)
-    assert reader.find_most_nodes() == 5_000
-    monkeypatch.setattr(reader, "MAX_NODES", 5_000)
     x = engine.ones(1, requires_grad=True)
     y = x
     for _ in range(20_000):
@@ -261,6 +256,40 @@ def test_a_chain_of_many_nodes_is_read_up_to_a_limit(
     assert snap.nodes[-1].cut
     assert "only its first 5,000 nodes were read" in snap.notes[0]
     del snap
+
+
+THREADS = """
+import threading
+import tinytorch as torch
+from tinytorch.viz import snapshot
+
+def look(length):
+    gate.acquire()
+    y = torch.ones(1, requires_grad=True)
+    for _ in range(length):
+        y = y + 1
+    snap = snapshot(y)
+    del y
+    print(len(snap.nodes))
+
+small, large = 1 << 20, 8 << 20
+for size, next_size, length in ((small, 0, 12_000), (large, 0, 5_010), (large, small, 5_010)):
+    threading.stack_size(size)
+    thread, gate = threading.Thread(target=look, args=(length,)), threading.Lock()
+    gate.acquire()
+    thread.start()
+    threading.stack_size(next_size)
+    gate.release()
+    thread.join()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the limit is the small one")
+def test_a_look_in_a_thread_with_a_small_stack_does_not_end_the_process() -> None:
+    command = [sys.executable, "-c", THREADS]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    # The last one would be freed by a thread with a small stack, if it was handed to one.
+    assert (run.returncode, run.stdout.split()) == (0, ["5000", "5011", "5000"]), run.stderr
 
 
 def test_names_that_look_like_ids_mislead_nobody(engine: ModuleType) -> None:

@@ -46,33 +46,25 @@ from .probe import (
 from .records import Counter, NodeRecord, SavedRecord, TensorRecord
 from .saved import FoundSaved, SavedReader
 from .snapshots import LastIds, Snapshot
+from .stack_size import find_smallest_stack
 from .user_code import read_function
 
-try:
-    import resource
-except ImportError:  # on Windows
-    resource = None
-
-_LARGE_STACK = 8 << 20
-"""Bytes of the stack that Linux gives a program and its threads, unless told otherwise."""
+MIN_NODES, MAX_NODES = 5_000, 10_000
+"""So many nodes of a graph are read in any thread, and in one with a large stack. The snapshot says
+so of a larger graph."""
+_LARGE_STACK = 4 << 20
+"""Bytes, twice those that 10,000 nodes take."""
 
 
 def find_most_nodes() -> int:
-    """Return how many nodes of a graph are read at most.
+    """Return how many nodes of a graph are read at most, in this thread.
 
-    Once Python has seen a node of torch's, torch 2.13 frees it by recursion, which takes some 190
-    bytes of the stack: a chain of 50,000 nodes that were all looked at ends the process where the
-    stack has 8 MB, one of 10,000 where it has 1 MB, as on some systems. What was not looked at is
-    freed by a loop.
+    Once Python has seen a node of an engine, it is freed by recursion: PyTorch 2.13 takes some 190
+    bytes of the stack for each. A chain of 50,000 nodes that were all looked at ends the process
+    where the stack has 8 MB, one of 10,000 where it has 1 MB, as on some systems and in threads.
+    What was not looked at is freed by a loop.
     """
-    if resource is None or sys.platform != "linux":
-        return 5_000
-    limit, _ = resource.getrlimit(resource.RLIMIT_STACK)
-    return 10_000 if limit == resource.RLIM_INFINITY or limit >= _LARGE_STACK else 5_000
-
-
-MAX_NODES = find_most_nodes()
-"""A larger graph is read up to here; the snapshot says so."""
+    return MAX_NODES if find_smallest_stack() >= _LARGE_STACK else MIN_NODES
 
 
 @contextmanager
@@ -225,6 +217,7 @@ class _Reader:
         """Position of an AccumulateGrad node -> position of its leaf."""
         self.views_of_twins: dict[int, Any] = {}
         """Identity of a node -> the view whose own node torch would make anew when it is read."""
+        self.most_nodes = MIN_NODES
         self.is_cut = False
 
     def add_name(self, position: int, name: str) -> None:
@@ -314,7 +307,10 @@ class _Reader:
     def _add_node(self, node: Any) -> None:
         if id(node) in self.node_positions:
             return
-        if len(self.nodes) >= MAX_NODES:
+        if len(self.nodes) == MIN_NODES and not self.is_cut:
+            # Asked of no small graph: of the main thread, Linux answers by reading a file.
+            self.most_nodes = find_most_nodes()
+        if len(self.nodes) >= self.most_nodes:
             self.is_cut = True
             return
         # The list keeps each node alive, so that no later one has its id.
@@ -475,7 +471,8 @@ class _Reader:
         if not self.is_cut:
             return ()
         note = gettext(
-            "the graph is larger: only its first {number} nodes were read", number=f"{MAX_NODES:,}"
+            "the graph is larger: only its first {number} nodes were read",
+            number=f"{self.most_nodes:,}",
         )
         return (note,)
 
