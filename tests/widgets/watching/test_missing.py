@@ -179,6 +179,17 @@ WITHOUT_OPTIMIZER = {
         "net.head(net.body(x).detach()).sum().backward()\nnet.zero_grad()\nnet.body(x).sum().backward()\n",
         "",
     ),
+    "other names of modules that are reached": (
+        (
+            "net = nn.Sequential(nn.Linear(3, 2), nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)))\n"
+            "def step(net):\n    net(x).sum().backward()\n"
+            "def step_part(model):\n    model[0](x).sum().backward()\n"
+            "def step_first(tail, x):\n    tail[0](x).sum().backward()\n"
+            "step(net)\nnet.zero_grad()\nstep_part(net)\nx = torch.ones(2, 2)\n"
+            "for _ in range(2):\n    net.zero_grad()\n    step_first(net[1], x)\n"
+        ),
+        "",
+    ),
     "a part that is frozen": ("net.body.requires_grad_(False)\nnet(x).sum().backward()\n", ""),
     "a teacher": (
         (

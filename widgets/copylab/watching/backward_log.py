@@ -36,6 +36,11 @@ class _Member(NamedTuple):
     key: str
     """Its attribute."""
 
+    @property
+    def place_id(self) -> tuple[int, str]:
+        """What tells it from all others while the module lives, whatever the program calls it."""
+        return id(self.module()), self.key
+
     def find(self) -> Any:
         """Return the parameter; None if it is gone."""
         module = self.module()
@@ -57,6 +62,8 @@ class _Found(NamedTuple):
 class _WithoutGradient:
     """Parameters of one module that have had no gradient since a backward was first looked at."""
 
+    name: str
+    """What the program called the module then. Another function may call it otherwise."""
     place: Place | None
     """The line of that backward."""
     first: int
@@ -79,8 +86,10 @@ class BackwardLog:
     def __init__(self, line_finder: LineFinder, find_exits: FindExits) -> None:
         self._line_finder = line_finder
         self._find_exits = find_exits
-        self._modules: dict[str, _WithoutGradient] = {}
-        """By the name of the module; the first object of that name."""
+        self._modules: list[_WithoutGradient] = []
+        """One for each module that was looked at."""
+        self._seen: dict[tuple[int, str], _Member] = {}
+        """All parameters that were looked at, also those which had a gradient then."""
         self._has_reached_module = False
         """True once a parameter of any module had a gradient."""
         self._count = 0
@@ -98,7 +107,7 @@ class BackwardLog:
                     self._look()
 
     def _forget_given(self) -> None:
-        for entry in self._modules.values():
+        for entry in self._modules:
             if entry.module() is None:
                 continue  # all that it can ever have got, it has got
             entry.last = self._count
@@ -112,26 +121,41 @@ class BackwardLog:
     def _look(self) -> None:
         known: set[int] = set()
         for name, module in self._find_modules().items():
+            entry = self._find_entry(name, module)
+            label = name if entry is None else entry.name
             found = [
-                each for each in _list_parameters(name, module) if id(each.parameter) not in known
+                each for each in _list_parameters(label, module) if id(each.parameter) not in known
             ]
             known.update(id(each.parameter) for each in found)
+            # Of a parameter nothing is missing again: what was given may have been reset.
+            new = {each.name for each in found if not self._has_seen(each.member)}
+            self._seen |= {each.member.place_id: each.member for each in found}
             missing = [each for each in found if _is_without_gradient(each.parameter)]
             has_given = any(each.parameter.grad is not None for each in found)
             self._has_reached_module |= has_given
-            entry = self._modules.get(name)
-            # Of the same module nothing is missing again: what was given may have been reset.
-            if entry is None or not (entry.members or entry.module() is module):
+            if entry is None:
                 place, at = self._line_finder.find_place(), self._count
-                members = {each.name: each.member for each in missing}
-                entry = _WithoutGradient(place, at, at, weakref.ref(module), members)
-                self._modules[name] = entry
+                members = {each.name: each.member for each in missing if each.name in new}
+                entry = _WithoutGradient(label, place, at, at, weakref.ref(module), members)
+                self._modules.append(entry)
             elif entry.module() is not module:
                 continue  # another one of this name: the first is told
             entry.is_part |= has_given
             for each in missing:
                 exits = tuple(exit_ for exit_ in self._find_exits(each.parameter) if exit_.is_use)
                 entry.exits[each.name] = exits
+
+    def _find_entry(self, name: str, module: Any) -> _WithoutGradient | None:
+        """Return that of this module, whatever its name; else of another of this name to be told."""
+        for entry in self._modules:
+            if entry.module() is module:
+                return entry
+        return next((each for each in self._modules if each.name == name and each.members), None)
+
+    def _has_seen(self, member: _Member) -> bool:
+        # The identity may be that of a module which is gone by now.
+        earlier = self._seen.get(member.place_id)
+        return earlier is not None and earlier.module() is member.module()
 
     def _find_modules(self) -> dict[str, Any]:
         """Return the modules that the callers of backward know, the largest first."""
@@ -153,7 +177,7 @@ class BackwardLog:
         """Yield what had no gradient after any backward, grouped by what took it."""
         with self._lock:
             self._forget_given()
-            for entry in self._modules.values():
+            for entry in self._modules:
                 groups: dict[tuple[GraphExit, ...], list[str]] = {}
                 for name in entry.members:
                     exits = entry.exits.get(name, ())
