@@ -181,6 +181,25 @@ def test_unseen_writes_to_all_weights_are_one_cause(engine: ModuleType) -> None:
     )
 
 
+def test_other_indexes_raise_or_send_the_gradient_elsewhere(engine: ModuleType) -> None:
+    x, index, factor = engine.ones(4, requires_grad=True), engine.tensor([0, 1]), engine.tensor([2])
+    mask = engine.tensor([True, False, True, False])
+    losses = {"index": x[index], "mask": x[mask], "factor": x * factor}
+    losses = {name: loss.sum() for name, loss in losses.items()}
+    before = {name: snapshot(loss=loss) for name, loss in losses.items()}
+    index.numpy()[:], mask.numpy()[:], factor.numpy()[:] = [7, 0], True, 3
+    for name, loss in losses.items():
+        (finding,) = explain(loss, since=before[name]).findings
+        selects = "raises an error where that does not fit" in finding.sentence
+        assert selects == (name != "factor")
+        try:
+            loss.backward()
+        except (IndexError, RuntimeError, ValueError):
+            assert selects
+        else:
+            assert name == "factor"
+
+
 def test_two_threads_that_number_their_nodes_alike() -> None:
     torch = pytest.importorskip("torch")
     made: list[Any] = []
@@ -193,6 +212,14 @@ def test_two_threads_that_number_their_nodes_alike() -> None:
     assert explain(loss, since=snapshot(loss)).verdict == "runs, not compared", (
         "nobody knows which node was which"
     )
+
+
+def test_of_complex_numbers_abs_reads_more_than_signs() -> None:
+    torch = pytest.importorskip("torch")
+    for dtype, is_partly_read in ((torch.complex64, False), (torch.float32, True)):
+        x = torch.ones(2, dtype=dtype, requires_grad=True)
+        (node,) = [each for each in snapshot(x.abs()).nodes if each.saved]
+        assert node.saved[0].is_partly_read == is_partly_read
 
 
 def test_what_is_not_compared_and_why() -> None:

@@ -165,25 +165,32 @@ def _phrase_changed_bytes(snap: Snapshot, pairs: Sequence[SavedBy]) -> str:
     values = phrase_first_saved(snap, pairs)
     values["saved"] += phrase_others(pairs)
     saved = pairs[0].saved
+    if any(_is_index(pair) for pair in pairs):
+        values["consequence"] = gettext(
+            "backward selects by what is there now: it raises an error where that does not fit (an "
+            "index out of range, a mask that selects another number), and else the gradient goes to "
+            "other places, without an error"
+        )
+    else:
+        values["consequence"] = gettext(
+            "backward computes from what is there now, without an error"
+        )
     if saved.tensor and saved.version is None:
         sentence = gettext(
             "{node} saved {saved}. It does not hold the bytes of the earlier look, and of what a "
-            "hook packed no version is checked: backward computes from what is there now, without "
-            "an error",
+            "hook packed no version is checked: {consequence}",
             **values,
         )
     elif saved.compared_with_save:
         sentence = gettext(
             "{node} saved {saved}. It does not hold the bytes that it had then, and its version "
-            "counter has counted no write: backward computes from what is there now, without an "
-            "error",
+            "counter has counted no write: {consequence}",
             **values,
         )
     else:
         sentence = gettext(
             "{node} saved {saved}. It does not hold the bytes of the earlier look, and its "
-            "version counter has counted no "
-            "write: backward computes from what is there now, without an error",
+            "version counter has counted no write: {consequence}",
             **values,
         )
     sentence = add_writing_lines(sentence, *(pair.saved for pair in pairs))
@@ -192,6 +199,21 @@ def _phrase_changed_bytes(snap: Snapshot, pairs: Sequence[SavedBy]) -> str:
     return f"{sentence}; " + gettext(
         "the formula reads only signs of it, or which value is larger: where these are the same "
         "as before, the gradient is right"
+    )
+
+
+def _is_index(pair: SavedBy) -> bool:
+    """Return True for integers that select, or a mask, which backward checks when it reads them."""
+    # Found by running: an `embedding` and pools with indexes do not check, and write anywhere.
+    kind, name = pair.node.name.rpartition("::")[2], pair.saved.name.partition("[")[0]
+    is_of_selection = name in ("index", "indices", "target") or (
+        name == "mask" and kind.startswith("MaskedSelect")
+    )
+    geometry = "" if pair.saved.checksum_now is None else pair.saved.checksum_now[0]
+    return (
+        is_of_selection
+        and re.search("int|bool", geometry) is not None
+        and not kind.startswith("Embedding")
     )
 
 

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any
 
 from ...graph import name_of_node
+from .gradient_specs import gradient_specs_of
 from .probe import getattr_or_none
 
 
@@ -82,7 +83,7 @@ _COMPARED: dict[str, tuple[str, ...]] = {
     "Softshrink": ("self",),
     "Threshold": ("self", "result"),
 }
-"""The same for what its formula only compares."""
+"""The same for what its formula only compares. Of complex numbers it reads more: `abs` a direction."""
 _NORMS = ("BatchNormWithUpdate", "NativeBatchNorm", "NativeBatchNormLegit")
 _READ_FOR: dict[str, dict[str, int]] = {
     "Convolution": {"weight": 0, "input": 1},
@@ -102,7 +103,7 @@ def find_formula_use(node: Any, name: str) -> FormulaUse:
         return FormulaUse.VALUES
     kind = kind.removesuffix(_ENDING)
     if name in _COMPARED.get(kind, ()):
-        return FormulaUse.COMPARISONS
+        return FormulaUse.COMPARISONS if _is_real(node) else FormulaUse.VALUES
     input_nr = _READ_FOR.get(kind, {}).get(name)
     is_for_nothing = input_nr is not None and node.next_functions[input_nr][0] is None
     # In training the batch's own statistics are used.
@@ -114,3 +115,11 @@ def find_formula_use(node: Any, name: str) -> FormulaUse:
     ):
         return FormulaUse.NOTHING
     return FormulaUse.VALUES
+
+
+def _is_real(node: Any) -> bool:
+    """Return True if all gradients that a node computes are known to be of real numbers."""
+    # What it saved is not read here: a hook would be called, or what was written would raise.
+    edges = [edge for edge in node.next_functions if edge[0] is not None]
+    specs = [gradient_specs_of(follower)[nr:][:1] for follower, nr in edges]
+    return all(spec and spec[0] and not spec[0].dtype.startswith("complex") for spec in specs)
