@@ -7,10 +7,12 @@ Source: `torch.autograd.grad_mode`, `torch.autograd.anomaly_mode`.
 from __future__ import annotations
 
 import contextvars
+import functools
+import inspect
 import threading
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import ContextDecorator
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
@@ -136,6 +138,15 @@ class ModeSwitch(ContextDecorator):
         """Make the switch for one call of a decorated function."""
         return self.clone()
 
+    def __call__(self, function: _Decorated) -> _Decorated:
+        """Decorate a function, inside of which the mode is in effect.
+
+        In a generator it is while that runs, and not in its caller between two values.
+        """
+        if inspect.isgeneratorfunction(function):
+            return _switch_in_generator(self, function)  # type: ignore[return-value]
+        return super().__call__(function)
+
     def __enter__(self) -> None:
         here = MODES.here
         self._outer = here.is_recording, here.inference, here.grad_requested
@@ -149,6 +160,34 @@ class ModeSwitch(ContextDecorator):
         here = MODES.here
         here.grad_requested = self.mode
         here.is_recording = self.mode and not here.inference
+
+
+def _switch_in_generator(switch: ModeSwitch, function: Callable) -> Callable:
+    """Return a generator function with the mode switched each time that its generator runs.
+
+    Source: `torch.utils._contextlib._wrap_generator`.
+    """
+
+    @functools.wraps(function)
+    def run_generator(*args: Any, **named: Any) -> Generator:
+        generator = function(*args, **named)
+        resume, request = generator.send, None
+        while True:
+            try:
+                with switch.clone():
+                    value = resume(request)
+            except StopIteration as end:
+                return end.value
+            try:
+                resume, request = generator.send, (yield value)
+            except GeneratorExit:
+                with switch.clone():
+                    generator.close()
+                raise
+            except BaseException as error:  # noqa: BLE001 it goes on in the generator
+                resume, request = generator.throw, error
+
+    return run_generator
 
 
 class no_grad(ModeSwitch):
