@@ -433,7 +433,8 @@ def _declare_stack(name: str, join: Callable, aka: tuple[str, ...] = ()) -> None
             raise RuntimeError(f"{name} expects a non-empty TensorList")
         return join(tensors)
 
-    op(f"{name}(Tensor[] tensors)", composite(join_some), method=False, out=True, aka=aka)
+    kernel = composite(join_some, lays_out=True)
+    op(f"{name}(Tensor[] tensors)", kernel, method=False, out=True, aka=aka)
 
 
 _declare_stack("hstack", _join_side_by_side)

@@ -438,7 +438,7 @@ class Op:
         # was.
         for one_out, data in zip(outs, results, strict=True):
             self._check_out_dtype(one_out, BY_NUM[data.dtype.num])
-        keeps_strides = isinstance(self.kernel, pointwise)
+        keeps_strides = self.kernel.lays_out(*arrays_of(values))
         for one_out, data in zip(outs, results, strict=True):
             write_out(one_out, data, inputs, keeps_strides)
         return out if len(results) == 1 else result_type_of(self.schema, "_out")(outs)
@@ -496,7 +496,7 @@ def write_out(out: Any, data: ndarray, inputs: list, keeps_strides: bool) -> Non
 
     It is resized if need be, with PyTorch's warning, and converted if PyTorch does that.
 
-    `keeps_strides`: a resized `out` gets the strides of the result, as TensorIterator's have it.
+    `keeps_strides`: a resized `out` gets the strides of the result, see `Kernel.lays_out`.
     """
     d, target = BY_NUM[data.dtype.num], BY_NUM[out._data.dtype.num]
     if not can_cast(d, target):

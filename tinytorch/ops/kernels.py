@@ -113,6 +113,10 @@ class Kernel:
         """Return the kernel of the operation that has this schema."""
         return self
 
+    def lays_out(self, *values: Any) -> bool:
+        """Return True if a resized `out=` gets the strides of the result for these arrays."""
+        return False
+
     def __call__(self, *values: Any) -> Any:
         """Return the function's result for arrays."""
         return self.function(*values)
@@ -196,6 +200,10 @@ class pointwise(Kernel):
         # may go by that. Exponents and bounds stay numbers.
         bound.decides_layout = [p.is_tensor or p.name in ("self", "other") for p in operands]
         return bound
+
+    def lays_out(self, *values: Any) -> bool:
+        """Return True: TensorIterator, which makes the result, resizes `out=`."""
+        return True
 
     def common_dtype(self, values: Any) -> dtypes.dtype:
         """Check the operands, and return the dtype that they meet in."""
@@ -321,3 +329,11 @@ class composite(Kernel):
     """
 
     kind = "composite"
+
+    def __init__(self, function: Callable, lays_out: bool = False) -> None:
+        super().__init__(function)
+        self._lays_out = lays_out
+
+    def lays_out(self, *values: Any) -> bool:
+        """Return True if the last of these operations is one that does."""
+        return self._lays_out

@@ -17,6 +17,7 @@ from ..base import (
     is_channels_last,
     lay_out_result,
     restride_array,
+    view_strides,
     wrap_dim,
 )
 from ..tensor import Tensor, device_of
@@ -24,7 +25,7 @@ from .copies import contiguous_format, copy_array
 from .creation import new_zeros
 from .define import offer_member, op
 from .filling import written_zeros
-from .kernels import as_array, composite, result_dtype
+from .kernels import Kernel, as_array, composite, result_dtype
 from .kernels import view as view_kernel
 from .views import array_of
 
@@ -597,22 +598,37 @@ def _stack_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
     arrays = _convert_to_common_dtype(tensors)
     # torch joins along the next dimension, which it splits then
     if d < len(first):
-        return _lay_out_joined(np.concatenate(arrays, d), tensors).reshape(
-            *first[:d], len(arrays), *first[d:]
-        )
-    return lay_out_result(np.stack(arrays, d))
+        joined = _lay_out_joined(np.concatenate(arrays, d), tensors)
+        shape = (*first[:d], len(arrays), *first[d:])
+        # NumPy has other strides for a dimension of size 1.
+        strides = view_strides(joined.shape, joined.strides, joined.itemsize, shape)
+        return restride_array(joined, shape, strides)  # type: ignore[arg-type]
+    # After the last one there is none, so each gets one of size 1: an image may look like a volume.
+    rows = [restride_array(a, (*first, 1), (*a.strides, a.itemsize)) for a in tensors]
+    return _lay_out_joined(np.stack(arrays, d), rows)
+
+
+class joining(Kernel):
+    """`cat`, or `stack`: what makes one array of several."""
+
+    def lays_out(self, tensors: list[np.ndarray], dim: int) -> bool:
+        """Return True for `cat`, and for `stack` after the last dimension, which is one.
+
+        Before another one `stack` resizes `out` itself, and joins into a view of it.
+        """
+        return self.function is _concatenate_arrays or dim in (-1, tensors[0].ndim)
 
 
 cat = op(
     "cat(Tensor[] tensors, int dim=0)",
-    _concatenate_arrays,
+    joining(_concatenate_arrays),
     method=False,
     aka=("concat", "concatenate"),
     tensors=_cat_backward,
 )
 stack = op(
     "stack(Tensor[] tensors, int dim=0)",
-    _stack_arrays,
+    joining(_stack_arrays),
     method=False,
     tensors=lambda grad, dim: [select(grad, dim, i) for i in range(grad.shape[dim])],
 )
