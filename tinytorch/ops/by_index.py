@@ -153,7 +153,9 @@ def _add_at_index(
     # As in PyTorch, what comes before an index that is out of range has been added by then.
     count = int(is_bad.argmax()) if is_bad.any() else i.size
     np.add.at(x, _index_dim(d, i[:count]), values[_index_dim(d, slice(count))])
-    if count < i.size and x.ndim == 1:
+    # As in PyTorch, which takes `scatter_add` for the first and the last dimension.
+    is_scattered = x.ndim > 1 and d in (0, x.ndim - 1) and index.dtype == _LONG
+    if count < i.size and not is_scattered:
         raise IndexError("index out of range in self")
     check_index_range(x, d, i)
 

@@ -39,7 +39,7 @@ from ..graph import (
 )
 from ..tensor import Tensor, as_array_of_torch
 from .kernels import pointwise
-from .schema import REQUIRED, Param, Schema, Signature, check_long, mismatch
+from .schema import REQUIRED, Param, Schema, Signature, mismatch
 
 _new = object.__new__
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1  # of the ints of a schema
@@ -276,7 +276,7 @@ def _call_of_one_tensor(run: Callable, defaults: tuple, otherwise: Callable) -> 
 
 
 def make_reader(
-    schema: Schema, numbers: bool, first: int, sizes_at: int, checks_ints: bool = True
+    schema: Schema, numbers: bool, first: int, sizes_at: int
 ) -> Callable[[tuple], tuple | None]:
     """Make a function that reads the arguments of a plain call as kernels take them.
 
@@ -284,14 +284,15 @@ def make_reader(
 
     It reads the parameters from number `first` on and fills in defaults. `numbers`: a number may
     stand for the second tensor. If parameter number `sizes_at` is the last one and takes sizes,
-    they may be given one by one. `checks_ints`: a call with an int beyond 64 bits is not plain.
+    they may be given one by one. A call with an int beyond 64 bits is not plain: PyTorch's parser
+    refuses it, and a kernel may take it (`diagonal`).
     """
     params = schema.params[first : schema.positional_count]
     defaults = schema.defaults[first:]
     is_last = schema.positional_count == schema.required_count == sizes_at + 1
     if is_last and schema.params[sizes_at].is_sizes:
         return _make_reader_of_sizes(params[:-1], defaults[len(params) :])
-    ints = [i for i, p in enumerate(params) if checks_ints and p.type.shown == "int"]
+    ints = [i for i, p in enumerate(params) if int in p.plain_types and p.type.shown != "Device"]
     count = len(params)
     least = max(schema.required_count - first, 0)
     plain_types = [p.plain_types for p in params]
@@ -341,7 +342,7 @@ def _make_reader_of_sizes(before: list[Param], defaults: tuple) -> Callable[[tup
         for n in sizes:
             # PyTorch refuses a bool as a size, and takes 0-d tensors and NumPy's integers: the
             # parser knows.
-            if type(n) is not int:
+            if type(n) is not int or not _LEAST <= n <= _MOST:
                 return None
         return (*args[:at], sizes, *defaults)
 
@@ -358,7 +359,7 @@ def _read_plain(param: Param, value: Any) -> Any:
         if type(row) is not tuple:
             return REQUIRED
         for n in row:
-            if type(n) is not int:
+            if type(n) is not int or not _LEAST <= n <= _MOST:
                 return REQUIRED
         return row
     if param.is_list:
@@ -398,10 +399,8 @@ def record_failed_call(op: Any, *values: Any) -> None:
 
     So pack hooks are called, a sequence number is used up, and an inference tensor that was to be
     saved is refused, which is the error then. The short ways compute first and come here if that
-    fails; `Op.run` keeps the order anyway. Before that its parser refuses ints beyond 64 bits.
+    fails; `Op.run` keeps the order anyway.
     """
-    for value in values:
-        check_long(value)
     op.begin_recording(values, op.tensors_of(values))
 
 
@@ -624,7 +623,7 @@ def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     save, saved = make_saver(op), find_constant_saved_values(op)
     defaults = op.defaults[1:]
     has_required = REQUIRED in defaults
-    read = make_reader(op.schema, False, first=1, sizes_at=sizes_at, checks_ints=False)
+    read = make_reader(op.schema, False, first=1, sizes_at=sizes_at)
 
     def call(x: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if named or not isinstance(x, Tensor):

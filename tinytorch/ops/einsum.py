@@ -8,6 +8,7 @@ anything is summed.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..base import make_absence_error
@@ -30,10 +31,13 @@ class Equation(NamedTuple):
     result: list[str]
 
 
-def _read_labels(start: int, text: str, place: str) -> list[str]:
+def _read_labels(
+    start: int, text: str, place: str, check: Callable[[str, list], None] | None = None
+) -> list[str]:
     """Return the names of dimensions in a part of the equation, which begins at `start`.
 
     RuntimeError in PyTorch's words, which for a misplaced "." have the operand, or `output`.
+    `check`: called with each name as it is read, and with those before it.
     """
     labels, i = [], 0
     while i < len(text):
@@ -56,6 +60,8 @@ def _read_labels(start: int, text: str, place: str) -> list[str]:
                     f"einsum(): invalid subscript given at index {start + i} in the equation "
                     "string, subscripts must be in [a-zA-Z]"
                 )
+            if check is not None:
+                check(text[i], labels)
             labels.append(text[i])
         i += 1
     return labels
@@ -87,11 +93,9 @@ def _read_equation(equation: str, given: list) -> Equation:
     if not arrow:
         once = sorted({x for x in every if x != _ANY and every.count(x) == 1}, key=_rank_label)
         return Equation(operands, [*([_ANY] if _ANY in every else []), *once])
-    result = _read_labels(len(left) + 2, right, "output")
-    for label in result:
-        if label == _ANY:
-            continue
-        if result.count(label) > 1:
+
+    def check_output_label(label: str, before: list[str]) -> None:
+        if label in before:
             raise RuntimeError(
                 f"einsum(): output subscript {label} appears more than once in the output"
             )
@@ -100,7 +104,8 @@ def _read_equation(equation: str, given: list) -> Equation:
                 f"einsum(): output subscript {label} does not appear in the equation for any "
                 "input operand"
             )
-    return Equation(operands, result)
+
+    return Equation(operands, _read_labels(len(left) + 2, right, "output", check_output_label))
 
 
 def _rank_label(label: str) -> tuple[bool, str]:

@@ -252,5 +252,11 @@ offer_member(
     ),
     function=False,
 )
-# Python calls it for a left operand that is no tensor
-offer_member("__rmatmul__", lambda self, other: refuse_operand(self, other), function=False)
+# Python calls it for a left operand that is no tensor; by its name it takes one
+offer_member(
+    "__rmatmul__",
+    lambda self, other: (
+        _matmul(other, self) if isinstance(other, Tensor) else refuse_operand(self, other)
+    ),
+    function=False,
+)

@@ -84,6 +84,17 @@ def check_long(x: Any) -> None:
         raise ValueError("Overflow when unpacking long long")
 
 
+def _find_error_of_element(n: Any) -> str:
+    """Return what is wrong with an element of a tuple of ints, in PyTorch's words; "" if nothing."""
+    if type(n) is not int and not (is_symint(n) or isinstance(n, bool)):
+        return f"type must be tuple of ints,but got {type_name(n)}"
+    try:
+        check_long(n)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
 class _Type:
     """A type of a schema.
 
@@ -116,7 +127,8 @@ _TYPES = {
     "Scalar": _Type("Number", lambda x: is_number(x) or _is_float(x), _number, (int, float, bool)),
     "int": _Type("int", _is_int, _int, (int,)),
     "SymInt": _Type("int", is_symint, _int, (int,)),
-    "float": _Type("float", _is_float, _number, (int, float)),
+    # a double, whatever number it is: `torch.isclose(x, x, 2**70)` is no overflow
+    "float": _Type("float", _is_float, lambda x: float(_number(x)), (int, float)),
     "bool": _Type("bool", (bool,), plain_types=(bool,)),
     "str": _Type("str", (str,), plain_types=(str,)),
     "ScalarType": _Type("torch.dtype", lambda x: x is not None and is_dtype(x), as_dtype, (dtype,)),
@@ -200,12 +212,14 @@ class Param:
             return () if self.default == () else None
         if self.type.is_row:
             if not isinstance(x, (tuple, list)):
+                check_long(x)
                 return (self.type.read(x),)
             for i, n in enumerate(x):
-                if type(n) is not int and not (is_symint(n) or isinstance(n, bool)):
+                error = _find_error_of_element(n)
+                if error:
                     raise TypeError(
                         f"{function}(): argument '{self.name}' failed to unpack the object at pos "
-                        f'{i + 1} with error "type must be tuple of ints,but got {type_name(n)}"'
+                        f'{i + 1} with error "{error}"'
                     )
             return tuple([n if type(n) is int else self.type.read(n) for n in x])
         if self.type.shown == "int":
