@@ -165,7 +165,7 @@ class ModeSwitch(ContextDecorator):
 def _switch_in_generator(switch: ModeSwitch, function: Callable) -> Callable:
     """Return a generator function with the mode switched each time that its generator runs.
 
-    Source: `torch.utils._contextlib._wrap_generator`.
+    Source: PyTorch's _contextlib.py.
     """
 
     @functools.wraps(function)
