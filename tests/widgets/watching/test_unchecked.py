@@ -78,6 +78,22 @@ def input_kept() -> None:
     y.sum().backward()
 
 
+def given_other_memory() -> None:
+    w = torch.ones(3)
+    unchanged = w.detach()
+    y = Keep.apply(ones(), w)
+    w.data = torch.zeros(3)
+    y.sum().backward()
+    assert unchanged.sum() == 3
+
+
+def given_other_memory_by_set() -> None:
+    w = torch.ones(3)
+    y = Keep.apply(ones(), w)
+    w.set_(torch.zeros(3))
+    y.sum().backward()
+
+
 def kept_by_numpy() -> None:
     y = Keep.apply(ones(), ones())
     y.sum()
@@ -116,6 +132,14 @@ def kept_on_cpu() -> None:
 FOUND = {
     result_kept: ("y was changed after KeepBackward had kept it as ctx.y", "y.data.zero_()"),
     input_kept: ("w was changed after KeepBackward had kept it as ctx.inputs['w']", "w.mul_(3)"),
+    given_other_memory: (
+        "a tensor was changed after KeepBackward had kept it as ctx.inputs['w']",
+        None,
+    ),
+    given_other_memory_by_set: (
+        "a tensor was changed after KeepBackward had kept it as ctx.inputs['w']",
+        None,
+    ),
     kept_by_numpy: ("y was changed after KeepBackward had kept it as ctx.y", None),
     parameter_of_checkpoint: (
         (

@@ -102,11 +102,14 @@ class AttributeKeeper:
         if self.in_forward:
             self.settle()
         for attribute in self.attributes_by_ctx.get(ctx, ()):
-            if attribute.save is None or attribute.find_tensor(ctx) is None:
+            tensor = attribute.find_tensor(ctx)
+            if attribute.save is None or tensor is None:
                 continue
             # What the Function itself writes is meant: a buffer in which it counts.
             if not _is_in_function(ctx, attribute.save.find_line_to_blame()):
-                self.hooks.watch.check_attribute(attribute.save, attribute.path, ctx, backward_nr)
+                self.hooks.watch.check_attribute(
+                    attribute.save, tensor, attribute.path, ctx, backward_nr
+                )
 
 
 def _find_tensors(value: Any, tensor_class: type) -> Iterator[tuple[Any, Any]]:

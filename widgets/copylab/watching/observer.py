@@ -44,7 +44,7 @@ from .packed_saves import PackedSave
 from .places import LineFinder, Place, place_of
 from .watched_backward import BackwardMeasurement
 from .watched_memory import Span, memory_span
-from .watched_save import WatchedSave
+from .watched_save import WatchedSave, has_other_bytes
 
 _MOST_SEARCHED = 100
 """So many saved tensors are compared before a backward, in a small program alone."""
@@ -502,11 +502,21 @@ class Watch(Presentation):
         )
         self._report_silent_finding(finding, is_new)
 
-    def check_attribute(self, save: WatchedSave, path: str, node: Any, backward_nr: int) -> None:
+    def check_attribute(
+        self, save: WatchedSave, tensor: Any, path: str, node: Any, backward_nr: int
+    ) -> None:
         """Compare what a Function keeps as an attribute, before its backward may read it."""
         if self._is_read_by_look():
             return
-        has_changed = save.has_changed
+        # `tensor.set_(other)` and `tensor.data = other` give it other memory, and not its alias here.
+        is_elsewhere = save.checksum is not None and memory_span(tensor) != save.span
+        has_changed = (
+            # On another device the values may be the same, as after `module.cpu()`.
+            tensor.device == save.tensor.device
+            and has_other_bytes(tensor, memory_span(tensor), save.checksum) is True
+            if is_elsewhere
+            else save.has_changed
+        )
         with self._lock:
             self.read_count += 1
             self._uncompared_count += not save.is_compared
@@ -515,10 +525,13 @@ class Watch(Presentation):
         finding = Finding(
             silent=True,
             node=name_of_node(node),
+            saved=save.saving_place,
             kind="attribute",
             holder=path,
         )
-        self._report_silent_finding(*self._add_finding(save, finding, backward_nr))
+        # Names are found by memory: those of either place may be of tensors that are unchanged.
+        cause = None if is_elsewhere else save
+        self._report_silent_finding(*self._add_finding(cause, finding, backward_nr))
 
     def check_unpacked(
         self, packed_save: PackedSave, tensor: Any, node: Any, backward_nr: int
