@@ -25,6 +25,17 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+_TESTS_BETWEEN_FREEZES = 200
+_run_tests: list[str] = []
+
+
+def pytest_runtest_logstart(nodeid: str) -> None:
+    """Leave out, too, what tests have imported and left: a look searches all objects, PyTorch's among them."""
+    _run_tests.append(nodeid)
+    if len(_run_tests) % _TESTS_BETWEEN_FREEZES == 0:
+        pytest_collection_finish()
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test whose mark names something that is missing; fail it where everything is required."""
     for mark, missing in _NEEDS.items():

@@ -242,7 +242,8 @@ def test_no_wrong_gradient_is_claimed_where_the_formula_reads_no_values(
                 tensor.data.mul_(factor).add_(factor - 1 if count == 0 else 0)
                 for leaf in leaves:
                     leaf.grad = None
-                loss.backward()
+                # Of a backward with arguments the gradients are not computed in both ways before.
+                loss.backward(*[torch.ones_like(loss)] * count)
             gradients.append([leaf.grad.tolist() for leaf in leaves])
         assert gradients[0] == gradients[1]
         assert len(watch.findings) == count

@@ -6,7 +6,7 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
-from .doubts import find_classes, find_objects
+from .doubts import find_instances
 from .leaves import find_graph_nodes
 from .probe import disable_overrides, getattr_or_none
 
@@ -18,12 +18,10 @@ class RetainedGradients:
     """
 
     def __init__(self, engine: ModuleType) -> None:
-        tensor_class: Any = engine.Tensor
-        kinds = [kind for kind in find_classes() if issubclass(kind, tensor_class)]
         with disable_overrides():
             self._gradients = [
                 (tensor, tensor.grad)
-                for tensor in find_objects(kinds)
+                for tensor in find_instances(engine.Tensor)
                 if getattr_or_none(tensor, "retains_grad")
             ]
 
