@@ -69,9 +69,11 @@ class Exhibit(Presentation):
     def renew_twin(self) -> None:
         """Store the static twin anew, below each view that was displayed: `html` has changed.
 
-        A notebook that is reopened without its kernel then shows what was done.
+        A notebook that is reopened without its kernel then shows what was done on the page. What a
+        cell did is in that cell's output: here it would differ from what nbval sees, which compares
+        an output before the cells below it are run.
         """
-        if self.is_displayed:
+        if self.is_displayed and not _is_cell_running():
             twin = StaticTwin(self.stored_text, self.html)
             _publish(_bundle_of_twins([twin]), self.twin_id, update=True)
 
@@ -90,6 +92,13 @@ class StaticTwin(NamedTuple):
 
     text: str
     html: str
+
+
+def _is_cell_running() -> bool:
+    """Return True while a kernel runs a cell, and not what a click on the page has asked for."""
+    find_parent = getattr(getattr(get_ipython(), "kernel", None), "get_parent", None)
+    parent = find_parent() if find_parent else {}
+    return bool(parent.get("header", {}).get("msg_type") == "execute_request")
 
 
 def _publish(bundle: dict[str, Any], display_id: str = "", *, update: bool = False) -> None:

@@ -11,6 +11,7 @@ from tinytorch.viz import can_wait_for, engine_name, getattr_or_none
 from .device_bytes import DeviceBytes, note_device_bytes
 from .places import Place
 from .watched_memory import (
+    KEPT_BYTES,
     NO_MEMORY,
     WHOLE_BYTES,
     Span,
@@ -158,7 +159,9 @@ class WatchedSave:
 
     @property
     def is_small(self) -> bool:
-        """True if its bytes were noted, and not only a checksum."""
+        """True if its bytes were noted, or on a device as few, and not only a checksum."""
+        if isinstance(self.checksum, DeviceBytes):
+            return bool(self.checksum.size <= KEPT_BYTES)
         return isinstance(self.checksum, bytes)
 
     def _is_sampled(self) -> bool:
