@@ -107,7 +107,8 @@ def test_a_lesson_as_a_learner_takes_it(
     solved = sources(FOLDER / path.name)
 
     answers = [committed(source) for name, source in solved.items() if name.startswith("commit-")]
-    forms = page.locator(".cl-predict")
+    # What a lesson opens with is of an earlier one, and other numbers for each learner.
+    forms = page.locator(".cl-predict").filter(has_not_text="From an earlier lesson")
     expect(forms).to_have_count(len(answers))
     for form, given in zip(forms.all(), answers, strict=True):
         fill(page, form, given)
