@@ -311,3 +311,30 @@ def test_a_watch_lists_what_is_missing_and_keeps_nothing() -> None:
         assert [each() for each in alive] == [None, None]
     assert "net.weight had no gradient" in watched.text
     assert watched.html
+
+
+@pytest.mark.torch
+def test_a_module_is_found_beside_much_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    from types import SimpleNamespace
+
+    import torch
+
+    from tinytorch.viz import is_module
+
+    looked_at = []
+
+    def count(thing: Any) -> bool:
+        looked_at.append(thing)
+        return is_module(thing)
+
+    monkeypatch.setattr("copylab.watching.backward_log.is_module", count)
+
+    def train(trainer: Any) -> None:
+        trainer.net[0].weight.sum().backward()
+
+    with copylab.watch() as watched:
+        samples = [SimpleNamespace(number=number) for number in range(100_000)]
+        net = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Linear(1, 1))
+        train(SimpleNamespace(samples=samples, net=net))
+    assert "trainer.net.0.bias" in watched.text
+    assert len(looked_at) < 1000

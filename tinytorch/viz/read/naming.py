@@ -193,22 +193,28 @@ def is_data(value: Any) -> bool:
 
 
 def things_in(
-    name: str, value: Any, known_names: dict[int, str] | None = None, objects: bool = False
+    name: str,
+    value: Any,
+    known_names: dict[int, str] | None = None,
+    objects: bool = False,
+    nearest_first: bool = False,
 ) -> Iterator[tuple[str, Any]]:
     """Yield something and all that is inside of it, with dotted names: tensors, containers, others.
 
     A container that is there twice is yielded twice, but searched once. The modules in a module
-    are not yielded, as it names all its tensors itself. The arguments are those of `tensors_in`.
+    are not yielded, as it names all its tensors itself. `nearest_first`: a thing comes before all
+    that is nested more deeply, for who takes only the first few; by default, before all that comes
+    after it. The other arguments are those of `tensors_in`.
     """
-    # A stack and no recursion: containers may contain themselves, or be nested very deeply.
-    stack = [_Waiting(name, value, 0)]
+    # No recursion: containers may contain themselves, or be nested very deeply.
+    waiting = deque([_Waiting(name, value, 0)])
     known_names = {} if known_names is None else known_names
     searched: set[int] = set()
     # Of a program with lists of millions of numbers all would be looked at, for seconds.
     for _ in range(_MAX_THINGS):
-        if not stack:
+        if not waiting:
             return
-        name, value, depth = stack.pop()
+        name, value, depth = waiting.popleft()
         yield name, value
         if is_data(value):
             known_names.setdefault(id(value), name)
@@ -218,9 +224,11 @@ def things_in(
         else:
             searched.add(id(value))
             inner = _search(value, known_names, objects)
-        # A stack gives back the last first.
-        for key, part in reversed(inner):
-            stack.append(_Waiting(f"{name}.{key}" if name else key, part, depth + 1))
+        parts = [_Waiting(f"{name}.{key}" if name else key, part, depth + 1) for key, part in inner]
+        if nearest_first:
+            waiting.extend(parts)
+        else:
+            waiting.extendleft(reversed(parts))
 
 
 # -- what is inside of what ------------------------------------------------------------

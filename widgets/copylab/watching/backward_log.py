@@ -21,6 +21,9 @@ from .missing import MissingGradient, can_miss
 from .places import LineFinder, Place, iterate_callers
 
 _MAX_FRAMES = 30
+_MAX_THINGS = 200
+"""How many things are looked at that are in a caller's variables, the nearest first: a module is
+rarely far in, and the frames of a notebook or a test lead to hundreds of thousands of others."""
 _CUTS = frozenset({"detach", "new leaf", "checkpoint"})
 """How a module is cut off by mistake while others learn. Grad mode is off on purpose around a
 teacher or a validation, and numbers are logged."""
@@ -164,7 +167,8 @@ class BackwardLog:
             variables = {
                 key: value for key, value in copy_locals(frame).items() if not is_added_name(key)
             }
-            for path, thing in things_in("", variables, objects=True):
+            things = things_in("", variables, objects=True, nearest_first=True)
+            for path, thing in islice(things, len(variables) + _MAX_THINGS):
                 if is_module(thing) and path:
                     modules.setdefault(path, thing)
             # The frames above may be those of the machinery of a notebook or a test.
