@@ -129,7 +129,7 @@ def by_keyboard(page: Page, table: Locator) -> None:
     expect(program).to_have_count(0)
     assert focused(page) == (".data", "same_counter")
     page.keyboard.press("Enter")
-    program.get_by_role("button").press("Enter")  # to close it; a link may stand before it
+    table.get_by_role("button", name="Close", exact=True).press("Enter")
     expect(program).to_have_count(0)
     assert focused(page) == (".data", "same_counter")
     expect(pressed).to_have_attribute("aria-expanded", "false")
