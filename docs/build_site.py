@@ -28,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,7 +68,7 @@ SITE_LANGUAGES = {
     "ko": SiteLanguage("한국어", "ko", "수업", "찾아보기"),
 }
 
-PAGE_NAMES = ("gallery", "reference", "teaching", "checking")
+PAGE_NAMES = ("gallery", "reference", "teaching", "checking", "run")
 GUIDES = (
     "docs/widgets/README",
     "docs/widgets/steps",
@@ -124,6 +124,9 @@ DOORS = """<h2>Three doors</h2>
 </ul>
 """
 
+RUNS_SCRIPT = '\n<script src="_static/runs.js"></script>\n'
+"""The end of the page `run`: `write_stored_runs` writes it, once all pages are there."""
+
 EXECUTED_PAGE = """---
 file_format: mystnb
 kernelspec:
@@ -164,6 +167,7 @@ def build_site(folder: Path, chosen: Sequence[str]) -> None:
             run_sphinx(source, built, language)
             shutil.copytree(built, folder / language)
             (folder / language / "cheat_sheet.html").write_text(sheet, encoding="utf-8")
+            write_stored_runs(folder / language)
     (folder / "index.html").write_text(front_page(chosen), encoding="utf-8")
 
 
@@ -215,6 +219,31 @@ def run_or_raise(
         raise RuntimeError((process.stderr or process.stdout).strip()[-2000:])
 
 
+# -- links that carry a run -----------------------------------------------------------
+
+_FORM = re.compile(r'<div class="copylab-steps".*?<pre class="cl-code"[^>]*>(.*?)</pre>', re.DOTALL)
+_LINE = re.compile(r"<span class='cl-line'>(.*?)</span>")
+
+
+def write_stored_runs(folder: Path) -> None:
+    """Write the script that tells the page `run` which page has the player of a program.
+
+    It is no JSON, which a page that is opened from the disk may not fetch.
+    """
+    runs = json.dumps(list(list_stored_runs(folder).items()), ensure_ascii=False)
+    (folder / "_static" / "runs.js").write_text(f"globalThis.STORED_RUNS = {runs};\n", "utf-8")
+
+
+def list_stored_runs(folder: Path) -> dict[str, str]:
+    """Return the program of each player in built pages, with the first page that has it."""
+    runs: dict[str, str] = {}
+    for path in sorted(folder.rglob("*.html")):
+        for listing in _FORM.findall(path.read_text("utf-8")):
+            program = unescape("\n".join(_LINE.findall(listing)))
+            runs.setdefault(program, path.relative_to(folder).as_posix())
+    return runs
+
+
 # -- the pages that Sphinx is given ---------------------------------------------------
 
 
@@ -233,7 +262,8 @@ def write_sources(source: Path, language: str) -> None:
     page_names = [name for name in PAGE_NAMES if is_translated(name, language)]
     for name in page_names:
         text = read_translated(PAGES / f"{name}.md", language)
-        write_page(source / f"{name}.md", insert_reference(text))
+        script = RUNS_SCRIPT if name == "run" else ""
+        write_page(source / f"{name}.md", insert_reference(text) + script)
     guides = GUIDES if language == "en" else ()
     for name in guides:
         text = (ROOT / f"{name}.md").read_text("utf-8")

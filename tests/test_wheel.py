@@ -100,17 +100,26 @@ def test_hooks_and_citation_name_the_versions_of_the_project() -> None:
     assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("theirs", ["__version__ = '1'\n", "from .core import Tensor\n"])
-def test_another_tinytorch_is_told_plainly(theirs: str, tmp_path: Path) -> None:
-    other = tmp_path / "tinytorch" / "__init__.py"
+@pytest.mark.parametrize(
+    ("file", "theirs"),
+    [
+        ("__init__.py", "__version__ = '1'\n"),
+        ("__init__.py", "from .core import Tensor\n"),
+        # Another tinytorch was uninstalled, and took the file that both had.
+        ("storage.py", "import tinytorch.viz\n"),
+    ],
+)
+def test_another_tinytorch_is_told_plainly(file: str, theirs: str, tmp_path: Path) -> None:
+    other = tmp_path / "tinytorch" / file
     other.parent.mkdir()
     other.write_text(theirs, encoding="utf-8")
+    # Without the .pth file of an editable install, which finds ours after a folder without `__init__.py`.
     program = "import sys; sys.path[:0] = sys.argv[1:]; import copylab"
-    command = [sys.executable, "-c", program, str(tmp_path), str(ROOT / "widgets")]
+    command = [sys.executable, "-S", "-c", program, str(tmp_path), str(ROOT / "widgets")]
     answer = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     last = answer.stderr.strip().splitlines()[-1]
     assert last.startswith("ImportError: copylab needs the tinytorch that comes with it")
-    assert str(other) in last
+    assert str(other if file == "__init__.py" else other.parent) in last
 
 
 def test_unpacked_wheel_imports_alone(wheel: Path, tmp_path: Path) -> None:

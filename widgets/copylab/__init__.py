@@ -63,21 +63,28 @@ _HOMES["__version__"] = "tinytorch"
 
 
 def _check_engine() -> None:
-    """Raise ImportError if `tinytorch` is another project's.
+    """Raise ImportError if `tinytorch` is another project's, or what another one left of it.
 
-    The name is taken on the package index and in courses, and whichever is installed last
-    overwrites files of the other.
+    The name is taken on the package index and in courses. Whichever is installed last overwrites
+    files of the other, and whichever is uninstalled first takes `__init__.py` along.
     """
     spec = find_spec("tinytorch")
-    # A loader need not have sources (a namespace package): then nothing is known of it.
-    source = getattr(spec and spec.loader, "get_source", lambda _: None)("tinytorch")
-    if source and "tinytorch.viz" not in source:
-        raise ImportError(
-            "copylab needs the tinytorch that comes with it, but `import tinytorch` finds another "
-            f"project of that name: {spec and spec.origin}. Use an environment for copylab alone. "
-            "Or run `pip uninstall tinytorch`, "
-            "then `pip install --force-reinstall --no-deps copylab`."
-        )
+    if spec is None:
+        return  # Python's own words say it
+    # A folder without `__init__.py` has no origin. A loader need not have sources, as that of a
+    # frozen program: then nothing is known of it.
+    source = getattr(spec.loader, "get_source", lambda _: None)("tinytorch")
+    if spec.origin is None:
+        found = f"only a rest of it: {', '.join(spec.submodule_search_locations or ())}"
+    elif source and "tinytorch.viz" not in source:
+        found = f"another project of that name: {spec.origin}"
+    else:
+        return
+    raise ImportError(
+        f"copylab needs the tinytorch that comes with it, but `import tinytorch` finds {found}. "
+        "Use an environment for copylab alone. Or run `pip uninstall tinytorch`, "
+        "then `pip install --force-reinstall --no-deps copylab`."
+    )
 
 
 _check_engine()

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from urllib.parse import parse_qs
 from xml.etree import ElementTree as ET
 
 import copylab
@@ -312,6 +313,20 @@ class TestStored:
         for name in ("folder.html", "missing/page.html"):
             with pytest.raises(OSError, match=re.escape(name)):
                 made.save(tmp_path / name)
+
+    def test_a_link_carries_the_program(self) -> None:
+        made = steps("\n  x = torch.ones(2)\n  y = '&#+ 張'", engine=tinytorch)
+        page, _, carried = made.link("https://example.org/course/", step=2).partition("#")
+        assert page == "https://example.org/course/en/run.html"
+        assert parse_qs(carried) == {"program": [made.code], "step": ["2"]}
+        with pytest.raises(ValueError, match="no step 3: they are 1 to 2"):
+            made.link("a", step=3)
+        for other, words in (
+            (steps("y = 1", namespace={"x": 1}, engine=tinytorch), "save a page"),
+            (steps("x = 1 #" + "張" * 900, engine=tinytorch), "the link would have 8,1"),
+        ):
+            with pytest.raises(ValueError, match=words):
+                other.link("https://example.org")
 
     @pytest.mark.parametrize("ending", [".mp4", ".ipynb", ".html.bak", "", "/"])
     def test_a_name_that_says_another_kind_of_file_is_refused(

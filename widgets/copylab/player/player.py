@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from types import ModuleType
 from typing import Any, overload
+from urllib.parse import urlencode
 
 from tinytorch.viz import (
     LEVELS,
@@ -65,11 +66,18 @@ s[0].changes            what the first step changed; s[0].output, s[0].error and
 s.end                   how the run ended, and what the code did besides
 print(s.text)           all of it in words
 s.save("page.html")     a page of its own; "all.gif" shows all steps, "step.svg" or ".png" one: step=3
+s.link(site)            an address of a site of the course that carries the program; step=3
 s.live()                the same as a widget, whose step can be set and observed
 steps(code, rounds=2, into=False)    fewer steps: two rounds of each loop, and none inside of functions
 steps(f, x, into=[models])           more steps: also inside of the functions and classes of a module
 
 Try first: go to the line that surprises you, and read what it changed before you look at the picture.""")
+
+LONGEST_LINK = 8000
+"""Characters of a link: browsers take more, and programs that send messages cut it off earlier.
+
+The site's script, `LONGEST_ADDRESS` in docs/static/site.js, reads no more.
+"""
 
 Stepped = bool | str | Steppable
 """What can be stepped into: all, nothing, a function of the code by its name, or a module, class,
@@ -525,6 +533,34 @@ class Steps(Sequence[Frame]):
         head += f'<meta http-equiv="Content-Security-Policy" content="{content_policy()}">'
         title = gettext("Step-through")
         return f"{head}<title>{title}</title>\n<body>{self.html}</body></html>\n"
+
+    def link(self, site: str, step: int = 1) -> str:
+        """Return an address that carries the program, and opens its player at a step.
+
+        It is that of a page of a site which `docs/build_site.py` made, in the language in use.
+        Where the site has stored a run of the same program, it shows that; otherwise it shows the
+        program, and how to run it. Program and step are behind the #, which no server gets to see.
+
+        site: the address of the folder of the site, `https://example.org/course/`. step: from 1.
+
+        Raises ValueError if the program works with what is not in its text, if it is too long for a
+        link, or if there is no such step.
+        """
+        if not self._run.is_closed:
+            raise ValueError(
+                "a link carries a program alone: for one that is a function, or that works with "
+                "names of yours, save a page: s.save('steps.html')"
+            )
+        if type(step) is not int or not 1 <= step <= len(self):
+            raise ValueError(f"there is no step {step!r}: they are 1 to {len(self)}")
+        carried = urlencode({"program": self._program_text, "step": step})
+        address = f"{site.rstrip('/')}/{current_language() or 'en'}/run.html#{carried}"
+        if len(address) > LONGEST_LINK:
+            raise ValueError(
+                f"the link would have {len(address):,} characters, and {LONGEST_LINK:,} is the "
+                "most that is read: save a page instead, s.save('steps.html')"
+            )
+        return address
 
     def live(self) -> Any:
         """The player as a widget: its trait `step` (from 1) can be set and observed."""
