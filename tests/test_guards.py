@@ -80,6 +80,7 @@ OPTIONAL = {
     "pyodide",
     "fcntl",
     "msvcrt",
+    "resource",
     "nbformat",
     "zmq",
     "jupyter_core",

@@ -93,6 +93,25 @@ class SafeFolder:
         with self._scan_folder(folder) as entries:
             return sorted(entry.name for entry in entries if entry.is_file(follow_symlinks=False))
 
+    def walk(self, folder: str = "", depth: int = 6) -> Iterator[str]:
+        """Yield the names of the files in a folder and in those below it, in order.
+
+        What is hidden, such as the checkpoints of Jupyter, is left out, and so are links and what is
+        more than `depth` folders down.
+        """
+        above = f"{folder}/" if folder else ""
+        for name in self.list_files(folder):
+            if not name.startswith("."):
+                yield above + name
+        for name in self.list_folders(folder) if depth else ():
+            if not name.startswith("."):
+                yield from self.walk(above + name, depth - 1)
+
+    def list_folders(self, folder: str = "") -> list[str]:
+        """Return the names of the folders in the folder, or in one below it, in order; no links."""
+        with self._scan_folder(folder) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+
     def require_files_only(self, folder: str) -> None:
         """Raise RefusedFileError if a folder below this one contains anything but regular files."""
         with self._scan_folder(folder) as entries:

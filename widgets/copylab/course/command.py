@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from tinytorch import __version__
 
@@ -15,10 +16,12 @@ from ..player import print_steps
 from ..safe_files import can_write_in, explain_error, resolve_folder
 from ..watching import run_watched
 from ..wording import gettext, use_language
+from .exam import read_learners, write_exam
 from .front_page import FRONT_PAGE, renew_front_page
 from .grading import write_assignments
 from .layout import TRUST, can_sign, lay_out, list_lessons, remembered_language, reset_lesson
 from .lesson import lessons_folder
+from .submissions import grade_class
 from .translation import list_languages
 
 _HERE = Path(__file__).resolve().parent
@@ -52,11 +55,6 @@ def _make_parser() -> argparse.ArgumentParser:
     )
     reset.add_argument("lesson", help=gettext("for example clone, or 02_clone"))
     reset.add_argument("--folder", type=Path, default=argparse.SUPPRESS, help=folder_help)
-    grading = commands.add_parser(
-        "nbgrader", help=gettext("write the lessons as assignments for nbgrader")
-    )
-    grading.add_argument("to", type=Path)
-    grading.add_argument("lessons", nargs="*")
     watch = commands.add_parser(
         "watch", help=gettext("run a program and name the lines that spoil a gradient")
     )
@@ -73,9 +71,37 @@ def _make_parser() -> argparse.ArgumentParser:
         arguments_help = gettext("arguments of the program")
         command.add_argument("arguments", nargs=argparse.REMAINDER, help=arguments_help)
     # SUPPRESS: an option before the command is not overwritten by the default behind it.
-    for command in (reset, grading):
+    for command in (reset, *_add_class_commands(commands)):
         command.add_argument("--language", default=argparse.SUPPRESS, help=language_help)
     return parser
+
+
+def _add_class_commands(commands: Any) -> list[argparse.ArgumentParser]:
+    """Add the commands for teachers, and return their parsers."""
+    assignments = commands.add_parser(
+        "nbgrader", help=gettext("write the lessons as assignments for nbgrader")
+    )
+    exam = commands.add_parser(
+        "exam", help=gettext("write an exam for each learner of a class, and its key")
+    )
+    exam.add_argument(
+        "--students",
+        type=Path,
+        metavar="NAMES.txt",
+        help=gettext("a file with a name in each line"),
+    )
+    exam.add_argument("--seed", type=int, default=1, help=gettext("another number, another exam"))
+    exam.add_argument(
+        "--questions", type=int, default=12, help=gettext("how many; 12 if not given")
+    )
+    grade = commands.add_parser(
+        "grade", help=gettext("put what a class handed in into one table, judged")
+    )
+    for command in (assignments, exam, grade):
+        command.add_argument("to", type=Path)
+    for command in (assignments, exam):
+        command.add_argument("lessons", nargs="*")
+    return [assignments, exam, grade]
 
 
 def _jupyter_command(folder: Path, arguments: argparse.Namespace) -> list[str]:
@@ -149,18 +175,41 @@ def _run_command(folder: Path, language: str, arguments: argparse.Namespace) -> 
                 folder, arguments.lessons, language=language, tell=remarks.append
             )
             return [*map(str, written), *remarks]
+        case "exam":
+            return _write_exam(folder, arguments)
+        case "grade":
+            tables, remarks = grade_class(folder)
+            return [*map(str, tables), *remarks]
         case _:
             remarks = lay_out(folder, language)
             renew_front_page(folder)
             return [*remarks, gettext("Your lessons are in {folder}.", folder=folder)]
 
 
+def _write_exam(folder: Path, arguments: argparse.Namespace) -> list[str]:
+    """Write the exam of the command line, and return what to do with it."""
+    learners = read_learners(arguments.students) if arguments.students else []
+    paths = write_exam(
+        folder,
+        arguments.lessons,
+        learners=learners,
+        seed=arguments.seed,
+        count=arguments.questions,
+    )
+    next_step = gettext(
+        "Hand out what is in `exam`, and keep `exam_key.csv`. Put what comes back into "
+        "`submitted/NAME`; then `copylab grade {folder}` judges it.",
+        folder=folder,
+    )
+    return [*map(str, paths), next_step]
+
+
 def _choose_language(folder: Path, arguments: argparse.Namespace) -> str:
     """Return the language of the command line, else of the course, of the environment, English."""
     if arguments.language:
         return str(arguments.language)
-    # A folder of assignments is no course, and remembers no language.
-    in_course = None if arguments.do == "nbgrader" else remembered_language(folder)
+    # A folder of assignments or of a class is no course, and remembers no language.
+    in_course = None if "to" in arguments else remembered_language(folder)
     return in_course or _language_of_environment()
 
 
@@ -187,7 +236,7 @@ def main() -> None:
     if arguments.do in ("watch", "steps"):
         use_language(_language_of_environment())
         sys.exit(_run_program(arguments))
-    chosen_folder = arguments.to if arguments.do == "nbgrader" else arguments.folder
+    chosen_folder = arguments.to if "to" in arguments else arguments.folder
     starts_jupyter = not (arguments.do or arguments.lay_out_only)
     try:
         folder = resolve_folder(chosen_folder)

@@ -105,15 +105,16 @@ def _list_doors(course: Progress) -> str:
             clinic=_link_lesson(course.lessons[-1]),
         ),
         gettext(
-            "**Teach.** `copylab nbgrader FOLDER` writes the lessons as assignments, and "
-            "`progress().csv` is a table of what a learner has answered."
+            "**Teach.** `copylab exam FOLDER` writes an exam with its key, `copylab grade FOLDER` puts "
+            "what a class handed in into one table, and `copylab nbgrader FOLDER` writes the lessons "
+            "as assignments."
         ),
     ]
     if os.environ.get("COPYLAB_SOLUTIONS") != "off":
         doors[-1] = gettext(
-            "**Teach.** `copylab nbgrader FOLDER` writes the lessons as assignments, "
-            "`progress().csv` is a table of what a learner has answered, and here are the "
-            "[solutions](solutions/README.md)."
+            "**Teach.** `copylab exam FOLDER` writes an exam with its key, `copylab grade FOLDER` puts "
+            "what a class handed in into one table, and `copylab nbgrader FOLDER` writes the lessons "
+            "as assignments. Here are the [solutions](solutions/README.md)."
         )
     return "\n".join(f"- {door}" for door in doors)
 

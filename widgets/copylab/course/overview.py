@@ -7,8 +7,6 @@ progress("clone")    # one lesson, at its end
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,6 +34,7 @@ from ..quiz import (
 )
 from ..wording import current_language, gettext, ngettext
 from .lesson import find_cell_naming, find_lesson, find_tasks, lessons_folder, title_of
+from .tables import format_table
 from .translation import read_translated
 
 _KINDS = ("predictions", "exercises")
@@ -229,23 +228,10 @@ class Progress(Presentation):
     @property
     def csv(self) -> str:
         """The notes as a table for a spreadsheet: a line for each task that was answered."""
-        text = io.StringIO()
-        # Answers and misconceptions, which are lists, are left out. By default csv ends a line with
-        # a carriage return as well.
-        table = csv.DictWriter(
-            text, _CSV_COLUMNS, restval="", extrasaction="ignore", lineterminator="\n"
-        )
-        table.writeheader()
-        for key, kind in self._kind_of_key.items():
-            notes = self.predictions if kind == "predictions" else self.exercises
-            if key not in notes:
-                continue
-            row = {**notes[key], "lesson": self._lesson_of_key.get(key, ""), "key": key}
-            row["kind"] = kind.removesuffix("s")
-            if kind == "predictions":
-                row["state"] = "committed"
-            table.writerow(row)
-        return text.getvalue()
+        notes = {"predictions": self.predictions, "exercises": self.exercises}
+        rows = list_note_rows(notes, self._lesson_of_key)
+        shown = [row for row in rows if row["key"] in self._kind_of_key]
+        return format_table(_CSV_COLUMNS, shown)
 
     def tree(self) -> Part:
         """Return the tables."""
@@ -295,6 +281,23 @@ class Progress(Presentation):
                 "What you believed, and the run refuted. For `retest`, first run `from copylab import retest`."
             )
         return Box(Paragraph(caption), Table((gettext("Misconception"), gettext("Now")), rows))
+
+
+def list_note_rows(
+    notes: Mapping[str, Mapping[str, Any]], lesson_of_key: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return a row for each task with a note: those of the course in its order, then the others."""
+    rows = []
+    for kind in _KINDS:
+        for key, note in notes[kind].items():
+            # Answers, which are lists, are left out, and what copylab did not write.
+            row: dict[str, Any] = {field: note.get(field, "") for field in _CSV_COLUMNS}
+            row |= {"lesson": lesson_of_key.get(key, ""), "key": key, "kind": kind[:-1]}
+            if kind == "predictions":
+                row["state"] = "committed"
+            rows.append(row)
+    order = {key: number for number, key in enumerate(lesson_of_key)}
+    return sorted(rows, key=lambda row: (order.get(row["key"], len(order)), row["key"]))
 
 
 def _describe_attempt(note: Mapping[str, Any]) -> str:

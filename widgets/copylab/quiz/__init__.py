@@ -5,9 +5,9 @@ Below all of it is the run of a program, `runs.py`. A prediction (`prediction.py
 Answers are read by `answers.py`. Against a wrong one speak the facts of the run (`evidence.py`) and
 the misconception behind it (`wrong_answers.py`, `misconceptions.py`); `reveal.py` shows both,
 `standalone.py` on a page without a kernel. A retest asks about the same misconception in a new
-program (`retests.py`, `retest_programs.py`). An exercise (`exercises.py`) checks the variables of an
-attempt (`attempts.py`) by facts of its own (`checked_facts.py`). `verify.py` and `progress.py` are
-for both.
+program (`retests.py`, `retest_programs.py`); an exam is several of those (`exams.py`). An exercise
+(`exercises.py`) checks the variables of an attempt (`attempts.py`) by facts of its own
+(`checked_facts.py`). `verify.py` and `progress.py` are for both.
 
 May import `run`, `player`, `ui`, `doc`, `looks`, `tensor_facts`, `safe_files`, `tinytorch.viz`.
 """
@@ -31,10 +31,18 @@ from .checked_facts import (
     walk_nodes,
     was_written,
 )
-from .exercises import Exercise, exercise, wrong
+from .exams import (
+    ExamQuestion,
+    JudgedAnswer,
+    choose_beliefs,
+    draw_exam,
+    draw_question,
+    find_beliefs,
+)
+from .exercises import Exercise, Verdict, exercise, wrong
 from .misconceptions import MISCONCEPTIONS, Misconception, misconception
 from .prediction import Prediction, Retest, predict, retest
-from .progress import PROGRESS_FILE, find_progress_file, load_notes
+from .progress import PROGRESS_FILE, find_progress_file, load_notes, parse_notes
 from .question import Question, Wrong
 from .retest_programs import RetestProgram
 from .runs import QuizRun
@@ -44,17 +52,24 @@ __all__ = [
     "MISCONCEPTIONS",
     "PROGRESS_FILE",
     "CheckedFact",
+    "ExamQuestion",
     "Exercise",
+    "JudgedAnswer",
     "Misconception",
     "Prediction",
     "Question",
     "QuizRun",
     "Retest",
     "RetestProgram",
+    "Verdict",
     "Wrong",
     "are_tensors",
+    "choose_beliefs",
+    "draw_exam",
+    "draw_question",
     "elements_survive_writes",
     "exercise",
+    "find_beliefs",
     "find_progress_file",
     "format_number",
     "graph_leads_back",
@@ -66,6 +81,7 @@ __all__ = [
     "misconception",
     "name_elements",
     "needs_no_grad",
+    "parse_notes",
     "predict",
     "render_standalone",
     "retest",

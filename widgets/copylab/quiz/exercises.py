@@ -268,6 +268,15 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             add_note("exercises", self.key, {"state": state})
         return verdict
 
+    def judge_cell(self, source: str, engine: ModuleType) -> Verdict:
+        """Run a learner's cell in names of its own, and return the verdict. Nothing is noted.
+
+        The cell is Python that does nothing but solve the exercise: its code is run in this process.
+        """
+        variables, error = run_attempt("", source, engine)
+        cell = CellOutcome(source, error.partition(":")[0].partition("\n")[0])
+        return self._judge(select_variables(variables, self.names), engine, cell)
+
     def _why_not_attempted(
         self, variables: Mapping[str, Any], engine: ModuleType, cell: CellOutcome | None
     ) -> str:

@@ -63,7 +63,7 @@ def load_notes() -> dict[str, dict[str, Any]]:
         # A copy, as what is read from a file is one: the caller may change it.
         return copy.deepcopy(_notes_of_process)
     try:
-        return _parse_notes(SafeFolder(file.parent).read(file.name))
+        return parse_notes(SafeFolder(file.parent).read(file.name))
     except FileNotFoundError:
         pass
     except OSError as error:
@@ -93,8 +93,8 @@ def load_seed() -> int:
     return 0
 
 
-def _parse_notes(content: bytes) -> dict[str, dict[str, Any]]:
-    """Return the notes in a file.
+def parse_notes(content: bytes) -> dict[str, dict[str, Any]]:
+    """Return the notes in a file of progress, by kind and key.
 
     ValueError, AttributeError or RecursionError if copylab did not write it.
     """

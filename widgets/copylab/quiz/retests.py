@@ -43,7 +43,7 @@ class DrawnRetest(NamedTuple):
     question: Question
 
 
-class _Lot:
+class Lot:
     """What a seed draws."""
 
     def __init__(self, seed: str) -> None:
@@ -75,7 +75,7 @@ def draw_retest(
     if not programs:
         raise ValueError(f"there is no program that tests {misconception.name!r}")
     # The order is another one for each learner, too; without a learner it is that of the table.
-    order = _Lot(f"{seed}/{misconception.name}").shuffle("order", range(len(programs)))
+    order = Lot(f"{seed}/{misconception.name}").shuffle("order", range(len(programs)))
     program = programs[order[number % len(order)] if seed else number % len(order)]
     words = _draw_words(f"{seed}/{misconception.name}/{number}")
     code = _fill("\n".join(program.code.split("; ")), words)
@@ -119,7 +119,7 @@ def _describe_believed(program: RetestProgram, words: dict[str, str], answer: st
 
 def _draw_words(seed: str) -> dict[str, str]:
     """Return what stands for each word of a retest program."""
-    lot = _Lot(seed)
+    lot = Lot(seed)
     # The numbers of all tensors differ from each other, so no write goes unnoticed.
     numbers = lot.shuffle("numbers", range(2, 10))
     length, *_ = lot.shuffle("length", (3, 4))

@@ -1,0 +1,207 @@
+"""Writing an exam: a notebook for each learner, and the key as a table.
+
+    FOLDER/exam/NAME/exam.ipynb    to hand out; without names FOLDER/exam/exam.ipynb
+    FOLDER/exam_key.csv            for the teacher; `submissions.py` reads it, too
+
+A question is a program as a text, and a cell for the answer. Nothing of copylab is asked of the
+notebook, and nothing that is written into it is ever run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import tinytorch
+
+from ..doc import Code
+from ..quiz import (
+    MISCONCEPTIONS,
+    ExamQuestion,
+    Misconception,
+    Prediction,
+    choose_beliefs,
+    draw_exam,
+    draw_question,
+    find_beliefs,
+    misconception,
+)
+from ..safe_files import SafeFolder, read_file
+from ..wording import current_language, gettext
+from .lesson import find_lesson, find_tasks, lessons_folder, read_notebook
+from .plain_answers import list_exercises
+from .tables import decode_table, encode_table
+
+KEY_FILE = "exam_key.csv"
+_KEY_COLUMNS = ("learner", "number", "belief", "program", "question", "answer", "drawn", "language")
+_LIMIT = 10_000
+"""Names of learners that are taken from one file."""
+
+
+class Key(NamedTuple):
+    """The key of an exam: its language, and by learner the questions in their order.
+
+    An exam for nobody in particular has one learner, "".
+    """
+
+    language: str
+    questions: dict[str, list[ExamQuestion]]
+
+
+def write_exam(
+    folder: Path,
+    chosen: Sequence[str] = (),
+    *,
+    learners: Sequence[str] = (),
+    seed: int = 0,
+    count: int = 12,
+) -> list[Path]:
+    """Write the exam that a seed draws, in the language in use, and return the paths of its files.
+
+    chosen: lessons whose beliefs are asked for; by default those of the whole catalogue.
+    learners: a notebook is written for each, with programs of its own. count: of questions.
+
+    Raises ValueError if an exam is there already, for a lesson that does not exist or shows no
+    belief, and for a name that no folder can have; OSError if the folder cannot be written.
+    """
+    target = SafeFolder(folder)
+    target.make()
+    if target.has(KEY_FILE):
+        message = gettext(
+            "There is an exam in this folder already: {name}. Choose another folder, or remove it.",
+            name=KEY_FILE,
+        )
+        raise ValueError(message)
+    beliefs = choose_beliefs(_list_candidates(chosen), seed, count)
+    files: dict[str, bytes] = {}
+    rows: list[dict[str, Any]] = []
+    for learner in learners or [""]:
+        questions = draw_exam(beliefs, tinytorch, seed=seed, learner=learner)
+        name = f"exam/{learner}/exam.ipynb" if learner else "exam/exam.ipynb"
+        files[name] = _encode_notebook(_make_cells(questions, learner))
+        rows += _list_key_rows(questions, learner)
+    # The key first: without it, what was handed out could not be graded.
+    target.write(KEY_FILE, encode_table(_KEY_COLUMNS, rows))
+    for name, content in files.items():
+        target.write(name, content)
+    return [folder / KEY_FILE, folder / "exam"]
+
+
+def read_learners(file: Path) -> list[str]:
+    """Return the names in a file: one in each line, or in the first column of a table.
+
+    Raises ValueError for a name that comes twice or that no folder can have, OSError if the file
+    cannot be read.
+    """
+    lines = read_file(file).decode("utf-8-sig").splitlines()
+    names = [line.split(",")[0].split(";")[0].strip().strip('"').strip() for line in lines]
+    names = [name for name in names if name]
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise ValueError(gettext("{name!r} is there twice.", name=name))
+        if name.startswith(".") or set(name) & set('/\\:*?"<>|\0') or len(name) > 100:
+            raise ValueError(gettext("{name!r} can be no name of a folder.", name=name))
+    if not 0 < len(names) <= _LIMIT:
+        raise ValueError(gettext("{file} has {number} names.", file=str(file), number=len(names)))
+    return names
+
+
+def read_key(folder: SafeFolder) -> Key | None:
+    """Return the key of the exam in a folder; None if there is none.
+
+    Raises ValueError if it was not written by `write_exam`, or by a copylab whose programs are
+    others; OSError if it cannot be read.
+    """
+    if not folder.has(KEY_FILE):
+        return None
+    questions: dict[str, list[ExamQuestion]] = {}
+    language = "en"
+    list_exercises()  # imports the lessons, of which some have misconceptions of their own
+    try:
+        for row in decode_table(folder.read(KEY_FILE)):
+            question = draw_question(misconception(row["belief"]), tinytorch, int(row["drawn"]))
+            if question.code.split() != row["program"].split():
+                raise ValueError(row["belief"])
+            questions.setdefault(row["learner"], []).append(question)
+            language = row["language"]
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        message = gettext(
+            "{name} was not written by this edition of copylab: {why}", name=KEY_FILE, why=error
+        )
+        raise ValueError(message) from error
+    return Key(language, questions)
+
+
+def _list_candidates(chosen: Sequence[str]) -> list[Misconception]:
+    """Return the misconceptions that the predictions of some lessons can show; of none, all.
+
+    Raises ValueError for a lesson that does not exist, or if the lessons have none.
+    """
+    if not chosen:
+        return list(MISCONCEPTIONS.values())
+    paths = {path.stem: path for path in sorted(lessons_folder().glob("*.ipynb"))}
+    found: dict[str, Misconception] = {}
+    for name in [find_lesson(lesson, paths) for lesson in chosen]:
+        for task in find_tasks(read_notebook(paths[name])).values():
+            if isinstance(task, Prediction):
+                found |= {known.name: known for known in find_beliefs(task, tinytorch)}
+    if not found:
+        raise ValueError(gettext("no prediction of these lessons shows a misconception"))
+    return list(found.values())
+
+
+def _list_key_rows(questions: Sequence[ExamQuestion], learner: str) -> list[dict[str, Any]]:
+    """Return the rows of the key; with `belief` and `drawn` a question can be drawn again."""
+    rows = []
+    for number, question in enumerate(questions, 1):
+        row = {
+            "learner": learner,
+            "number": number,
+            "belief": question.belief.name,
+            "program": question.code,
+            "question": question.drawn.question.text,
+            "answer": question.right_answer,
+            "drawn": question.seed,
+            "language": current_language() or "en",
+        }
+        rows.append(row)
+    return rows
+
+
+def _make_cells(questions: Sequence[ExamQuestion], learner: str) -> list[dict[str, Any]]:
+    """Return the cells of the notebook: how to answer, then each question and its answer."""
+    title = gettext("Exam")
+    if learner:
+        title = gettext("Exam of {learner}", learner=learner)
+    rules = gettext(
+        "What does each program do? Write your answer between the quotation marks below the "
+        "question, and store the notebook in the end. The programs know PyTorch as `torch`. No cell "
+        "has to be run: an answer is read as it is written."
+    )
+    cells = [_make_cell("markdown", "head", f"# {title}\n\n{rules}")]
+    for number, question in enumerate(questions, 1):
+        listing = Code(question.code, indent="", numbered=True).text()
+        asked = question.drawn.question
+        how = gettext("Answer: {format}", format=asked.answer_format)
+        text = f"## {number}\n\n```\n{listing}\n```\n\n{asked.text}\n\n*{how}*"
+        cells.append(_make_cell("markdown", f"question-{number}", text))
+        cells.append(_make_cell("code", f"answer-{number}", f'answer_{number} = ""'))
+    return cells
+
+
+def _make_cell(kind: str, cell_id: str, source: str) -> dict[str, Any]:
+    cell: dict[str, Any] = {"cell_type": kind, "id": cell_id, "metadata": {}, "source": source}
+    return cell | {"execution_count": None, "outputs": []} if kind == "code" else cell
+
+
+def _encode_notebook(cells: list[dict[str, Any]]) -> bytes:
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    notebook = {
+        "cells": cells,
+        "metadata": {"kernelspec": kernel},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return (json.dumps(notebook, ensure_ascii=False, indent=1) + "\n").encode()

@@ -1,0 +1,100 @@
+"""Judging answers to exercises in processes of their own, which nothing of a learner's reaches.
+
+What a notebook says of itself counts for nothing: its outputs, its copylab, its progress file. The
+source of an answer is read (`plain_answers.py`), and what is a plain program is run beside the check
+of the installed lessons, in a process that ends with it. `python -m copylab.course.judging` is that
+process: it reads a request and writes a verdict, as JSON.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import subprocess
+import sys
+from typing import NamedTuple
+
+import tinytorch
+
+from ..wording import cache_in_language, current_language, gettext, use_language
+from .plain_answers import list_exercises, make_plain
+
+SECONDS = 60
+"""Seconds after which a process is ended: an answer has 20 of its own, and imports take one."""
+_MAX_BYTES = 8 * 2**30
+"""Bytes of addresses that a process may have: a tensor that fills the memory would end others."""
+
+
+class Judgement(NamedTuple):
+    """What became of an answer, and why in a sentence.
+
+    state: "right", "wrong", "not attempted", or "by hand": it was not run, or did not come to its
+        end, so somebody has to look at it.
+    """
+
+    state: str
+    says: str
+
+
+def judge_answer(key: str, source: str) -> Judgement:
+    """Return the verdict on an answer to the exercise of this key, in the language in use.
+
+    source: the learner's cell. KeyError if no lesson has such an exercise.
+    """
+    start = list_exercises()[key].start
+    if not source.strip() or source.split() == start.split():
+        return Judgement("not attempted", gettext("The cell is as it was handed out."))
+    try:
+        program = make_plain(source)
+    except SyntaxError as error:
+        return Judgement("wrong", gettext("It is no Python: {error}.", error=error.msg))
+    except ValueError as error:
+        says = gettext("It was not run. No answer to this exercise needs `{words}`.", words=error)
+        return Judgement("by hand", says)
+    return _judge_in_process(key, program)
+
+
+# Many of a class write the same answer, and a process takes a second.
+@cache_in_language()
+def _judge_in_process(key: str, program: str) -> Judgement:
+    language = current_language() or "en"
+    request = json.dumps({"key": key, "program": program, "language": language})
+    # -P: a file called random.py in the current folder is not Python's.
+    command = [sys.executable, "-P", "-m", "copylab.course.judging"]
+    try:
+        ran = subprocess.run(
+            command, input=request.encode(), capture_output=True, timeout=SECONDS, check=False
+        )
+        return Judgement(*json.loads(ran.stdout))
+    except subprocess.TimeoutExpired:
+        says = gettext("It did not come to its end in {number} seconds.", number=SECONDS)
+    except (ValueError, TypeError):
+        says = gettext("Its process ended without a verdict.")
+    return Judgement("by hand", says)
+
+
+def _limit_process() -> None:
+    """Bound what this process may take of the machine, where the system can."""
+    # Windows has no such limits; there the seconds alone end it.
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (_MAX_BYTES, _MAX_BYTES))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+def main() -> None:
+    """Judge one answer, and write what became of it."""
+    request = json.load(sys.stdin)
+    use_language(request["language"])
+    exercise = list_exercises()[request["key"]]
+    _limit_process()
+    # What the program prints is no verdict.
+    with contextlib.redirect_stdout(io.StringIO()):
+        verdict = exercise.judge_cell(request["program"], tinytorch)
+    print(json.dumps([verdict.state, verdict.says]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""An exam: one question for each of several misconceptions, another program for each learner.
+
+The programs are those of retests. A seed chooses the misconceptions, which are the same for all
+learners; the seed and a learner's name choose the order, the program, its names, numbers and shapes.
+Nothing is typed in: a right answer, and the one that betrays the misconception, are found by running.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from .answers import format_answer, translate_choice
+from .misconceptions import Misconception
+from .prediction import Prediction
+from .retests import DrawnRetest, Lot, draw_retest, find_programs
+
+
+class JudgedAnswer(NamedTuple):
+    """What became of an answer in an exam.
+
+    state: "right", "wrong", "empty" (nothing was written), or "unclear" (it can be read as no answer
+        to this question, so somebody has to look at it).
+    shows: the name of the misconception that it betrays, or "".
+    """
+
+    state: str
+    shows: str = ""
+
+
+@dataclass(frozen=True)
+class ExamQuestion:
+    """A question of an exam as a learner gets it.
+
+    belief: the misconception that it tests. seed: by which its program was drawn.
+    """
+
+    belief: Misconception
+    seed: int
+    drawn: DrawnRetest
+
+    @property
+    def code(self) -> str:
+        """The program."""
+        return self.drawn.run.code
+
+    @property
+    def right_answer(self) -> str:
+        """The right answer in the language in use, found by running."""
+        return translate_choice(format_answer(self.drawn.question.right_answer(self.drawn.run)))
+
+    def judge(self, answer: Any) -> JudgedAnswer:
+        """Compare an answer with the run. It may be anything that a cell can have; nothing raises."""
+        run, question = self.drawn
+        right = question.right_answer(run)
+        if answer is None or (isinstance(answer, str) and not answer.strip()):
+            return JudgedAnswer("empty")
+        try:
+            text = question.normalize_answer(answer)
+        except ValueError:  # no choice of this question
+            return JudgedAnswer("unclear")
+        if question.is_right(text, right):
+            return JudgedAnswer("right")
+        if not question.is_readable(text, right, run):
+            return JudgedAnswer("unclear")
+        found = question.refute(run, text).misconception
+        return JudgedAnswer("wrong", "" if found is None else found.name)
+
+
+def choose_beliefs(
+    candidates: Iterable[Misconception], seed: int, count: int
+) -> list[Misconception]:
+    """Return `count` misconceptions that programs test, or all where there are fewer, by a seed."""
+    testable = {known.name: known for known in candidates if find_programs(known)}
+    return [testable[name] for name in Lot(f"exam {seed}").shuffle("beliefs", testable)[:count]]
+
+
+def find_beliefs(prediction: Prediction, engine: ModuleType) -> list[Misconception]:
+    """Return the misconceptions that wrong answers to a prediction can show."""
+    found: dict[str, Misconception] = {}
+    run = prediction.run(engine)
+    for question in prediction.questions:
+        for refutation in question.foresee_refutations(run).values():
+            if refutation.misconception is not None:
+                found[refutation.misconception.name] = refutation.misconception
+    return list(found.values())
+
+
+def draw_exam(
+    beliefs: Sequence[Misconception], engine: ModuleType, *, seed: int, learner: str = ""
+) -> list[ExamQuestion]:
+    """Return the questions of a learner, in the learner's own order."""
+    by_name = {belief.name: belief for belief in beliefs}
+    purpose = f"exam {seed}/{learner}"
+    # 0 stands for nobody's own: its programs come in the order of their table.
+    own_seed = 1 + int.from_bytes(sha256(purpose.encode()).digest()[:4])
+    names = Lot(purpose).shuffle("order", by_name)
+    return [draw_question(by_name[name], engine, own_seed) for name in names]
+
+
+def draw_question(belief: Misconception, engine: ModuleType, seed: int) -> ExamQuestion:
+    """Return the question that a seed draws. ValueError if no program tests the misconception."""
+    return ExamQuestion(belief, seed, draw_retest(belief, engine, seed=seed, number=0))
