@@ -22,12 +22,14 @@ import argparse
 import inspect
 import json
 import os
+import posixpath
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from hashlib import sha256
 from html import escape, unescape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -139,6 +141,11 @@ import tinytorch as torch
 """
 """The head of a page whose examples are run, with the import that they leave out."""
 
+_REFUSED = re.compile(
+    r"```python\n((?:(?!```).)*)```\n\n```text\n\w+(?:Error|Warning): .*?```\n", re.DOTALL
+)
+"""A program of a guide that ends with the message below it: run, it would end the build."""
+
 INSTALL_CELL = "%pip install -q copylab"
 LANGUAGE_CELL = "%env COPYLAB_LANGUAGE={language}"
 
@@ -166,8 +173,9 @@ def build_site(folder: Path, chosen: Sequence[str]) -> None:
             built = Path(work) / language / "built"
             run_sphinx(source, built, language)
             shutil.copytree(built, folder / language)
-            (folder / language / "cheat_sheet.html").write_text(sheet, encoding="utf-8")
             write_stored_runs(folder / language)
+            share_files(folder / language)
+            (folder / language / "cheat_sheet.html").write_text(sheet, encoding="utf-8")
     (folder / "index.html").write_text(front_page(chosen), encoding="utf-8")
 
 
@@ -202,6 +210,8 @@ def run_sphinx(source: Path, out: Path, language: str) -> None:
     """
     code = f"language={SITE_LANGUAGES[language].sphinx_code}"
     options = ["-q", "-W", "--keep-going", "--no-color", "-j", "auto", "-c", str(DOCS), "-D", code]
+    # What Sphinx remembers for its next run took two thirds of the site.
+    options += ["-d", str(out.with_name("remembered"))]
     command = [sys.executable, "-m", "sphinx", *options, str(source), str(out)]
     search_path = os.pathsep.join([str(DOCS), *sys.path])  # for `anchor_of_heading`
     environment = os.environ | {"PYTHONPATH": search_path, "COPYLAB_LANGUAGE": language}
@@ -244,6 +254,62 @@ def list_stored_runs(folder: Path) -> dict[str, str]:
     return runs
 
 
+# -- what pages have in common ----------------------------------------------------------
+
+LEAST_SHARED = 1000
+"""Characters of a script or style sheet that is worth a file of its own."""
+
+_IN_PAGE = re.compile(r'<(style|script)(?: type="module")?>(.*?)</\1>', re.DOTALL)
+_WIDGET_STATE = re.compile(
+    r'<script type="application/vnd\.jupyter\.widget-state\+json">.*?</script>', re.DOTALL
+)
+
+
+def share_files(folder: Path) -> None:
+    """Put the scripts and style sheets that pages carry into files, each once.
+
+    An output carries all that it needs, because a notebook may be shown anywhere. On a site of ten
+    pages with ten players each that is the same 60 kB a hundred times. The state of widgets goes:
+    it is for their scripts from the network, which the site does not have.
+    """
+    for path in folder.rglob("*.html"):
+        root = "../" * (len(path.relative_to(folder).parts) - 1)
+        page, files = take_out_scripts(_WIDGET_STATE.sub("", path.read_text("utf-8")), root)
+        for name, content in files.items():
+            (folder / "_static" / name).write_text(content, encoding="utf-8")
+        path.write_text(page, encoding="utf-8")
+
+
+def take_out_scripts(page: str, root: str) -> tuple[str, dict[str, str]]:
+    """Return a page that refers to files in the place of what it carried, and those files.
+
+    root: the way from the page to the folder of the site.
+    """
+    files: dict[str, str] = {}
+    references: list[str] = []
+
+    def take_out(element: re.Match[str]) -> str:
+        tag, content = element.groups()
+        if len(content) < LEAST_SHARED:
+            return element[0]
+        digest = sha256(content.encode()).hexdigest()[:12]
+        if tag == "style":
+            name, reference = f"{digest}.css", '<link rel="stylesheet" href="{}">'
+        else:
+            # A page that is opened from the disk may not load modules. As a module, this is strict,
+            # has names of its own, and runs when the page is there.
+            name, reference = f"{digest}.js", '<script defer src="{}"></script>'
+            content = f'"use strict";(() => {{\n{content}\n}})();\n'
+        if name not in files:
+            files[name] = content
+            references.append(reference.format(f"{root}_static/{name}"))
+        return ""
+
+    page = _IN_PAGE.sub(take_out, page)
+    # Not where they were: a player removes from the page what it was made of.
+    return page.replace("</head>", "".join(references) + "</head>", 1), files
+
+
 # -- the pages that Sphinx is given ---------------------------------------------------
 
 
@@ -267,7 +333,7 @@ def write_sources(source: Path, language: str) -> None:
     guides = GUIDES if language == "en" else ()
     for name in guides:
         text = (ROOT / f"{name}.md").read_text("utf-8")
-        write_page(source / f"{name}.md", prepare_guide(text))
+        write_page(source / f"{name}.md", prepare_guide(unlink_absent_pages(text, name)))
 
     captions = SITE_LANGUAGES[language]
     groups = {
@@ -297,10 +363,11 @@ def prepare_lesson(notebook: dict[str, Any]) -> dict[str, Any]:
     folded.
     """
     tasks = find_tasks(notebook)
+    anchors = set(re.findall(r'<a id=\\?"([^"\\]+)\\?">', json.dumps(notebook["cells"])))
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            cell["source"] = relink(source)
+            cell["source"] = relink(source, anchors)
             continue
         task = tasks.get(source.strip())
         if isinstance(task, Prediction):
@@ -314,8 +381,14 @@ def prepare_lesson(notebook: dict[str, Any]) -> dict[str, Any]:
     return notebook
 
 
-def relink(text: str) -> str:
-    """Return Markdown with links as the site has them: the README is its first page."""
+def relink(text: str, anchors: Collection[str] = ()) -> str:
+    """Return Markdown with links as the site has them: the README is its first page.
+
+    anchors: the ids of elements of HTML on the page, which Sphinx does not know.
+    """
+    for anchor in anchors:
+        link = re.compile(rf"\[([^]]+)\]\(#{re.escape(anchor)}\)")
+        text = link.sub(rf'<a href="#{anchor}">\1</a>', text)
     text = re.sub(r"\]\((?:\.\./)?README\.md", "](index.md", text)
     text = re.sub(r"\[([^]]+)\]\(solutions/[^)]*\)", r"\1", text)
     # Sphinx warns of a Markdown link to what is not one of its pages.
@@ -334,6 +407,16 @@ def list_contents(groups: Mapping[str, Sequence[str]]) -> str:
     return contents
 
 
+def unlink_absent_pages(text: str, guide: str) -> str:
+    """Return a guide in which a link to a page that is not on the site is its words."""
+
+    def keep_or_unlink(link: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(guide), link[2]))
+        return link[0] if target in GUIDES else link[1]
+
+    return re.sub(r"\[([^]]+)\]\(([\w./-]+)\.md(?:#[^)]*)?\)", keep_or_unlink, text)
+
+
 def prepare_guide(text: str) -> str:
     """Return a guide whose examples are run, up to the first that needs PyTorch.
 
@@ -346,7 +429,14 @@ def prepare_guide(text: str) -> str:
             end = block.start()
             break
     executed, rest = without_pictures[:end], without_pictures[end:]
+    executed = _REFUSED.sub(add_player, executed)
     return EXECUTED_PAGE + executed.replace("```python\n", "```{code-cell}\n") + rest
+
+
+def add_player(refused: re.Match[str]) -> str:
+    """Return a program and the message that it ends with as they are, and below them its player."""
+    shown = refused[0].replace("```python", "``` python")
+    return f"{shown}\n```{{code-cell}}\n:tags: [remove-input]\nimport copylab\ncopylab.steps({refused[1]!r})\n```\n"
 
 
 # -- the reference --------------------------------------------------------------------

@@ -17,7 +17,9 @@ html_show_sphinx = False
 pygments_dark_style = "monokai"
 
 nb_execution_excludepatterns = ["[0-9]*"]  # lessons show their stored outputs
-nb_execution_raise_on_error = True
+# As a warning, which ends the build as well. An error in one of Sphinx's processes leaves it waiting for the others.
+nb_execution_raise_on_error = False
+nb_execution_show_tb = True
 nb_execution_timeout = 120
 # There is no kernel: the static form of a widget is shown, not its live view.
 nb_mime_priority_overrides = [("*", _LIVE_WIDGET, None), ("html", "text/html", 0)]

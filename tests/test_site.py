@@ -58,12 +58,46 @@ def test_a_guide_runs_what_it_can_and_shows_no_screenshots() -> None:
     assert all((build_site.ROOT / f"{name}.md").is_file() for name in build_site.GUIDES)
 
 
+def test_what_a_guide_runs_raises_nothing_and_a_refused_program_has_a_player() -> None:
+    made = build_site.prepare_guide((ROOT / "docs/messages.md").read_text("utf-8"))
+    names: dict[str, object] = {}
+    ends = Counter[str]()
+    for cell in re.findall(r"```{code-cell}\n(.*?)```", made, re.DOTALL):
+        if ".steps(" in cell:
+            ends[eval(cell.split("copylab.")[1], {"steps": copylab.steps}).ended] += 1
+        else:
+            exec(re.sub(r"^:tags.*", "", cell), names)
+    assert ends["error"] == len(re.findall(r"```text\n\w+Error: ", made)) >= 20
+
+
+def test_a_link_of_a_guide_leads_to_a_page_of_the_site_or_is_its_words() -> None:
+    text = (
+        "[a](decisions.md) [b](hosts.md#x) [c](https://x.org/d.md) `n[0](x)` [e](../CHANGELOG.md)"
+    )
+    assert build_site.unlink_absent_pages(text, "docs/speed") == text.replace(
+        "[a](decisions.md)", "a"
+    )
+
+
 @pytest.mark.parametrize("guide", build_site.GUIDES)
 def test_a_guide_runs_nothing_that_needs_pytorch(guide: str) -> None:
     made = build_site.prepare_guide((ROOT / f"{guide}.md").read_text("utf-8"))
     cells = re.findall(r"```{code-cell}\n(.*?)```", made, re.DOTALL)
     assert not [cell for cell in cells if re.search(r"\bimport torch\b|from torch", cell)]
     assert "\nimport torch\n" in made or "```python" not in made
+
+
+def test_what_pages_carry_is_stored_once() -> None:
+    sheet, script = ".a { color: red }\n" * 90, "const a = '<style></style>';\n" * 90
+    carried = f'<style>{sheet}</style><script type="module">{script}</script>'
+    page = f"<head></head><style>p {{}}</style>{carried}<div>{carried}</div>"
+    made, files = build_site.take_out_scripts(page, "../")
+    references = re.findall(r'(?:href|src)="../_static/([^"]*)"', made)
+    assert made.endswith("</head><style>p {}</style><div></div>")
+    assert list(files) == references
+    assert [name.rpartition(".")[2] for name in references] == ["css", "js"]
+    assert files[references[0]] == sheet
+    assert script in files[references[1]]
 
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
