@@ -6,6 +6,7 @@ import errno
 import linecache
 import os
 import runpy
+import shlex
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -59,6 +60,13 @@ def run_watched(
     conclusion = _print_findings(reports, report)
     if conclusion and not status:
         reports.wait_for_other_ranks()
+    if not (conclusion or status or is_module) and reports.rank is None:
+        # Two objects that are one, or a list that grows, spoil no saved tensor: the lines show it.
+        command = shlex.join(["copylab", "steps", "--rounds", "1", program, *arguments])
+        question = gettext(
+            "Still wrong? This says what each line changed: {command}", command=command
+        )
+        _print_error(f"copylab watch: {question}")
     reports.close()
     return status or conclusion
 
