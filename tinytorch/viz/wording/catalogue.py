@@ -17,6 +17,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from .particles import fill_in
+
 FOLDERS = {"tinytorch": Path(__file__).resolve().parents[2] / "locale"}
 """The folder of languages of each domain; for a string, they are asked in this order."""
 
@@ -87,7 +89,7 @@ def gettext(text: str, /, **values: Any) -> str:
     # The translation of an empty text is the header of the file.
     translation = _get_catalogues()[0].gettext(text) if text else ""
     # Without values nothing is filled in: the text may have braces of its own.
-    return translation.format(**values) if values else translation
+    return fill_in(translation, values) if values else translation
 
 
 def gettext_noop(text: str) -> str:
@@ -98,7 +100,7 @@ def gettext_noop(text: str) -> str:
 def ngettext(singular: str, plural: str, number: int, /, **values: Any) -> str:
     """Return the form of a text for a number; `{number}` in it is the number, with commas."""
     form = _get_catalogues()[0].ngettext(singular, plural, number)
-    return form.format(number=f"{number:,}", **values)
+    return fill_in(form, {"number": f"{number:,}", **values})
 
 
 def list_translations() -> dict[str, str]:

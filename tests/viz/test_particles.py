@@ -1,0 +1,42 @@
+"""Korean particles follow the sound of the word that is filled in, as Koreans read names, numbers and code."""
+
+from tinytorch.viz.wording.particles import fill_in
+
+FORMS = "은(는) 이(가) 을(를) 과(와) (으)로 (이)라 (이)어야"
+OPEN = "는 가 를 와 로 라 여야"
+CLOSED = "은 이 을 과 으로 이라 이어야"
+CLOSED_BY_L = "은 이 을 과 로 이라 이어야"
+WORDS = {
+    OPEN: (
+        # 엑스, 와이, 더블유, 에이치; 디태치, 로스, 텐서, 리스트, 플로트
+        *("x", "y", "w", "h", "`y`", "x.T", "loss", "tensor", "list", "float", "x.grad", "copy_"),
+        *("leaf", "detach()", "tensor([1.])", "h (저장한 값)", "<code>x</code>"),
+        # 이, 사, 오, 구
+        *("2", "4.5", "[2., 4.]", "float32", "y2", "텐서"),
+    ),
+    CLOSED: (
+        # 엔, 엠; 클론, 넌, 스텝, 인풋, 타입, 훅, 아담
+        *("n", "m", "x_n", "clone", "x.clone()", "None", "step", "input", "dtype", "hook", "Adam"),
+        # 영, 삼, 육, 십, 천
+        *("0", "3", "16", "10", "1,000", "(2, 3)", "[3.]", "out (result)", "저장한 값"),
+    ),
+    CLOSED_BY_L: (
+        # 엘, 알; 모델, 튜플; 일, 칠, 팔
+        *("l", "lr", "model", "tuple", "x.mul()", "1", "7", "x8", "(1,)", "<b>파일</b>"),
+    ),
+    FORMS: ("", "…", "张量", "(((("),  # nobody knows how these are read
+}
+
+
+def test_a_particle_follows_the_sound_of_a_word() -> None:
+    for chosen, words in WORDS.items():
+        for word in words:
+            filled = [fill_in(f"그 뒤 {{w}}{form}", {"w": word}) for form in FORMS.split()]
+            assert filled == [f"그 뒤 {word}{form}" for form in chosen.split()]
+
+
+def test_only_the_translation_is_changed() -> None:
+    written = fill_in("{name!r}은(는) {text}", {"name": "x", "text": "n은(는) {name}"})
+    assert written == "'x'는 n은(는) {name}"
+    assert fill_in("{{}}: {number:g}이(가) {{}}", {"number": 3.0}) == "{}: 3이 {}"
+    assert fill_in("{x}은(는)", {"x": "(" * 100_000 + "x"}).endswith("x는")

@@ -1,0 +1,49 @@
+"""One word for one thing in Chinese and Korean, and particles that are chosen or that nobody has to choose."""
+
+import re
+
+import glossary
+from glossary import LANGUAGES, Term, find_forbidden, read_terms, read_texts
+from project_files import ROOT
+
+BOTH_FORMS = r"은\(는\)|이\(가\)|을\(를\)|[과와]\([와과]\)|[는가를]\([은이을]\)|\([으이]\)[로라어]"
+
+
+def test_prose_and_catalogues_use_the_words_of_the_glossary() -> None:
+    assert glossary.find_faults() == []
+    for language in LANGUAGES:
+        names = read_texts(language)
+        assert {f"notebooks/translations/{language}/02_clone.md", f"README.{language}.md"} <= {
+            *names
+        }
+        assert len([name for name in names if name.endswith(".po")]) == 2
+
+
+def test_another_word_is_found() -> None:
+    wrong = {
+        "zh": "一个储存。\n`偏移`的偏移,单元",
+        "ko": "y로 쓴 값\n`기울기`의 기울기가 보폭을 돌려줍니다",
+    }
+    found = {
+        language: list(find_forbidden(read_terms(language), text))
+        for language, text in wrong.items()
+    }
+    assert [fault.split(" in ")[0] for fault in found["zh"]] == [
+        "1: '储存' (storage: 存储)",
+        "2: '偏移' (offset: 偏移量)",
+        "2: ',单' (marks: )",
+    ]
+    assert [fault.split("'")[1] for fault in found["ko"]] == ["y로 쓴", "기울기", "보폭", "돌려줍"]
+    assert list(find_forbidden([Term("leaf", "리프", ("잎",))], "`잎` 리프")) == []
+
+
+def test_a_particle_is_chosen_where_a_name_is_filled_in() -> None:
+    for name, text in read_texts("ko").items():
+        # Where the word is in the translation itself, the translator chooses.
+        assert not re.search(f"[가-힣](?:{BOTH_FORMS})", text)
+        assert name.endswith(".po") or not re.search(BOTH_FORMS, text)
+    for path in (ROOT / "widgets/copylab/locale/ko").rglob("*.po"):
+        in_scripts = [said for said in path.read_text("utf-8").split("\n\n") if ".js\n" in said]
+        assert len(in_scripts) > 40
+        # What scripts fill in is joined as it is: `say` knows no sounds.
+        assert [said for said in in_scripts if re.search(BOTH_FORMS, said)] == []

@@ -1,0 +1,107 @@
+"""Korean particles after a word that is filled in: 은 or 는, 이 or 가, 을 or 를, 과 or 와, 으로 or 로.
+
+Which one is right is decided by how the word before it ends when it is read aloud, and that is
+known only when it is filled in: `x` is read with a vowel at its end, `n` isn't. Translators write
+both forms, `{name}은(는)`, and `fill_in` takes the one that fits.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_AFTER = {
+    # As translators write both: after a consonant, after a vowel.
+    "은(는)": ("은", "는"),
+    "이(가)": ("이", "가"),
+    "을(를)": ("을", "를"),
+    "과(와)": ("과", "와"),
+    "(으)로": ("으로", "로"),
+    "(이)라": ("이라", "라"),
+    "(이)어야": ("이어야", "여야"),
+}
+_BOTH_FORMS = re.compile("|".join(map(re.escape, _AFTER)))
+_LAST_WORD = re.compile(r"(?:[0-9]+|[a-z]+|[가-힣])\Z")
+_LONGEST_WORD = 60
+"""Characters of a text that are looked at: what is filled in may have megabytes."""
+_CONSONANT_AT_END = re.compile(
+    # step, net, input, block, hook; but not list, loop, float, whose last consonant is read with a
+    # vowel behind it
+    r"(?:(?:[mn]|[mn]e|ng|type|(?<![aeiou])[aeiou][bkpt]|out|oo?k|ck)\Z)"
+)
+_L_AT_END = re.compile(r"(?:l|le)\Z")
+_OPEN, _L, _CLOSED = range(3)
+"""Ends with a vowel; with ㄹ, after which 로 stands and not 으로; with another consonant."""
+
+
+def fill_in(translation: str, values: dict[str, Any]) -> str:
+    """Return a translation with its values filled in, each particle as the word before it asks.
+
+    Both forms stay where it is not known how the word before them is read.
+    """
+    text = ""
+    end = 0
+    for found in _BOTH_FORMS.finditer(translation):
+        text += translation[end : found.start()].format(**values)
+        text += _choose_particle(found.group(), text)
+        end = found.end()
+    return text + translation[end:].format(**values)
+
+
+def _choose_particle(forms: str, text: str) -> str:
+    sound = _find_last_sound(text)
+    if sound is None:
+        return forms
+    after_consonant, after_vowel = _AFTER[forms]
+    is_open = sound == _OPEN or (sound == _L and forms == "(으)로")
+    return after_vowel if is_open else after_consonant
+
+
+def _find_last_sound(text: str) -> int | None:
+    """Return how the last word of a text ends when a Korean reads it; None if nobody knows."""
+    word = _LAST_WORD.search(_cut_unread(text[-_LONGEST_WORD:]).casefold())
+    if word is None:
+        return None
+    last = word.group()[-1]
+    if last.isdigit():
+        # 영 일 이 삼 사 오 육 칠 팔 구
+        return _L if last in "178" else _CLOSED if last in "036" else _OPEN
+    if last.isascii():
+        return _find_sound_of_latin(word.group())
+    # A syllable's code says which of 28 consonants is at its end: 0 is none, 8 is ㄹ.
+    final = (ord(last) - ord("가")) % 28
+    return _OPEN if final == 0 else _L if final == 8 else _CLOSED
+
+
+def _cut_unread(text: str) -> str:
+    """Return a text without what isn't read at its end: quotes, tags, a note in brackets."""
+    while text:
+        if text[-1] == ">" and "<" in text:
+            text = text[: text.rindex("<")]
+        elif text[-1] == ")" and _is_aside(text):
+            text = text[: text.rindex("(")].rstrip()
+        elif text[-1].isalnum():
+            break
+        elif text[-1].isspace():
+            return ""  # all that was filled in are signs
+        else:
+            text = text[:-1]
+    return text
+
+
+def _is_aside(text: str) -> bool:
+    """Return True if the brackets at the end of a text aren't read: `out (result)`, `clone()`.
+
+    Those of a shape are: `(2, 3)`.
+    """
+    before, bracket, inside = text.rpartition("(")
+    return bool(before.strip()) and bool(bracket) and not inside[:1].isdigit()
+
+
+def _find_sound_of_latin(word: str) -> int:
+    # A letter alone, or letters without a vowel, are read by their names: 엘, 엠, 엔, 아르 or 알.
+    if len(word) == 1 or not re.search("[aeiouy]", word):
+        return _L if word[-1] in "lr" else _CLOSED if word[-1] in "mn" else _OPEN
+    if _L_AT_END.search(word):
+        return _L
+    return _CLOSED if _CONSONANT_AT_END.search(word) else _OPEN
