@@ -70,6 +70,8 @@ SITE_LANGUAGES = {
     "ko": SiteLanguage("한국어", "ko", "수업", "찾아보기"),
 }
 
+BESIDE_LESSONS = ("glossary", "articles")
+"""Pages of the folder of the lessons, which learners have beside them."""
 PAGE_NAMES = ("gallery", "reference", "teaching", "checking", "run")
 GUIDES = (
     "docs/widgets/README",
@@ -322,8 +324,9 @@ def write_sources(source: Path, language: str) -> None:
         lesson_names.append(path.stem)
         notebook = prepare_lesson(json.loads(read_translated(path, language)))
         write_page(source / path.name, json.dumps(notebook))
-    glossary = read_translated(lessons_folder() / "glossary.md", language)
-    write_page(source / "glossary.md", relink(glossary))
+    for name in BESIDE_LESSONS:
+        text = read_translated(lessons_folder() / f"{name}.md", language)
+        write_page(source / f"{name}.md", relink(text))
 
     page_names = [name for name in PAGE_NAMES if is_translated(name, language)]
     for name in page_names:
@@ -338,7 +341,7 @@ def write_sources(source: Path, language: str) -> None:
     captions = SITE_LANGUAGES[language]
     groups = {
         captions.lessons: lesson_names,
-        captions.look_up: ["glossary", *page_names],
+        captions.look_up: [*BESIDE_LESSONS, *page_names],
         "Guides": guides,
     }
     start = relink(read_translated(lessons_folder() / "README.md", language))
