@@ -7,7 +7,7 @@ import nbconvert
 import nbformat
 import pytest
 from copylab import memory, steps
-from copylab.course.export import Pictures
+from copylab.course.export import Pictures, Slides
 from traitlets.config import Config
 
 import tinytorch as torch
@@ -102,3 +102,38 @@ def test_a_page_that_asks_for_svg_is_given_it() -> None:
     assert "image/svg+xml" not in SHOWN["graph"]._repr_mimebundle_()
     html = SHOWN["graph"]._repr_mimebundle_()["text/html"]
     assert base64.b64encode(SHOWN["graph"].svg.encode()).decode() in html
+
+
+def test_a_lesson_is_cut_into_slides() -> None:
+    def show(*data: dict[str, str]) -> Any:
+        outputs = [cells.new_output("display_data", entry) for entry in data]
+        return cells.new_code_cell("x", outputs=outputs)
+
+    widget = {"text/html": "<p>", "application/vnd.jupyter.widget-view+json": "{}"}
+    text, code = cells.new_markdown_cell, cells.new_code_cell
+    expected = [
+        (text("# A lesson"), "slide"),
+        (code("import torch\nfrom a import (\n    b,\n)"), "skip"),
+        (show({"text/plain": "Run this cell"}, widget), "-"),
+        (text("<details><summary>Why</summary></details>"), "-"),
+        (text("<details></details>\n\n## Next"), "subslide"),
+        (code("y = 1"), "-"),
+        (text("word " * 40), "-"),
+        (show({"text/plain": "1"}), "-"),
+        (text("word " * 40), "subslide"),
+        (show({"text/html": "<img>"}), "subslide"),
+        (code('progress("clone")'), "skip"),
+        (code("part.check()"), "skip"),
+        (text("## End"), "slide"),
+        (text("---\nPrevious"), "skip"),
+    ]
+    made = cells.new_notebook(cells=[cell for cell, _ in expected])
+    cut: Any = Slides  # comes without types, as nbconvert does
+    slides, resources = cut().preprocess(made, {})
+    kinds = [cell.metadata["slideshow"]["slide_type"] for cell in slides.cells]
+    assert kinds == [kind for _, kind in expected]
+    (page,) = slides.cells[2].outputs
+    assert set(page.data) == {"text/html"}, "slides have no kernel"
+    assert slides.cells[7].outputs
+    assert "max-height" in slides.cells[0].source
+    assert resources["reveal"]["width"] == "1280"
