@@ -103,7 +103,8 @@ tbody th { font-weight: 600; white-space: nowrap } td.cl-bad { font-weight: 700;
 .columns dd { font-size: 7pt; margin-bottom: .3mm } .columns h2 { margin-top: 1.5mm }
 ul { margin: 0; padding-left: 4mm } li { margin: .4mm 0 }
 dl { margin: 0 } dt { font-weight: 600 } dd { margin: 0 0 .6mm 4mm }
-@media screen and (max-width: 800px) { .columns { grid-template-columns: 1fr } .wide { overflow-x: auto } }
+@media screen { .wide { overflow-x: auto } .columns > * { min-width: 0; overflow-wrap: anywhere } }
+@media screen and (max-width: 800px) { .columns { grid-template-columns: minmax(0, 1fr) } }
 @media print { body { padding: 0; max-width: none } }
 """
 
@@ -141,7 +142,7 @@ def render_cheat_sheet(engine: ModuleType | None = None) -> str:
         f'<!doctype html>\n<html lang="{current_language() or "en"}">\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width">\n'
         f"<title>{title}</title>\n<style>{_STYLE}</style>\n"
-        f"{sheet.inside()}\n</html>\n".replace("<tr>", "\n<tr>").replace("<d", "\n<d")
+        f"<main>{sheet.inside()}</main>\n</html>\n".replace("<tr>", "\n<tr>").replace("<d", "\n<d")
     )
 
 
