@@ -100,7 +100,7 @@ GUIDES = (
 FRONT_PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>copylab</title><meta name="viewport" content="width=device-width">
 <style>
-  :root {{ color-scheme: light dark }}
+  :root {{ color-scheme: light dark; background: Canvas; color: CanvasText }}
   body {{ font: 1rem/1.6 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem }}
   nav ul {{ display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; padding: 0; list-style: none }}
   h1 {{ margin-bottom: 0 }} h1 + p {{ margin-top: 0 }}
@@ -261,6 +261,9 @@ def list_stored_runs(folder: Path) -> dict[str, str]:
 LEAST_SHARED = 1000
 """Characters of a script or style sheet that is worth a file of its own."""
 
+EMPTY_HEADER = '<th class="head"><p></p></th>'
+"""The corner of a table: no header, or a screen reader would read one that says nothing."""
+
 _IN_PAGE = re.compile(r'<(style|script)(?: type="module")?>(.*?)</\1>', re.DOTALL)
 _WIDGET_STATE = re.compile(
     r'<script type="application/vnd\.jupyter\.widget-state\+json">.*?</script>', re.DOTALL
@@ -277,6 +280,7 @@ def share_files(folder: Path) -> None:
     for path in folder.rglob("*.html"):
         root = "../" * (len(path.relative_to(folder).parts) - 1)
         page, files = take_out_scripts(_WIDGET_STATE.sub("", path.read_text("utf-8")), root)
+        page = page.replace(EMPTY_HEADER, "<td></td>")
         for name, content in files.items():
             (folder / "_static" / name).write_text(content, encoding="utf-8")
         path.write_text(page, encoding="utf-8")

@@ -1,5 +1,8 @@
 """Sphinx configuration of the site. `build_site.py` writes the pages, and calls Sphinx with it for each language."""
 
+from search_words import SearchChinese, SearchKorean
+from sphinx.application import Sphinx
+
 _LIVE_WIDGET = "application/vnd.jupyter.widget-view+json"
 
 project = "copylab"
@@ -28,3 +31,9 @@ nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # the scripts would come from 
 myst_heading_anchors = 3
 myst_heading_slug_func = "build_site.anchor_of_heading"
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
+
+
+def setup(app: Sphinx) -> None:
+    """Have the search find words of Chinese and Korean."""
+    app.add_search_language(SearchChinese)
+    app.add_search_language(SearchKorean)

@@ -10,6 +10,7 @@ from pathlib import Path
 import build_site
 import copylab
 import pytest
+import search_words
 from build_site import PAGES
 from copylab.course.lesson import lessons_folder
 from copylab.course.translation import list_languages
@@ -85,6 +86,15 @@ def test_a_guide_runs_nothing_that_needs_pytorch(guide: str) -> None:
     cells = re.findall(r"```{code-cell}\n(.*?)```", made, re.DOTALL)
     assert not [cell for cell in cells if re.search(r"\bimport torch\b|from torch", cell)]
     assert "\nimport torch\n" in made or "```python" not in made
+
+
+def test_chinese_and_korean_are_searched_by_pairs_of_letters() -> None:
+    split = search_words.SearchKorean({}).split
+    assert split("版本计数器 of x.grad, 텐서를") == [
+        *("版本", "本计", "计数", "数器"),
+        *("of", "x", "grad", "텐서", "서를"),
+    ]
+    assert set(split("텐서")) < set(split("모든 텐서를"))
 
 
 def test_what_pages_carry_is_stored_once() -> None:

@@ -31,9 +31,29 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const caption of document.querySelectorAll('[role="heading"]:not([aria-level])')) caption.ariaLevel = "2";
   document.querySelector("aside.sidebar-drawer")?.setAttribute("aria-labelledby", "copylab-brand");
   document.querySelector(".sidebar-brand-text")?.setAttribute("id", "copylab-brand");
-  for (const box of document.querySelectorAll("pre, .cl-listing")) if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+  // The page of the search has none.
+  if (!document.querySelector("h1")) {
+    const heading = document.createElement("h1");
+    heading.textContent = document.title.split(" - ")[0];
+    document.querySelector("[role=main]")?.prepend(heading);
+  }
+  const boxes = "pre, .cl-listing, .table-wrapper";
+  for (const box of document.querySelectorAll(boxes)) if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
   for (const box of document.querySelectorAll(".cl-holder, .output > div:has(> img)")) box.tabIndex = 0; // drawn later
 });
+
+/** Several players of a page have regions of the same name: number them, for a list of all regions. */
+function numberRegions() {
+  const counts = new Map();
+  for (const region of document.querySelectorAll(':is(form, [role="region"])[aria-label]')) {
+    const name = region.ariaLabel.replace(/ \(\d+\)$/, "");
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    const numbered = count > 1 ? `${name} (${count})` : name;
+    // Not in vain: what sees the change calls this again.
+    if (numbered !== region.ariaLabel) region.ariaLabel = numbered;
+  }
+}
 
 /** A button that copies what `read` returns. A page from plain HTTP has no clipboard, and no buttons. */
 function makeCopyButton(label, className, read) {
@@ -82,17 +102,31 @@ function watchPlayers(root) {
   programs.set(root, [...code.querySelectorAll(line)].map(({ textContent }) => textContent).join("\n"));
   new MutationObserver(() => addLinkButton(root)).observe(root, { childList: true });
   addLinkButton(root);
+  // Of a program that ends with the message above it, that step is of interest.
+  if (root.closest(".tag_remove-input")) whenPlayer(root).then((player) => goToStep(player, player.dataset.steps));
 }
 
-/** Put a button beside the pills: what has none works with what is not in its code. */
+/** Go to a step; the slider keeps to those that there are. */
+function goToStep(player, step) {
+  const slider = player.querySelector("input[type=range]");
+  slider.value = step;
+  slider.dispatchEvent(new Event("input"));
+}
+
+/** Put a button beside the pills, or in their place. */
 function addLinkButton(root) {
   const player = root.querySelector(":scope > .cl-player");
-  const row = player?.querySelector(".cl-pills .cl-ways");
-  if (!navigator.clipboard || !row || row.querySelector(".site-link")) return;
+  if (!navigator.clipboard || !player || player.querySelector(".site-link")) return;
   root.pressedAtFirst ??= listPressed(player);
   // What is longer could not be read where it is opened.
   if (writeLink(root, player).length > LONGEST_ADDRESS) return;
-  row.append(makeCopyButton(words.link, "site-link", () => writeLink(root, player)));
+  const button = makeCopyButton(words.link, "site-link", () => writeLink(root, player));
+  const row = player.querySelector(".cl-pills .cl-ways");
+  if (row) return row.append(button);
+  const place = document.createElement("div");
+  place.className = "cl-pills";
+  place.append(button);
+  player.querySelector(".cl-bar").after(place);
 }
 
 const listPressed = (player) => [...player.querySelectorAll('.cl-pill[aria-pressed="true"]')].map(({ dataset }) => dataset.keep);
@@ -131,10 +165,8 @@ async function openRun() {
     pill.click();
     player = await changed;
   }
-  const slider = player.querySelector("input[type=range]");
-  slider.value = run.get("step"); // which keeps to the steps that there are
-  slider.dispatchEvent(new Event("input"));
-  player.focus();
+  goToStep(player, run.get("step"));
+  player.focus({ preventScroll: true });
 }
 
 /** On the page `run`: lead on to where the run is stored, or show the program and say what it needs. */
@@ -163,6 +195,8 @@ function makeParagraph(text) {
 
 document.addEventListener("DOMContentLoaded", () => {
   for (const root of document.querySelectorAll(".copylab-steps:not(.cl-everything *)")) watchPlayers(root);
+  numberRegions();
+  new MutationObserver(numberRegions).observe(document.body, { subtree: true, attributeFilter: ["role", "aria-label"] });
   const place = document.querySelector("#site-run");
   const open = place ? () => showRun(place) : openRun;
   window.addEventListener("hashchange", open);
