@@ -341,7 +341,7 @@ COLUMNS: dict[str, Callable[[Page], str]] = {
     "predict": use_prediction,
 }
 # Pictures that are cut at an edge behind which nothing scrolls; players whose picture has less room
-# than there is.
+# than there is. A picture has an empty edge of 6 px or more.
 CUT = """() => {
   const pictures = [...document.querySelectorAll(".cl-holder, img[src^='data:image/svg']")];
   return pictures.filter((one) => {
@@ -349,7 +349,7 @@ CUT = """() => {
     if (!box.width) return false;
     const player = one.closest(".cl-player");
     const isNarrow = player && one.clientWidth < player.clientWidth * 0.8;
-    if (isNarrow && one.scrollWidth > one.clientWidth + 1) return true;
+    if (isNarrow && one.scrollWidth > one.clientWidth + 4) return true;
     for (let at = one.parentElement; at && at !== document.body; at = at.parentElement) {
         const { overflowX } = getComputedStyle(at);
         if (/auto|scroll/.test(overflowX)) return false;
