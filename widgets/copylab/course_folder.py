@@ -1,4 +1,4 @@
-"""The course folder that the current folder is in, and its language.
+"""The course folder that the current folder is in, its language, and if it shows solutions.
 
 Loaded with the first public name, so that a Jupyter which `copylab` did not start, such as a class's
 JupyterHub or VS Code, shows widgets and pictures in the language of the lessons beside them.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from .wording import set_default_language
 
 COURSE_STATE_FILE = ".copylab.json"
 """The file by which a folder of the course is known. `course/layout.py` writes it."""
+SOLUTIONS = "COPYLAB_SOLUTIONS"
+"""The variable that says `off` where no solutions are to be shown."""
 _LIMIT = 2**20
 """Maximum size in bytes of a state file that is asked for a language: a hundred times ours."""
 
@@ -37,16 +40,33 @@ def find_course_language() -> str | None:
     None for English, without a course folder, and where its file cannot be understood: the command
     `copylab` says so, an import has nobody to say it to.
     """
-    folder = find_course_folder()
-    if folder is None:
-        return None
-    with contextlib.suppress(OSError, ValueError, RecursionError):
-        content: Any = json.loads(SafeFolder(folder).read(COURSE_STATE_FILE, _LIMIT))
-        language = content.get("language") if isinstance(content, dict) else None
-        # It becomes a part of a path: letters alone.
-        if isinstance(language, str) and language.isascii() and language.isalpha():
-            return None if language == "en" else language
+    language = _read_state().get("language")
+    # It becomes a part of a path: letters alone.
+    if isinstance(language, str) and language.isascii() and language.isalpha():
+        return None if language == "en" else language
     return None
+
+
+def hides_solutions() -> bool:
+    """Return True if solutions are not to be shown here.
+
+    COPYLAB_SOLUTIONS=off says so, and so does a course folder that was laid out with it, in every
+    Jupyter that is started there; any other value of the variable shows them again.
+    """
+    if choice := os.environ.get(SOLUTIONS):
+        return choice == "off"
+    return bool(_read_state().get("solutions") == "off")
+
+
+def _read_state() -> dict[str, Any]:
+    """Return the state file around the current folder; empty if there is none or it is none."""
+    folder = find_course_folder()
+    if folder is not None:
+        with contextlib.suppress(OSError, ValueError, RecursionError):
+            content: Any = json.loads(SafeFolder(folder).read(COURSE_STATE_FILE, _LIMIT))
+            if isinstance(content, dict):
+                return content
+    return {}
 
 
 set_default_language(find_course_language())

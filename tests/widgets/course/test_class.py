@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 from copylab.course import command
-from copylab.course.exam import read_learners, write_exam
+from copylab.course.exam import read_key, read_learners, write_exam
 from copylab.course.judging import Judgement, judge_answer
 from copylab.course.lesson import lessons_folder, read_notebook
 from copylab.course.plain_answers import list_exercises, make_plain
 from copylab.course.submissions import grade_class
 from copylab.course.tables import decode_table, format_table
 from copylab.quiz import MISCONCEPTIONS, choose_beliefs, draw_exam
+from copylab.safe_files import SafeFolder
 
 import tinytorch
 
@@ -107,14 +108,18 @@ def test_a_class_writes_an_exam_and_is_graded(tmp_path: Path) -> None:
 
 
 def test_an_exam_is_not_written_over_and_its_key_is_of_this_edition(tmp_path: Path) -> None:
-    write_exam(tmp_path, ["clone"], count=2)
+    write_exam(tmp_path, ["clone"], count=50)
     assert (tmp_path / "exam" / "exam.ipynb").is_file()
+    key = read_key(SafeFolder(tmp_path))
+    assert key is not None
+    asked = {question.belief.name for question in key.questions[""]}
+    assert {"in place fails on a clone", "clone cuts the graph"} <= asked, "one is the lesson's own"
     with pytest.raises(ValueError, match="an exam in this folder already"):
         write_exam(tmp_path)
     with pytest.raises(ValueError, match="Nothing was handed in"):
         grade_class(tmp_path)
-    key = tmp_path / "exam_key.csv"
-    key.write_text(key.read_text("utf-8").replace("torch.", "t0rch."), "utf-8")
+    file = tmp_path / "exam_key.csv"
+    file.write_text(file.read_text("utf-8").replace("torch.", "t0rch."), "utf-8")
     with pytest.raises(ValueError, match="not written by this edition"):
         grade_class(tmp_path)
     with pytest.raises(ValueError, match="no lesson 'x'"):

@@ -19,7 +19,7 @@ from copylab.course.layout import (
     reset_lesson,
 )
 from copylab.course.lesson import digest_of_file, lessons_folder, read_notebook
-from copylab.course_folder import COURSE_STATE_FILE
+from copylab.course_folder import COURSE_STATE_FILE, hides_solutions
 from copylab.safe_files import SafeFolder
 from course_folders import edit, lesson, names
 
@@ -343,6 +343,12 @@ def test_without_solutions_none_are_laid_out_and_none_removed(
     assert lay_out(folder) == []
     assert names(folder) == ["01_one.ipynb"]
     monkeypatch.delenv("COPYLAB_SOLUTIONS")
+    assert lay_out(folder) == []
+    assert names(folder) == ["01_one.ipynb"], "the folder remembers it"
+    monkeypatch.chdir(folder)
+    assert hides_solutions(), "in every Jupyter that is started there"
+    monkeypatch.setenv("COPYLAB_SOLUTIONS", "on")
+    assert not hides_solutions()
     assert lay_out(folder) == []
     assert names(folder) == ["01_one.ipynb", "solutions/01_one.ipynb"]
     monkeypatch.setenv("COPYLAB_SOLUTIONS", "off")

@@ -176,9 +176,9 @@ def _make_cells(questions: Sequence[ExamQuestion], learner: str) -> list[dict[st
     if learner:
         title = gettext("Exam of {learner}", learner=learner)
     rules = gettext(
-        "What does each program do? Write your answer between the quotation marks below the "
-        "question, and store the notebook in the end. The programs know PyTorch as `torch`. No cell "
-        "has to be run: an answer is read as it is written."
+        "What does each program do? A question that names no line asks for the end of the program. "
+        "Write your answer between the quotation marks below the question, and save the notebook. The "
+        "programs know PyTorch as `torch`. No cell has to be run: an answer is read as it is written."
     )
     cells = [_make_cell("markdown", "head", f"# {title}\n\n{rules}")]
     for number, question in enumerate(questions, 1):

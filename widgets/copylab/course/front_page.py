@@ -1,17 +1,17 @@
 """The front page of a laid-out course: where the learner is, what is open, and three doors.
 
 A page of Markdown, which needs no kernel. It is renewed from the progress file whenever the course
-is laid out or opened. With COPYLAB_SOLUTIONS=off it does not link the solutions.
+is laid out or opened. Where solutions are hidden it does not link them.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..course_folder import hides_solutions
 from ..safe_files import SafeFolder
 from ..wording import gettext
 from .overview import Lesson, Progress
@@ -110,7 +110,7 @@ def _list_doors(course: Progress) -> str:
             "as assignments."
         ),
     ]
-    if os.environ.get("COPYLAB_SOLUTIONS") != "off":
+    if not hides_solutions():
         doors[-1] = gettext(
             "**Teach.** `copylab exam FOLDER` writes an exam with its key, `copylab grade FOLDER` puts "
             "what a class handed in into one table, and `copylab nbgrader FOLDER` writes the lessons "

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import tinytorch
 
-from ..course_folder import COURSE_STATE_FILE
+from ..course_folder import COURSE_STATE_FILE, SOLUTIONS
 from ..quiz import PROGRESS_FILE
 from ..safe_files import RefusedFileError, SafeFolder, read_file
 from ..wording import gettext
@@ -54,6 +54,8 @@ class Record:
     pending: dict[str, Edition] = field(default_factory=dict)
     """Editions that were about to be written when the record was: each is in the folder or is
     not."""
+    hides_solutions: bool = False
+    """True if the folder was laid out without solutions, and is to show none."""
 
     def find_edition(self, name: str, digest: str | None) -> Edition | None:
         """Return what was laid out under a name where the file there now has this digest."""
@@ -89,7 +91,7 @@ def lay_out(folder: Path, language: str | None = None) -> list[str]:
 
     A file that the learner changed stays as it is, and in its language; `reset_lesson` gives the
     edition of today. Links stay as well, and are not followed. With COPYLAB_SOLUTIONS=off no
-    solutions are laid out.
+    solutions are laid out, now and later, until it says something else.
     language: by default that of the last time, and English at first. Raises ValueError if the
     course is not there in the language, OSError if the folder cannot be written.
     """
@@ -105,6 +107,8 @@ def _lay_out(course: SafeFolder, record: Record, language: str | None) -> list[s
     record_before = _serialize(record)
     is_switched = language not in (None, record.language)
     record.language = language or record.language
+    if choice := os.environ.get(SOLUTIONS):
+        record.hides_solutions = choice == "off"
     editions = _read_editions(record.language)
     comparison = _compare_with_editions(course, record, editions, is_switched)
     if comparison.outdated:
@@ -141,9 +145,8 @@ def _compare_with_editions(
     is_switched: the language is another than last time.
     """
     result = FolderComparison()
-    hides_solutions = os.environ.get("COPYLAB_SOLUTIONS") == "off"
     for name, data in editions.items():
-        if hides_solutions and name.startswith(_SOLUTIONS):
+        if record.hides_solutions and name.startswith(_SOLUTIONS):
             continue
         try:
             digest = _find_digest(course, name)
@@ -358,6 +361,7 @@ def _read_record(course: SafeFolder) -> Record:
         language if is_known else "en",
         _parse_editions(content["files"]),
         _parse_editions(content.get("pending")),
+        content.get("solutions") == "off",
     )
 
 
@@ -382,6 +386,8 @@ def _parse_editions(content: object) -> dict[str, Edition]:
 def _serialize(record: Record) -> str:
     files = {name: edition._asdict() for name, edition in record.files.items()}
     content: dict[str, Any] = {"language": record.language, "files": files}
+    if record.hides_solutions:
+        content["solutions"] = "off"
     if record.pending:
         content["pending"] = {name: edition._asdict() for name, edition in record.pending.items()}
     return json.dumps(content, indent=1)

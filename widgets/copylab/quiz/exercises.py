@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import inspect
 import io
-import os
 import sys
 import textwrap
 import warnings
@@ -19,6 +18,7 @@ import traitlets
 
 from tinytorch.viz import summarize_text
 
+from ..course_folder import hides_solutions
 from ..doc import (
     Box,
     Code,
@@ -381,9 +381,10 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
     def solution(self) -> Part:
         """Return code that solves it, and note that it was asked for.
 
-        With COPYLAB_SOLUTIONS=off in the environment there is a sentence in its place.
+        With COPYLAB_SOLUTIONS=off, or in a course folder laid out with it, there is a sentence in
+        its place.
         """
-        if os.environ.get("COPYLAB_SOLUTIONS") == "off":
+        if hides_solutions():
             return Paragraph(gettext("Solutions are not shown here."))
         self._note_help(solution=True)
         return Box(Paragraph(gettext("One solution:")), Code(self.code, indent=""), spaced=True)
