@@ -84,6 +84,7 @@ OPTIONAL = {
     "nbformat",
     "zmq",
     "jupyter_core",
+    "lzma",
 }
 """What a user need not have, or has on some systems only: imported where it is used."""
 LATE = {

@@ -81,8 +81,14 @@ def _normalise_output(output: dict[str, Any], execution_count: int | None) -> No
 
 
 def execute_notebook(path: Path) -> dict[str, Any]:
-    """Run all cells of a lesson in a fresh kernel of this Python and return it with its outputs.
+    """Run all cells of a lesson in English and return it with its outputs; see `run_cells`."""
+    return run_cells(read_notebook(path), path.parent)
 
+
+def run_cells(notebook: dict[str, Any], folder: Path, language: str = "en") -> dict[str, Any]:
+    """Run all cells in a fresh kernel of this Python and return the notebook with its outputs.
+
+    folder: where they run. language: of pictures and widgets.
     Raises nbclient's CellExecutionError for an error, CellTimeoutError for a cell that takes
     longer than SECONDS.
     """
@@ -90,22 +96,25 @@ def execute_notebook(path: Path) -> dict[str, Any]:
     from nbclient import NotebookClient
 
     client = NotebookClient(
-        nbformat.read(path, as_version=4),  # type: ignore[no-untyped-call]
+        nbformat.reads(json.dumps(notebook), as_version=4),  # type: ignore[no-untyped-call]
         timeout=SECONDS,
         kernel_name="python3",
-        resources={"metadata": {"path": str(path.parent)}},
+        resources={"metadata": {"path": str(folder)}},
         # It has random ids, and a page without a kernel shows the static twins.
         store_widget_state=False,
         record_timing=False,
         # Two prints come as one message or as two, as the kernel's threads happen to run.
         coalesce_streams=True,
     )
-    with tempfile.TemporaryDirectory() as folder:
-        # Not what somebody has solved here.
-        variables = os.environ | {"COPYLAB_PROGRESS": str(Path(folder, "progress.json"))}
+    with tempfile.TemporaryDirectory() as aside:
+        # Not what somebody has solved here, and not the language that somebody has chosen.
+        variables = os.environ | {
+            "COPYLAB_PROGRESS": str(Path(aside, "progress.json")),
+            "COPYLAB_LANGUAGE": "" if language == "en" else language,
+        }
         executed = client.execute(env=variables)
-    notebook: dict[str, Any] = json.loads(nbformat.writes(executed))  # type: ignore[no-untyped-call]
-    return notebook
+    with_outputs: dict[str, Any] = json.loads(nbformat.writes(executed))  # type: ignore[no-untyped-call]
+    return with_outputs
 
 
 def main(argv: list[str] | None = None) -> int:

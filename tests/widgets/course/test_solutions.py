@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
+from copylab.course.solutions import make_solution
 from execute_notebooks import list_lessons, normalise_notebook
-from make_solutions import FOLDER, cell_sources, make_solution, render_index
+from make_solutions import FOLDER, cell_sources, render_index
 from project_files import read_notebook
 
 each = pytest.mark.parametrize("path", list_lessons(), ids=lambda path: path.stem)

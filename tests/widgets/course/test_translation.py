@@ -1,21 +1,40 @@
-"""The course in other languages: what is out of date is noticed, code and outputs stay as they are."""
+"""The course in other languages: what is out of date is noticed, and stays English until it is made anew."""
 
 import json
+import lzma
 from pathlib import Path
 from typing import Any
 
 import pytest
+from copylab.course.lesson import find_tasks
 from copylab.course.translation import (
+    OUTPUTS,
     TRANSLATIONS,
+    CellInLanguage,
     TranslatedCell,
+    digest_of_cell,
     digest_of_text,
+    find_stale_cells,
     list_languages,
     list_sources,
     open_source,
     parse_catalogue,
+    read_run,
     read_translated,
     require_language,
     translate_notebook,
+    translate_run,
+)
+from copylab.wording import current_language, use_language
+from run_in_languages import (
+    Job,
+    compare_with_english,
+    list_jobs,
+    outputs_file,
+    store_runs,
+)
+from run_in_languages import (
+    find_faults as find_run_faults,
 )
 from translations import OPEN, PAGES, find_faults, format_catalogue, main, renew_catalogue
 
@@ -121,3 +140,77 @@ def test_stored_translations_are_complete_and_up_to_date(path: Path) -> None:
     made = translate_notebook(lesson, entries)
     code = [cell for cell in made["cells"] if cell["cell_type"] == "code"]
     assert code == [cell for cell in lesson["cells"] if cell["cell_type"] == "code"]
+
+
+# ---- what cells show in a language
+
+
+def german_book() -> dict[str, Any]:
+    executed = book()
+    executed["cells"][1]["outputs"] = [{"text": ["eins"]}]
+    return executed
+
+
+def test_a_cell_shows_what_its_run_in_the_language_did_unless_the_english_one_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("run_in_languages.NOTEBOOKS", tmp_path)
+    job = Job(tmp_path / "00_start.ipynb", "de")
+    job.path.write_text(json.dumps(book()), "utf-8")
+    assert read_run(job.path, "de") == {}
+    assert find_stale_cells(book(), {}) == ["code"]
+    outputs_file(job).parent.mkdir(parents=True)
+    store_runs([job], [compare_with_english(book(), german_book())])
+
+    run = read_run(job.path, "de")
+    assert run == {
+        "code": CellInLanguage(
+            digest_of_cell(book()["cells"][1]), {"outputs": [{"text": ["eins"]}]}
+        )
+    }
+    assert find_stale_cells(book(), run) == []
+    assert json.loads(read_translated(job.path, "de"))["cells"] == german_book()["cells"]
+    assert json.loads(read_translated(job.path, "en"))["cells"] == book()["cells"]
+    for field, changed in {"source": ["x = 2"], "outputs": [{"text": ["2"]}]}.items():
+        later = book()
+        later["cells"][1][field] = changed
+        assert find_stale_cells(later, run) == ["code"]
+        assert translate_run(later, run)["cells"] == later["cells"]
+    assert find_stale_cells({"cells": []}, run) == ["code"]
+    # Another lesson is run, and this one stays.
+    other = Job(tmp_path / "01_next.ipynb", "de")
+    other.path.write_text(json.dumps(book()), "utf-8")
+    store_runs([other], [compare_with_english(book(), book())])
+    assert read_run(job.path, "de") == run
+    assert read_run(other.path, "de")["code"].fields == {}
+
+
+@pytest.mark.parametrize("packed", [b"", b"abc", lzma.compress(b"[1]"), lzma.compress(b'{"a": 1}')])
+def test_outputs_that_cannot_be_read_are_named(packed: bytes, tmp_path: Path) -> None:
+    outputs = tmp_path / TRANSLATIONS / "de" / OUTPUTS
+    outputs.parent.mkdir(parents=True)
+    outputs.write_bytes(packed)
+    with pytest.raises(ValueError, match=OUTPUTS):
+        read_run(tmp_path / "00_start.ipynb", "de")
+
+
+@pytest.mark.parametrize(
+    "job", list_jobs(), ids=lambda job: f"{job.path.parent.name}-{job.language}-{job.path.stem}"
+)
+def test_stored_outputs_are_of_todays_lessons_and_sentences(job: Job) -> None:
+    assert find_run_faults(job) == [], "python tools/run_in_languages.py"
+    cells = json.loads(read_translated(job.path, job.language))["cells"]
+    shown = {
+        "".join(cell["source"]).strip(): "".join(
+            "".join(output.get("data", {}).get("text/plain", [])) for output in cell["outputs"]
+        )
+        for cell in cells
+        if cell["cell_type"] == "code"
+    }
+    before = current_language()
+    use_language(job.language)
+    texts = {name: task.text for name, task in find_tasks(open_source(job.path)).items()}
+    use_language(before)
+    # A solution shows no tasks: it has them as prose, of which there is no other copy to compare.
+    changed = [name for name, text in texts.items() if name in shown and text not in shown[name]]
+    assert changed == [], "a translation has changed: python tools/run_in_languages.py"

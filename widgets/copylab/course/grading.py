@@ -20,10 +20,6 @@ from .lesson import find_lesson, find_tasks, lessons_folder
 from .translation import read_translated, require_language
 
 _CHECK_CELL = re.compile(r"(\w+)\.check\(\)\s*")
-CONFIG = """# Learners see this where the solution was; the program to fix stays above it.
-c = get_config()
-c.ClearSolutions.code_stub = {"python": "# Your answer: fix what is above, or write on."}
-"""
 
 
 def write_assignments(
@@ -66,8 +62,16 @@ def write_assignments(
         target.write(file, (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode())
         written.append(folder / file)
     if not target.has("nbgrader_config.py"):
-        target.write("nbgrader_config.py", CONFIG.encode())
+        target.write("nbgrader_config.py", render_config().encode())
     return written
+
+
+def render_config() -> str:
+    """Return the configuration of nbgrader, with what learners see in place of a solution."""
+    remark = gettext("Learners see this where the solution was; the program to fix stays above it.")
+    answer = gettext("Your answer: fix what is above, or write on.")
+    stub = json.dumps({"python": f"# {answer}"}, ensure_ascii=False)
+    return f"# {remark}\nc = get_config()\nc.ClearSolutions.code_stub = {stub}\n"
 
 
 def add_grading_marks(notebook: dict[str, Any], points: int) -> int:

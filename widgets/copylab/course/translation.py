@@ -1,26 +1,35 @@
-"""The course in other languages: only the prose is translated; code and stored outputs exist once.
+"""The course in other languages: prose is translated, and stored outputs come from a run in each.
 
 For each language there is a folder `translations/LANGUAGE` beside the lessons, with one Markdown
 file per lesson. A line `<!-- cell ID DIGEST -->` begins the translation of the Markdown cell with
 that id. DIGEST is that of the English text that was translated, so that a text which has changed
 since is noticed. A page, such as the glossary, is one cell. The list of solutions and the pages of
 the site in docs/pages have such a folder beside them, too.
+
+What the cells of the lessons showed when they were run in the language is in one file of that
+folder, `outputs.xz`, with a digest of each English cell and its outputs: where these have changed
+since, the cell is English. Solutions are made in the language, so theirs has sources as well.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..safe_files import read_text
+from ..safe_files import read_file, read_text
 from ..wording import gettext
 from .lesson import read_notebook
 
 TRANSLATIONS = "translations"
 """The name of the folders with translations."""
+
+OUTPUTS = "outputs.xz"
+"""The name of the file with what cells show in a language."""
 
 _MARK = re.compile(r"^<!-- cell (\S+) (\S+) -->[ \t]*\n", re.MULTILINE)
 
@@ -32,9 +41,26 @@ class TranslatedCell(NamedTuple):
     text: str
 
 
+class CellInLanguage(NamedTuple):
+    """A cell that was run in a language.
+
+    digest: of the English cell, with its outputs.
+    fields: `source` and `outputs`, as far as they are not the English ones.
+    """
+
+    digest: str
+    fields: dict[str, Any]
+
+
 def digest_of_text(source: str) -> str:
     """Return the digest of an English text in a catalogue: eight digits."""
     return hashlib.sha256(source.strip().encode()).hexdigest()[:8]
+
+
+def digest_of_cell(cell: Mapping[str, Any]) -> str:
+    """Return the digest of a cell in English, its source and its outputs: eight digits."""
+    content = ["".join(cell["source"]), cell.get("outputs", [])]
+    return digest_of_text(json.dumps(content, sort_keys=True))
 
 
 def parse_catalogue(catalogue: str) -> dict[str, TranslatedCell]:
@@ -90,6 +116,57 @@ def translate_notebook(
     return notebook | {"cells": cells}
 
 
+def read_run(path: Path, language: str) -> dict[str, CellInLanguage]:
+    """Return the cells of a notebook as they were run in a language, by their ids.
+
+    There are none where it was not run, and in a Python that was built without `lzma`. Raises
+    ValueError if the file cannot be read.
+    """
+    stored = path.parent / TRANSLATIONS / language / OUTPUTS
+    return _unpack_runs(read_file(stored)).get(path.stem, {}) if stored.is_file() else {}
+
+
+# One notebook after the other is read from the same file, and to unpack it takes 0.1 s.
+@functools.lru_cache(maxsize=1)
+def _unpack_runs(packed: bytes) -> dict[str, dict[str, CellInLanguage]]:
+    try:
+        import lzma
+    except ImportError:
+        return {}
+    try:
+        runs = json.loads(lzma.decompress(packed))
+        return {
+            name: {cell_id: CellInLanguage(*cell) for cell_id, cell in run.items()}
+            for name, run in runs.items()
+        }
+    except (lzma.LZMAError, EOFError, ValueError, TypeError, AttributeError) as error:
+        raise ValueError(f"{OUTPUTS}: {error}") from error
+
+
+def find_stale_cells(notebook: dict[str, Any], run: Mapping[str, CellInLanguage]) -> list[str]:
+    """Return the ids of the cells of a notebook that stay English or are gone: run it again."""
+    digests = {cell["id"]: digest_of_cell(cell) for cell in notebook["cells"]}
+    # Prose that no run made is in the catalogue of the lesson.
+    stale = [
+        cell["id"]
+        for cell in notebook["cells"]
+        if cell["cell_type"] == "code" and cell["id"] not in run
+    ]
+    return stale + [name for name, cell in run.items() if digests.get(name) != cell.digest]
+
+
+def translate_run(notebook: dict[str, Any], run: Mapping[str, CellInLanguage]) -> dict[str, Any]:
+    """Return a notebook with what its cells show in a language; a stale cell stays English."""
+    cells = []
+    for cell in notebook["cells"]:
+        in_language = run.get(cell["id"])
+        if in_language is not None and in_language.digest == digest_of_cell(cell):
+            cells.append(cell | in_language.fields)
+        else:
+            cells.append(cell)
+    return notebook | {"cells": cells}
+
+
 def list_languages(folder: Path) -> list[str]:
     """Return the languages into which something in a folder is translated."""
     translations = folder / TRANSLATIONS
@@ -112,18 +189,19 @@ def require_language(language: str, folder: Path) -> None:
 
 
 def read_translated(path: Path, language: str) -> str:
-    """Return the text of a lesson or page in a language; in English if it is not translated.
+    """Return the text of a lesson, solution or page in a language, in English where it must be.
 
-    Raises ValueError if its catalogue cannot be read.
+    Raises ValueError if its catalogue or its outputs cannot be read.
     """
     catalogue = path.parent / TRANSLATIONS / language / f"{path.stem}.md"
-    if not catalogue.is_file():
+    run = read_run(path, language) if path.suffix == ".ipynb" else {}
+    if not (catalogue.is_file() or run):
         return read_text(path)
     try:
-        translated = parse_catalogue(read_text(catalogue))
+        translated = parse_catalogue(read_text(catalogue)) if catalogue.is_file() else {}
     except ValueError as error:
         raise ValueError(f"{catalogue.name}: {error}") from error
-    notebook = translate_notebook(open_source(path), translated)
+    notebook = translate_notebook(translate_run(open_source(path), run), translated)
     if path.suffix == ".md":
         return "".join(prose_of(notebook).values()).rstrip("\n") + "\n"
     return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"

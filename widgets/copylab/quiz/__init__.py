@@ -12,7 +12,7 @@ program (`retests.py`, `retest_programs.py`); an exam is several of those (`exam
 May import `run`, `player`, `ui`, `doc`, `looks`, `tensor_facts`, `safe_files`, `tinytorch.viz`.
 """
 
-from .answers import format_number
+from .answers import format_answer, format_number
 from .checked_facts import (
     CheckedFact,
     are_tensors,
@@ -71,6 +71,7 @@ __all__ = [
     "exercise",
     "find_beliefs",
     "find_progress_file",
+    "format_answer",
     "format_number",
     "graph_leads_back",
     "has_grad",

@@ -1,0 +1,127 @@
+"""Run the lessons and their solutions in the other languages, and store what they show.
+
+    python tools/run_in_languages.py               all, in all languages
+    python tools/run_in_languages.py 02_clone      those whose name holds this
+    python tools/run_in_languages.py --check       say what is out of date; run and change nothing
+
+It comes after `execute_notebooks.py` and `make_solutions.py`: what is stored is compared with the
+English outputs, and a cell whose English outputs have changed since is laid out in English. What is
+stored holds also for the sentences of the catalogue that were shown: `--check` notices one that has
+another translation since.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from copylab.course.solutions import make_solution
+from copylab.course.translation import (
+    OUTPUTS,
+    TRANSLATIONS,
+    CellInLanguage,
+    digest_of_cell,
+    find_stale_cells,
+    list_languages,
+    read_run,
+)
+from copylab.wording import use_language
+from execute_notebooks import NOTEBOOKS, list_lessons, normalise_notebook, run_cells
+from make_solutions import FOLDER
+from project_files import read_notebook
+
+
+class Job(NamedTuple):
+    """A notebook to be run in a language."""
+
+    path: Path
+    language: str
+
+
+def list_jobs(pattern: str = "") -> list[Job]:
+    """Return the lessons and solutions whose name has `pattern` in it, each in each language."""
+    notebooks = [*list_lessons(pattern), *list_lessons(pattern, FOLDER)]
+    return [Job(path, language) for language in list_languages(NOTEBOOKS) for path in notebooks]
+
+
+def run_in_language(job: Job) -> dict[str, CellInLanguage]:
+    """Run a lesson or solution in a language and return how its cells differ from English."""
+    use_language(job.language)
+    english = notebook = read_notebook(job.path)
+    if job.path.parent == FOLDER:
+        notebook = json.loads(
+            normalise_notebook(make_solution(NOTEBOOKS / job.path.name, job.language))
+        )
+    executed = json.loads(normalise_notebook(run_cells(notebook, job.path.parent, job.language)))
+    return compare_with_english(english, executed)
+
+
+def compare_with_english(
+    english: dict[str, Any], executed: dict[str, Any]
+) -> dict[str, CellInLanguage]:
+    """Return the cells of a notebook that was run in a language; prose only where it differs."""
+    cells = {}
+    for cell, in_language in zip(english["cells"], executed["cells"], strict=True):
+        fields = {
+            name: in_language[name]
+            for name in ("source", "outputs")
+            if in_language.get(name) != cell.get(name)
+        }
+        if fields or cell["cell_type"] == "code":
+            cells[cell["id"]] = CellInLanguage(digest_of_cell(cell), fields)
+    return cells
+
+
+def store_runs(jobs: list[Job], runs: list[dict[str, CellInLanguage]]) -> None:
+    """Store runs in the files of their languages; what is stored of other notebooks stays."""
+    by_file: dict[Path, dict[str, dict[str, CellInLanguage]]] = {}
+    for job, run in zip(jobs, runs, strict=True):
+        by_file.setdefault(outputs_file(job), {})[job.path.stem] = run
+    for file, new in by_file.items():
+        folder, language = file.parents[2], file.parent.name
+        stored = {path.stem: read_run(path, language) for path in list_lessons(folder=folder)}
+        content = json.dumps(stored | new, ensure_ascii=False, sort_keys=True)
+        file.write_bytes(lzma.compress(content.encode(), preset=9))
+        print(f"stored {file.relative_to(NOTEBOOKS.parent)}, {file.stat().st_size // 1000} kB")
+
+
+def outputs_file(job: Job) -> Path:
+    """Return the file with what a notebook shows in a language."""
+    return job.path.parent / TRANSLATIONS / job.language / OUTPUTS
+
+
+def find_faults(job: Job) -> list[str]:
+    """Say which cells of a notebook are out of date in a language, a line for each."""
+    cells = find_stale_cells(read_notebook(job.path), read_run(job.path, job.language))
+    place = f"{job.path.parent.name}/{job.path.name} in {job.language}"
+    return [f"{place}, {cell}: the English cell has changed" for cell in cells]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run and store, or check; see the module's text."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("pattern", nargs="?", default="", help="only those whose name holds this")
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; fail if one is out of date"
+    )
+    options = parser.parse_args(argv)
+    jobs = list_jobs(options.pattern)
+    if options.check:
+        faults = [fault for job in jobs for fault in find_faults(job)]
+        print("\n".join([*faults, "run: python tools/run_in_languages.py"] if faults else []))
+        return bool(faults)
+    # Processes: each has one language. Not forked: a kernel's client has threads.
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
+        store_runs(jobs, list(pool.map(run_in_language, jobs)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
