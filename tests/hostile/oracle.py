@@ -205,7 +205,7 @@ BACKWARDS = [
     "judge(loss, lambda: loss.backward())",
     "judge(loss, lambda: loss.backward(retain_graph=True))",
 ]
-_WRITES = re.compile(r"\w_\(|\.data|numpy|step|bn\(|\] =|out=|del ")
+_WRITES = re.compile(r"\w_\(|\.data|numpy|step|bn\(|reset_|\] =|out=|del ")
 """What a line that writes has in it; `del` may end a watch's alias."""
 
 
@@ -268,11 +268,11 @@ class ProgramRun:
             verdicts[look] = explain(loss, run=look == "run", **names)
         count = len(self.watch.findings) if self.watch else 0
         error = ""
+        leaves = self.list_leaves(loss)
         try:
             run()
         except (RuntimeError, ValueError, IndexError) as raised:
             error = f"{type(raised).__name__}: {str(raised).partition(chr(10))[0]}"
-        leaves = self.list_leaves()
         gradients = [None if leaf.grad is None else leaf.grad.clone() for leaf in leaves]
         findings = self.watch.findings[count:] if self.watch else []
         self.backwards.append(Backward(error, gradients, verdicts, findings))
@@ -287,13 +287,14 @@ class ProgramRun:
             ):
                 yield name, value
 
-    def list_leaves(self) -> list[Any]:
-        """Return the leaves whose gradients count."""
+    def list_leaves(self, loss: Any) -> list[Any]:
+        """Return the leaves whose gradients count: those with a name, and those behind a loss."""
         leaves = [self.names[name] for name in LEAVES if name in self.names]
         for value in self.names.values():
             if isinstance(value, self.torch.nn.Module):
                 leaves += value.parameters()
-        return [leaf for leaf in leaves if leaf.is_leaf]
+        leaves += list_leaves_behind(loss)
+        return [leaf for leaf in dict.fromkeys(leaves) if leaf.is_leaf]
 
     def matrices(self) -> list[str]:
         """Return the names of the tensors of four rows and columns."""
@@ -304,6 +305,21 @@ class ProgramRun:
             and tuple(value.shape) == (4, 4)
             and value.dtype == self.torch.float32
         ]
+
+
+def list_leaves_behind(loss: Any) -> list[Any]:
+    """Return the leaves that a graph leads to: a module may have lost its name, and a leaf, too."""
+    try:
+        stack = [loss.grad_fn]
+    except RuntimeError:  # a view whose history is not valid any more
+        return []
+    seen = {}
+    while stack:
+        node = stack.pop()
+        if node is not None and node not in seen:
+            seen[node] = getattr(node, "variable", None)
+            stack += [follower for follower, _ in node.next_functions]
+    return [leaf for leaf in seen.values() if leaf is not None]
 
 
 def write_program(torch: Any, seed: int) -> list[str]:

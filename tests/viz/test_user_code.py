@@ -191,6 +191,8 @@ def test_packed_tensors_of_pytorchs_own_hooks_are_read() -> None:
         assert explain(loss, since=snapshot(loss)).verdict == "runs"
     assert explain(loss).verdict == "raises"
     with torch.autograd.graph.saved_tensors_hooks(lambda v: v, lambda v: v):
+        assert explain(x.exp().sum()).verdict == "runs, not compared"
+    with torch.autograd.graph.saved_tensors_hooks(lambda v: v, lambda v: v.clone()):
         loss = x.exp().sum()
     said = explain(loss)
     assert said.verdict == "unknown"

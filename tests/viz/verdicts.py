@@ -6,6 +6,7 @@ should be is found by running the program again with hooks that keep a copy of e
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -394,11 +395,18 @@ def verdict(code: str, engine: ModuleType) -> tuple[Explanation, Truth]:
 
 def verdicts_without_looks(code: str, engine: ModuleType) -> dict[str, str]:
     """The verdicts at a program's end, by how `explain` is asked: alone, inside of a watch, and there with `run=True`."""
-    said = {"alone": explain(*play(code, engine, lambda _: None)["roots"]).verdict}
-    with copylab.watch(silent="record"):
-        roots = play(code, engine, lambda _: None)["roots"]
-        said["inside"] = explain(*roots).verdict
-        said["run"] = explain(*roots, run=True).verdict
+    said = {}
+    ways: dict[str, AbstractContextManager[Any]] = {
+        "alone": nullcontext(),
+        "inside": copylab.watch(silent="record"),
+    }
+    for way, watch in ways.items():
+        with watch:
+            names = play(code, engine, lambda _: None)
+            said[way] = explain(*names["roots"]).verdict
+            if way == "inside":
+                said["run"] = explain(*names["roots"], run=True).verdict
+            names.clear()  # see `_outcome`
     return said
 
 

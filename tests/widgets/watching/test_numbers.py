@@ -173,7 +173,19 @@ def test_numbers_are_left_out_where_they_are_not_known(
     assert ".data" not in watch.findings[1].way_out, "the program has none"
     measured: list[Any] = []
 
-    def measure(root: Any, _frame: Any) -> MeasuredBackward:
+    searches: list[Any] = []
+
+    def search(base: Any) -> list[Any]:
+        searches.append(base)
+        return []
+
+    monkeypatch.setattr("tinytorch.viz.read.retained_gradients.find_instances", search)
+    with copylab.watch(silent="record"):
+        for _ in range(3):
+            run(3, double)
+    assert len(searches) == 1, "all objects of the process are searched once in a watch"
+
+    def measure(root: Any, _frame: Any, _find_retained: Any) -> MeasuredBackward:
         measured.append(root)
         return MeasuredBackward()
 

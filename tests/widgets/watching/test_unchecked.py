@@ -129,6 +129,14 @@ def kept_on_cpu() -> None:
     loss.backward()
 
 
+def given_other_memory_on_cpu() -> None:
+    w = ones()
+    with torch.autograd.graph.save_on_cpu():  # which keeps the tensor itself
+        loss = (w * w).sum()
+    w.data = w.data * 3
+    loss.backward()
+
+
 FOUND = {
     result_kept: ("y was changed after KeepBackward had kept it as ctx.y", "y.data.zero_()"),
     input_kept: ("w was changed after KeepBackward had kept it as ctx.inputs['w']", "w.mul_(3)"),
@@ -154,6 +162,10 @@ FOUND = {
         "h was changed after MulBackward0 had saved it inside of save_on_cpu.",
         "h.zero_()",
     ),
+    given_other_memory_on_cpu: (
+        "w was changed after MulBackward0 had saved it inside of save_on_cpu.",
+        "w.data = w.data * 3",
+    ),
 }
 
 
@@ -169,6 +181,25 @@ def test_what_nobody_checks_is_compared(program: Callable[[], None]) -> None:
     assert len(watch.findings) == 1
     with pytest.raises(copylab.GradientWarning), copylab.watch(silent="raise"):
         program()
+
+
+def test_an_index_that_was_written_unseen_is_read() -> None:
+    with copylab.watch(silent="record"):
+        x, w = ones(), torch.ones(4, 2, requires_grad=True)
+        i = torch.tensor([0, 1])
+        for loss in (
+            (x.gather(0, i) * torch.tensor([1.0, 2.0])).sum(),
+            (w.index_select(-2, i) * torch.tensor([[1.0], [2.0]])).sum(),
+            (x[i] * torch.tensor([1.0, 2.0])).sum(),
+        ):
+            i.data.copy_(torch.tensor([0, 2]))
+            said = copylab.explain(loss)
+            assert (said.verdict, "goes to other places" in said.text) == ("may be wrong", True)
+            i.data[1] = 99
+            assert copylab.explain(loss).verdict == "raises"
+            with pytest.raises((RuntimeError, IndexError)):
+                loss.backward()
+            i.data.copy_(torch.tensor([0, 1]))
 
 
 def test_what_hooks_have_packed_lives_no_longer_than_its_node() -> None:

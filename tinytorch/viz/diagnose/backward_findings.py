@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..read import NodeRecord, Snapshot, TensorRecord
 from ..wording import MOST_NAMES, format_shape, gettext, join_few_names, ngettext, short_node_name
@@ -14,6 +14,7 @@ from .refusals import (
     find_refusals,
     find_reshaped,
 )
+from .visiting_order import find_visiting_order
 from .write_findings import describe_stale_saves, describe_unseen_writes
 
 HIDDEN = ("packed", "once", "unreadable")
@@ -59,11 +60,8 @@ def find_findings(
             yield BackwardFinding(
                 "not known", refusal.sentence, refusal.way_out, after_run="not known"
             )
-    # The backward before it may have left the `.grad` to which this one adds.
-    visited = [*nodes, *map(snap.node, used)]
-    for doubt in _find_doubts_on_grads(snap, visited, read_by_backward):
-        yield BackwardFinding("not known", doubt, after_run="not known")
-    yield from _find_not_known(snap, nodes, pairs)
+    yield from _find_writes_to_saved_grads(snap, root, nodes, used)
+    yield from _find_not_known(snap, root, nodes, pairs)
     yield from _find_not_compared(snap, read_by_backward)
 
 
@@ -210,19 +208,17 @@ def _describe_no_derivative(node: NodeRecord) -> BackwardFinding:
 
 
 def _find_not_known(
-    snap: Snapshot, nodes: Sequence[NodeRecord], pairs: Sequence[SavedBy]
+    snap: Snapshot,
+    root: TensorRecord,
+    nodes: Sequence[NodeRecord],
+    pairs: Sequence[SavedBy],
 ) -> Iterator[BackwardFinding]:
     doubts = dict.fromkeys(snap.doubts)
     hidden_doubts: dict[str, None] = {}
     for node in nodes:
         # That it ran shows that a hidden save did not raise, and nothing of its bytes.
         (hidden_doubts if node.hides_saved else doubts).update(dict.fromkeys(node.doubts))
-    for tensor in find_reshaped(snap, nodes):
-        doubt = gettext(
-            "{name} was given another shape by .data, and gradients of the old one are expected",
-            name=snap.label(tensor.id),
-        )
-        doubts[doubt] = None
+    doubts |= dict.fromkeys(_find_doubts_on_shapes(snap, root, nodes))
     if any(node.cut for node in nodes):
         hidden_doubts |= dict.fromkeys(snap.notes)
     way_out = gettext("ask explain(..., run=True), which runs backward and adds to no .grad")
@@ -246,7 +242,11 @@ def _find_not_known(
             # Where it ran, another tensor was read, or the error was caught.
             yield BackwardFinding("not known", sentence, "", [pair], after_run="not compared")
     # What refuses to be opened is a finding of `find_refusals`.
-    hidden = [pair for pair in pairs if pair.saved.state in HIDDEN and not pair.saved.refusal]
+    hidden = [
+        pair
+        for pair in pairs
+        if pair.saved.state in HIDDEN and pair.saved.used and not pair.saved.refusal
+    ]
     if hidden and not all(pair.saved.doubt for pair in hidden):
         sentence = ngettext(
             "{node} saved {name}, which cannot be read; it was not opened",
@@ -259,27 +259,57 @@ def _find_not_known(
         yield BackwardFinding("not known", sentence, "", hidden, after_run="not compared")
 
 
-def _find_doubts_on_grads(
-    snap: Snapshot, nodes: Iterable[NodeRecord], pairs: Sequence[SavedBy]
+def _find_doubts_on_shapes(
+    snap: Snapshot, root: TensorRecord, nodes: Sequence[NodeRecord]
 ) -> Iterator[str]:
-    """Yield what may go wrong where a gradient is added to the one that is there."""
-    node_by_storage = {
-        snap.tensor(saved.tensor).storage: node
-        for node, saved in pairs
-        if saved.tensor and saved.state == "live"
-    }
-    for node in nodes:
-        leaf = None if node.variable is None else snap.tensor(node.variable)
-        if leaf is None or leaf.grad is None:
+    for tensor in find_reshaped(snap, nodes):
+        # Backward sums the gradient that it starts with to the former shape.
+        if tensor.id == root.id and not describe_wrong_start(snap, root):
             continue
-        grad, label = snap.tensor(leaf.grad), snap.grad_label(leaf.id)
-        if grad.storage in node_by_storage:
-            # Backward accumulates in place, and so may write what a later node reads.
-            yield gettext(
-                "{node} saved {grad}, to which backward itself may add in place",
-                node=short_node_name(node_by_storage[grad.storage].name),
-                grad=label,
+        yield gettext(
+            "{name} was given another shape by .data, and gradients of the old one are expected",
+            name=snap.label(tensor.id),
+        )
+
+
+def _find_writes_to_saved_grads(
+    snap: Snapshot, root: TensorRecord, nodes: Sequence[NodeRecord], used: Mapping[str, str]
+) -> Iterator[BackwardFinding]:
+    """Yield what goes wrong, or may, where a gradient is added in place to one that a node saved."""
+    pairs_by_storage: dict[str | None, list[SavedBy]] = {}
+    for pair in all_saved(nodes):
+        if pair.saved.used and pair.saved.tensor and pair.saved.state == "live":
+            storage = snap.tensor(pair.saved.tensor).storage
+            pairs_by_storage.setdefault(storage, []).append(pair)
+    # A backward before it may add to them, too.
+    for node in dict.fromkeys((*map(snap.node, used), *nodes)):
+        leaf = None if node.variable is None else snap.tensor(node.variable)
+        grad = snap.tensor(leaf.grad) if leaf is not None and leaf.grad is not None else None
+        pairs = [] if grad is None else pairs_by_storage.get(grad.storage, [])
+        if leaf is None or grad is None or not pairs:
+            continue
+        order = {} if node.id in used else find_visiting_order(snap, root, nodes)
+        late = [
+            pair
+            for pair in pairs
+            if order is None or node.id in used or order[node.id] < order[pair.node.id]
+        ]
+        if not late:
+            continue  # all is read before
+        is_counted = snap.tensor(late[0].saved.tensor or "").counter == grad.counter
+        is_sure = order is not None and is_counted and late[0].saved.opened
+        words = {"node": short_node_name(late[0].node.name), "grad": snap.grad_label(leaf.id)}
+        if is_sure:
+            sentence = gettext(
+                "{node} saved {grad}, to which backward adds in place before it reaches {node}",
+                **words,
             )
+            yield BackwardFinding("refused", sentence, gettext("set it to None before backward"))
+        else:
+            sentence = gettext(
+                "{node} saved {grad}, to which backward itself may add in place", **words
+            )
+            yield BackwardFinding("not known", sentence, after_run="not known")
 
 
 def _find_not_compared(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[BackwardFinding]:

@@ -142,7 +142,11 @@ def _judge_roots(
         findings = [] if is_same else findings
         lines += _describe_root(snap, root, nodes, findings)
         if is_same:
-            lines.append(gettext("What was saved has changed, and the gradients are the same."))
+            lines.append(
+                gettext(
+                    "What was saved has changed, and the gradients are the same but for rounding."
+                )
+            )
         all_findings += findings
         # A backward on the next root finds what this one has freed.
         used |= dict.fromkeys((node.id for node in nodes), snap.label(root.id))

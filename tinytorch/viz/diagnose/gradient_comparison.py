@@ -9,9 +9,20 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
+from collections.abc import Callable, Iterator, Sequence
+from math import isfinite
+from types import ModuleType
 from typing import Any, NamedTuple
 
-from ..read import RetainedGradients, engine_name, find_leaves, read_snapshot
+from ..read import (
+    NodeRecord,
+    RetainedGradients,
+    engine_name,
+    find_graph_nodes,
+    find_hooks,
+    find_leaves,
+    read_snapshot,
+)
 from .backward_findings import find_findings
 from .dry_run import THREADS_IN_DRY_RUN
 
@@ -22,6 +33,10 @@ _MOST_ELEMENTS = 6
 _MOST_LEAVES = 3
 _MOST_COMPARED = 10_000
 """Of more elements in all, it is not asked whether any gradient is another one."""
+_ROUNDINGS = 64
+_LARGEST_ROUNDING = 0.01
+"""Two gradients are the same that differ by so many roundings of the largest number in them."""
+_EPSILONS = {"float64": 2.0**-52, "float32": 2.0**-23, "bfloat16": 2.0**-7, "float16": 2.0**-10}
 _MOST_NODES = 200
 """Of a larger graph nothing is computed. Two backwards of one that long take about 4 ms."""
 
@@ -43,13 +58,15 @@ class GradientComparison(NamedTuple):
     pairs: tuple[GradientPair, ...] = ()
     """Small ones that differ, a few of them."""
     is_same: bool = False
-    """True if none differs at all: what was written since does not matter for this backward."""
+    """True if none differs, but for rounding: what was written since does not matter for this backward."""
 
 
-def compare_gradients(root: Any) -> GradientComparison:
+def compare_gradients(
+    root: Any, find_retained: Callable[[ModuleType], RetainedGradients] = RetainedGradients
+) -> GradientComparison:
     """Compare the gradients of leaves with those that the saved values would give.
 
-    root: a scalar that backward begins at. Only a graph all of whose saved tensors a watch has
+    root: a scalar that backward begins at. find_retained: finds the results whose `.grad` is kept. Only a graph all of whose saved tensors a watch has
     compared is computed, and only where nothing but a write that no counter saw speaks against it.
     """
     leaves = find_leaves(root, _MOST_NODES)
@@ -59,13 +76,15 @@ def compare_gradients(root: Any) -> GradientComparison:
     # Before anything is read: of a large model, that takes a second.
     if not leaves:
         return GradientComparison()
+    engine = sys.modules[engine_name(root)]
     snap = read_snapshot((root,), {})
     tensor = snap.tensors[0]
-    kinds = {finding.kind for finding in find_findings(snap, tensor, snap.nodes_behind(tensor), {})}
-    if kinds != {"unseen write"}:
+    nodes = snap.nodes_behind(tensor)
+    kinds = {finding.kind for finding in find_findings(snap, tensor, nodes, {})}
+    if kinds != {"unseen write"} or _runs_code_of_the_program(root, nodes):
         return GradientComparison()
     # `retain_grad` may have been called before the watch began.
-    retained_gradients = RetainedGradients(sys.modules[engine_name(root)])
+    retained_gradients = find_retained(engine)
     if not retained_gradients.can_restore(root):
         return GradientComparison()
     try:
@@ -83,9 +102,16 @@ def compare_gradients(root: Any) -> GradientComparison:
             if texts[0] != texts[1]:
                 pairs.append(GradientPair(leaf, *texts))
                 break
-    # As text: nan is not equal to nan.
-    is_same = has_all and repr(_drop_signs_of_zeros(now)) == repr(_drop_signs_of_zeros(from_saved))
-    return GradientComparison(tuple(pairs[:_MOST_LEAVES]), is_same)
+    is_same = has_all and _are_same_but_rounding(now, from_saved, leaves)
+    return GradientComparison(() if is_same else tuple(pairs[:_MOST_LEAVES]), is_same)
+
+
+def _runs_code_of_the_program(root: Any, nodes: Sequence[NodeRecord]) -> bool:
+    """Return True if code would run that acts, or that reads what is not given out as it was saved."""
+    for node in nodes:
+        if any(saved.tensor and saved.version is None for saved in node.saved):
+            return True  # an attribute of a Function, or what a hook unpacks
+    return bool(find_hooks(sys.modules[engine_name(root)], find_graph_nodes(root)))
 
 
 def _differentiate(root: Any, leaves: list[Any], *, on_saved_values: bool) -> list[Any]:
@@ -104,11 +130,30 @@ def _differentiate(root: Any, leaves: list[Any], *, on_saved_values: bool) -> li
         THREADS_IN_DRY_RUN.discard(thread)
 
 
-def _drop_signs_of_zeros(values: Any) -> Any:
-    """Return nested lists with 0.0 for -0.0, which is no other gradient."""
+def _are_same_but_rounding(now: list[Any], from_saved: list[Any], leaves: list[Any]) -> bool:
+    """Return True if two lists of gradients differ by no more than rounding.
+
+    Softmax is the same for values that are all larger by 1, and computes it with other roundings.
+    """
+    if [each is None for each in now] != [each is None for each in from_saved]:
+        return False
+    numbers, others = list(_flatten(now)), list(_flatten(from_saved))
+    largest = max((abs(each) for each in (*numbers, *others) if isfinite(abs(each))), default=0.0)
+    epsilon = max(_EPSILONS.get(str(leaf.dtype).rpartition(".")[2], 0.0) for leaf in leaves)
+    most = min(_ROUNDINGS * epsilon, _LARGEST_ROUNDING) * largest
+    return all(
+        each == other or abs(each - other) <= most or (each != each and other != other)
+        for each, other in zip(numbers, others, strict=True)
+    )
+
+
+def _flatten(values: Any) -> Iterator[Any]:
+    """Yield the numbers of nested lists; a leaf without a gradient has none."""
     if isinstance(values, list):
-        return [_drop_signs_of_zeros(value) for value in values]
-    return values + 0.0 if isinstance(values, float) else values
+        for value in values:
+            yield from _flatten(value)
+    elif values is not None:
+        yield values
 
 
 def _format_numbers(values: Any, digits: int) -> str:

@@ -31,12 +31,17 @@ def find_refusals(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[Refusal]:
         refusals += [Refusal(node, saved.refusal) for saved in node.saved if saved.refusal]
         refusals += _find_refusals_of_leaf(snap, node)
         refusals += _find_refusals_of_edges(snap, node)
+        refusals += _find_refusals_of_product(snap, node)
     return refusals
 
 
 def find_nodes_behind_functions(snap: Snapshot, nodes: Sequence[NodeRecord]) -> set[str]:
     """Return the nodes that get no gradient if a Function in Python returns None for it."""
-    stack = [node for node in nodes if node.function and not node.function.is_trusted]
+    stack = [
+        node
+        for node in nodes
+        if node.function and not (node.function.is_trusted or node.function.error)
+    ]
     found: set[str] = set()
     while stack:
         for end in stack.pop().ends:
@@ -80,6 +85,30 @@ def _find_refusals_of_edges(snap: Snapshot, node: NodeRecord) -> Iterator[Refusa
                 shape=format_shape(shape),
                 follower=short_node_name(snap.node(edge or "").name),
                 wanted=format_shape(spec.shape),
+            )
+            yield Refusal(node, sentence, _advise_new_tensor())
+
+
+def _find_refusals_of_product(snap: Snapshot, node: NodeRecord) -> Iterator[Refusal]:
+    """Yield why `x * w` cannot multiply its gradient with what it saved: that has another shape now."""
+    spec = node.gradient_specs[0] if len(node.gradient_specs) == 1 else None
+    if short_node_name(node.name) != "MulBackward0" or spec is None or len(node.edges) != 2:
+        return
+    for saved in node.saved:
+        shape = snap.tensor(saved.tensor).shape if saved.tensor and saved.state == "live" else None
+        # The gradient with respect to `self` is a product with `other`, and the reverse.
+        edge = node.edges[0 if saved.name == "other" else 1]
+        if shape is None or edge is None:
+            continue
+        sizes = zip(reversed(shape), reversed(spec.shape), strict=False)
+        if any(size != expected and 1 not in (size, expected) for size, expected in sizes):
+            sentence = gettext(
+                "{node} multiplies a gradient of shape {shape} by its {saved}, which was given shape "
+                "{other} by .data",
+                node=short_node_name(node.name),
+                shape=format_shape(spec.shape),
+                saved=saved.name,
+                other=format_shape(shape),
             )
             yield Refusal(node, sentence, _advise_new_tensor())
 

@@ -165,17 +165,14 @@ def _phrase_changed_bytes(snap: Snapshot, pairs: Sequence[SavedBy]) -> str:
     values = phrase_first_saved(snap, pairs)
     values["saved"] += phrase_others(pairs)
     saved = pairs[0].saved
-    if any(_is_index(pair) for pair in pairs):
-        values["consequence"] = gettext(
-            "backward selects by what is there now: it raises an error where that does not fit (an "
-            "index out of range, a mask that selects another number), and else the gradient goes to "
-            "other places, without an error"
+    values["consequence"] = _phrase_consequence_of_change(pairs)
+    if saved.name.startswith("ctx."):
+        sentence = gettext(
+            "{node} keeps {saved}. It does not hold the bytes that it had then, and of what a "
+            "Function keeps no version is checked: {consequence}",
+            **values,
         )
-    else:
-        values["consequence"] = gettext(
-            "backward computes from what is there now, without an error"
-        )
-    if saved.tensor and saved.version is None:
+    elif saved.tensor and saved.version is None:
         sentence = gettext(
             "{node} saved {saved}. It does not hold the bytes of the earlier look, and of what a "
             "hook packed no version is checked: {consequence}",
@@ -200,6 +197,26 @@ def _phrase_changed_bytes(snap: Snapshot, pairs: Sequence[SavedBy]) -> str:
         "the formula reads only signs of it, or which value is larger: where these are the same "
         "as before, the gradient is right"
     )
+
+
+def _phrase_consequence_of_change(pairs: Sequence[SavedBy]) -> str:
+    selections = {pair.saved.selection for pair in pairs}
+    if "out of range" in selections:
+        return gettext(
+            "backward selects by what is there now, and raises: an index is out of range"
+        )
+    if selections == {"fits"}:
+        return gettext(
+            "backward selects by what is there now, and the gradient goes to other places, without an "
+            "error"
+        )
+    if any(_is_index(pair) for pair in pairs):
+        return gettext(
+            "backward selects by what is there now: it raises an error where that does not fit (an "
+            "index out of range, a mask that selects another number), and else the gradient goes to "
+            "other places, without an error"
+        )
+    return gettext("backward computes from what is there now, without an error")
 
 
 def _is_index(pair: SavedBy) -> bool:
@@ -239,7 +256,12 @@ def _describe_changed_bytes(
     is_differentiable = saved.checksum_now is not None and re.search(
         "float|complex", saved.checksum_now[0]
     )
-    kind: FindingKind = "unseen write" if is_differentiable else "not known"
+    selections = {pair.saved.selection for pair in pairs}
+    kind: FindingKind = "not known"
+    if "out of range" in selections:
+        kind = "refused"
+    elif is_differentiable or selections == {"fits"}:
+        kind = "unseen write"
     return BackwardFinding(kind, sentence, way_out, pairs, (label,))
 
 

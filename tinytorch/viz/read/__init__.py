@@ -4,7 +4,7 @@ from .cell_summary import CellSummary
 from .doubts import find_hooks
 from .formulas import FormulaUse, find_formula_use
 from .graph_exits import EXIT_FINDERS, ExitKind, GraphExit
-from .leaves import find_leaves
+from .leaves import find_graph_nodes, find_leaves
 from .module_paths import modules
 from .naming import (
     PARAM_GROUPS,
@@ -28,6 +28,7 @@ from .random_states import RandomStates
 from .reader import list_tensors_behind, pause_garbage_collection, read_snapshot, snapshot
 from .records import GradientSpec, NodeRecord, SavedRecord, StorageRecord, TensorRecord
 from .retained_gradients import RetainedGradients
+from .saved import KEPT_FINDERS
 from .sharing import FoundSharing, SharedFact, find_sharing
 from .snapshots import Snapshot
 from .stretches import Stretches
@@ -35,6 +36,7 @@ from .user_code import describe_code
 
 __all__ = [
     "EXIT_FINDERS",
+    "KEPT_FINDERS",
     "PARAM_GROUPS",
     "CellSummary",
     "ExitKind",
@@ -59,6 +61,7 @@ __all__ = [
     "disable_overrides",
     "engine_name",
     "find_formula_use",
+    "find_graph_nodes",
     "find_hooks",
     "find_leaves",
     "find_sharing",

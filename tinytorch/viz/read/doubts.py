@@ -12,16 +12,17 @@ import operator
 import re
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, compress, repeat
 from typing import Any, NamedTuple
 
 from ...graph import AutogradMeta, NodeHooks, name_of_node
 from ...nn import Module
-from ..wording import gettext, join_few_names, ngettext, short_node_name
+from ..wording import escape_unseen, gettext, join_few_names, ngettext, short_node_name
 from .gradient_specs import gradient_specs_of
 from .naming import things_in
-from .probe import getattr_or_none, is_tensor, leaf_of_accumulator
+from .probe import disable_overrides, getattr_or_none, is_tensor, leaf_of_accumulator
+from .rehearsal import Rehearsal, StandIn, rehearse_call, stand_in_for, stand_in_for_gradient
 from .user_code import describe_code, read_function
 
 _REFUSES = re.compile(
@@ -59,7 +60,7 @@ def doubts_of_node(node: Any) -> Iterator[str]:
     name, node_class = short_node_name(name_of_node(node)), type(node)
     function = read_function(node)
     if function is not None:
-        if not function.is_trusted:
+        if not function.is_trusted and not function.error:
             yield gettext(
                 "{node} is a Function in Python: {code} may raise and compute what it likes",
                 node=name,
@@ -79,7 +80,10 @@ def doubts_of_node(node: Any) -> Iterator[str]:
         yield gettext(
             "a leaf was given another shape by .data, and gradients of the old one are expected"
         )
-    hooks = _find_hooks_of_tinytorch(node, meta)
+    decided = {hook.key for hook in _find_hooks_of_leaf(node) if _is_decided_on_leaf(node, hook)}
+    hooks = [
+        hook for key, hook in _find_hooks_of_tinytorch(node, meta).items() if key not in decided
+    ]
     if hooks:
         yield gettext(
             "{node} has a hook, which may raise or change the gradient: {code}",
@@ -100,7 +104,7 @@ def hides_saved(node: Any) -> bool:
     if type(node).__name__ == "CppFunction" or short_node_name(name_of_node(node)) == "CopySlices":
         return True
     function = read_function(node)
-    if function is None or function.is_trusted:
+    if function is None or function.is_trusted or function.error:
         return False
     # `ctx.y = y`: a backward that was run to see what it does has read what is there now.
     return any(is_tensor(thing) for _, thing in things_in("", getattr(node, "__dict__", {})))
@@ -109,6 +113,14 @@ def hides_saved(node: Any) -> bool:
 def refusals_of_node(node: Any) -> Iterator[str]:
     """Yield why a node is sure to raise as soon as a gradient arrives, whatever it saved."""
     name = short_node_name(name_of_node(node))
+    function = read_function(node)
+    if function is not None and function.error:
+        yield gettext(
+            "{node} is a Function in Python: {code} raises {error}",
+            node=name,
+            code=function.place,
+            error=escape_unseen(function.error),
+        )
     attribute = _NOT_NEGATIVE.get(name)
     value = None if attribute is None else getattr_or_none(node, attribute)
     if value is not None and value < 0:
@@ -119,6 +131,14 @@ def refusals_of_node(node: Any) -> Iterator[str]:
         )
     if name == "LinalgQrBackward0" and _refuses_qr(node):
         yield gettext("{node} has no derivative in its mode and shape", node=name)
+    for hook in _find_hooks_of_leaf(node):
+        outcome = _rehearse_hook_of_leaf(node, hook)
+        if outcome is not None and outcome.error:
+            yield gettext(
+                "a hook on the leaf, {code}, raises {error}",
+                code=describe_code(hook.function),
+                error=escape_unseen(outcome.error),
+            )
     edges = node.next_functions
     # Releases after 2.11 save what the derivative of `nextafter` needs.
     is_refused = _FIRST_NOT_IMPLEMENTED.search(name) and not (
@@ -142,17 +162,107 @@ def _refuses_qr(node: Any) -> bool:
     return rows > columns
 
 
-def _find_hooks_of_tinytorch(node: Any, meta: Any) -> list[Any]:
-    """Return the hooks on a node of tinytorch; for torch see `_find_hooks_on_graphs`."""
+def _find_hooks_of_tinytorch(node: Any, meta: Any) -> dict[tuple[int, int], Any]:
+    """Return the hooks on a node of tinytorch, by dict and number; for torch see `_find_hooks_on_graphs`."""
     hooks = getattr_or_none(node, "_hooks")
     groups = [hooks.pre, hooks.post, *(group for _, group in hooks.on_outputs)] if hooks else []
     if meta:
         groups += [meta.grad_hooks or {}, meta.post_accumulate_hooks or {}]
-    return [hook for group in groups for hook in group.values()]
+    return {(id(group), number): hook for group in groups for number, hook in group.items()}
 
 
-def find_hooks(engine: Any) -> list[Any]:
-    """Return the hooks on gradients that are registered in this process; none for tinytorch."""
+class _HookOfLeaf(NamedTuple):
+    """A hook on a leaf."""
+
+    function: Any
+    """The hook itself."""
+    is_after: bool
+    """True if it is called with the leaf, once its gradient was added."""
+    key: tuple[int, int]
+    """The id of the dict that it is in, and its number there: one function may be on several tensors."""
+
+
+def _find_hooks_of_leaf(node: Any) -> list[_HookOfLeaf]:
+    """Return the hooks on the leaf of an AccumulateGrad."""
+    leaf = leaf_of_accumulator(node)
+    found = []
+    # tinytorch has them in `_meta`.
+    for owner, attribute, is_after in (
+        (leaf, "_backward_hooks", False),
+        (leaf, "_post_accumulate_grad_hooks", True),
+        (getattr_or_none(leaf, "_meta"), "grad_hooks", False),
+        (getattr_or_none(leaf, "_meta"), "post_accumulate_hooks", True),
+    ):
+        hooks = getattr_or_none(owner, attribute)
+        if isinstance(hooks, dict):
+            found += [
+                _HookOfLeaf(hook, is_after, (id(hooks), number))
+                for number, hook in list(hooks.items())
+            ]
+    return found
+
+
+def _rehearse_hook_of_leaf(node: Any, hook: _HookOfLeaf) -> Rehearsal | None:
+    leaf = leaf_of_accumulator(node)
+    if hook.is_after:
+        return rehearse_call(hook.function, [stand_in_for(leaf)], may_act=True)
+    specs = gradient_specs_of(node)
+    gradient = stand_in_for_gradient(specs[0], str(leaf.device)) if specs else None
+    return None if gradient is None else rehearse_call(hook.function, [gradient], may_act=True)
+
+
+def _list_undecided(
+    hooks: Sequence[_GraphHook], nodes: Sequence[Any], has_real_gradients: bool
+) -> list[Any]:
+    """Return the hooks that may raise, and of which `refusals_of_node` does not say so."""
+    # In one walk: there may be a hook on each of many leaves.
+    decided = {
+        found.key
+        for node in (nodes if hooks else ())
+        for found in _find_hooks_of_leaf(node)
+        if _is_decided_on_leaf(node, found)
+    }
+    undecided = []
+    for hook in hooks:
+        function, outcome, gradient = hook.find_function(), None, StandIn(None, "")
+        if (id(hook.hooks()), hook.number) in decided:
+            continue
+        if hook.is_of_tensor and has_real_gradients:
+            outcome = rehearse_call(function, [gradient], may_act=True)
+        if outcome is None or outcome.error or not _fits(outcome.value, gradient):
+            undecided.append(function)
+    return undecided
+
+
+def _is_decided_on_leaf(node: Any, hook: _HookOfLeaf) -> bool:
+    """Return True if it is known whether a hook on the leaf of a node raises."""
+    outcome = _rehearse_hook_of_leaf(node, hook)
+    if outcome is None:
+        return False
+    specs = gradient_specs_of(node)
+    device = str(leaf_of_accumulator(node).device)
+    gradient = stand_in_for_gradient(specs[0], device) if specs else None
+    return bool(outcome.error) or hook.is_after or _fits(outcome.value, gradient)
+
+
+def _fits(value: Any, gradient: StandIn | None) -> bool:
+    """Return True if PyTorch takes what a hook returns for the gradient that it was given."""
+    if value is None or gradient is None:
+        return value is None
+    is_tensor_like = isinstance(value, StandIn)
+    return is_tensor_like and (value.sizes, value.dtype) == (gradient.sizes, gradient.dtype)
+
+
+def find_hooks(engine: Any, nodes: Iterable[Any] = ()) -> list[Any]:
+    """Return the hooks on gradients that are registered in this process, and those on nodes of tinytorch."""
+    hooks = [hook.find_function() for hook in _find_graph_hooks(engine)]
+    for node in nodes:
+        meta = getattr_or_none(leaf_of_accumulator(node), "_meta")
+        hooks += _find_hooks_of_tinytorch(node, meta).values()
+    return hooks
+
+
+def _find_graph_hooks(engine: Any) -> list[_GraphHook]:
     hooks = getattr_or_none(getattr_or_none(engine, "utils"), "hooks")
     handle_class = getattr_or_none(hooks, "RemovableHandle")
     if not hasattr(handle_class, "next_id"):
@@ -160,8 +270,13 @@ def find_hooks(engine: Any) -> list[Any]:
     return _find_hooks_on_graphs(engine, handle_class.next_id)
 
 
-def doubts_of_process(engine: Any) -> Iterator[str]:
-    """Yield why it cannot be known what any backward does now: modes and hooks of an engine."""
+def doubts_of_process(
+    engine: Any, nodes: Sequence[Any], *, has_real_gradients: bool
+) -> Iterator[str]:
+    """Yield why it cannot be known what a backward does now: modes and hooks of an engine.
+
+    nodes: those of its graph.
+    """
     if (
         getattr_or_none(engine, "is_anomaly_enabled")
         and engine.is_anomaly_enabled()
@@ -180,7 +295,7 @@ def doubts_of_process(engine: Any) -> Iterator[str]:
         yield gettext(
             "torch.distributed is at work, whose own hooks may raise or change the gradient"
         )
-    found = find_hooks(engine)
+    found = _list_undecided(_find_graph_hooks(engine), nodes, has_real_gradients)
     if found:
         yield ngettext(
             "{number} hook on gradients is registered in this process, and torch does not "
@@ -198,6 +313,8 @@ class _GraphHook(NamedTuple):
     hooks: weakref.ref[OrderedDict]
     """The dict of hooks."""
     number: int
+    is_of_tensor: bool
+    """True if it is known to be called with the gradient of a tensor, and nothing else."""
 
     def find_function(self) -> Any:
         """Return the hook itself; None once it is removed."""
@@ -216,22 +333,33 @@ class HookSearch:
     found: tuple[_GraphHook, ...] = ()
 
 
-def _find_hooks_on_graphs(engine: Any, next_number: int) -> list[Any]:
+def _find_hooks_on_graphs(engine: Any, next_number: int) -> list[_GraphHook]:
     """Return registered hooks that belong to no module, no optimizer and not to tinytorch.
 
     torch registers a hook in an OrderedDict: those that no known owner refers to are on graphs.
     """
     if next_number != HookSearch.searched_up_to:
         owned_ids = _ids_of_owned_dicts(engine)
+        ids_of_tensors = _ids_of_dicts_of_tensors(engine)
         found = list(HookSearch.found)
         for candidate in find_objects([OrderedDict]):
             if id(candidate) not in owned_ids:
-                found += _new_hooks_in(candidate, next_number)
+                is_of_tensor = id(candidate) in ids_of_tensors
+                found += _new_hooks_in(candidate, next_number, is_of_tensor)
         HookSearch.found = tuple(found)
         HookSearch.searched_up_to = next_number
     hooks = [hook for hook in HookSearch.found if hook.find_function() is not None]
     HookSearch.found = tuple(hooks)
-    return [hook.find_function() for hook in hooks]
+    return hooks
+
+
+def _ids_of_dicts_of_tensors(engine: Any) -> set[int]:
+    """Return the ids of the dicts in which tensors of the process have the hooks on their gradients."""
+    with disable_overrides():
+        dicts = [
+            getattr_or_none(tensor, "_backward_hooks") for tensor in find_instances(engine.Tensor)
+        ]
+    return {id(each) for each in dicts if each is not None}
 
 
 def _ids_of_owned_dicts(engine: Any) -> set[int]:
@@ -288,11 +416,11 @@ def _iterate_objects() -> Iterator[Any]:
     return chain.from_iterable(map(operator.call, [gc.get_objects]))
 
 
-def _new_hooks_in(hooks: OrderedDict, next_number: int) -> Iterator[_GraphHook]:
+def _new_hooks_in(hooks: OrderedDict, next_number: int, is_of_tensor: bool) -> Iterator[_GraphHook]:
     # list(), because another thread may register a hook meanwhile.
     for number, hook in list(hooks.items()):
         # Any OrderedDict of the process comes here: a state_dict has strings and tensors.
         if type(number) is not int or not callable(hook):
             continue
         if HookSearch.searched_up_to <= number < next_number:
-            yield _GraphHook(weakref.ref(hooks), number)
+            yield _GraphHook(weakref.ref(hooks), number, is_of_tensor)

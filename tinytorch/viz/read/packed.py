@@ -10,14 +10,17 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..wording import gettext
+from ..wording import escape_unseen, gettext
 from .probe import (
     StaleVersions,
     find_foreign_hook,
+    find_tensor_in,
+    find_watched_save,
     getattr_or_none,
     is_tensor,
     parse_stale_versions,
 )
+from .rehearsal import StandIn, rehearse_call, stand_in_for
 from .user_code import describe_code
 
 
@@ -30,6 +33,8 @@ class PackedState(NamedTuple):
     """Why the hook raises."""
     doubt: str = ""
     """Why it is not known what the hook does."""
+    is_computed_again: bool = False
+    """True if it computes again what was saved, from what is as it was."""
 
 
 def open_packed(raw: Any) -> PackedState:
@@ -49,6 +54,17 @@ def open_packed(raw: Any) -> PackedState:
             return _open_checkpoint(_find_in_closure(hook, "frame"))
     except Exception:  # noqa: BLE001 - another release has other attributes
         pass
+    stand_in = stand_in_for(data)
+    outcome = rehearse_call(hook, [stand_in])
+    if outcome is not None and outcome.error:
+        refusal = gettext(
+            "{code}, which unpacks what a hook packed, raises {error}",
+            code=describe_code(hook),
+            error=escape_unseen(outcome.error),
+        )
+        return PackedState(refusal=refusal)
+    if outcome is not None and outcome.value is stand_in and is_tensor(data):
+        return PackedState(data)
     doubt = gettext(
         "a hook packed what was saved, and {code}, which unpacks it, may raise or return another "
         "tensor",
@@ -90,12 +106,38 @@ def _open_checkpoint(frame: Any) -> PackedState:
             now=versions.now,
         )
         return PackedState(refusal=refusal)
+    if _computes_again(frame):
+        return PackedState(is_computed_again=True)
     doubt = gettext(
         "backward runs the checkpointed {function} again, which may raise or read what has "
         "changed since",
         function=function,
     )
     return PackedState(doubt=doubt)
+
+
+def _computes_again(frame: Any) -> bool:
+    """Return True if the checkpointed function computes with its arguments alone, and these are as they were.
+
+    Only a watch knows that of tensors.
+    """
+    repeated = frame.recompute_fn
+    arguments = []
+    for saved in frame.saved_args:
+        tensor, watched_save = find_tensor_in(saved), find_watched_save(saved)
+        if tensor is None:
+            arguments.append(stand_in_for(saved))
+        elif watched_save is None or watched_save.has_changed is not False:
+            return False
+        else:
+            arguments.append(stand_in_for(tensor))
+    if _find_in_closure(repeated, "kwargs"):
+        return False
+    outcome = rehearse_call(_find_in_closure(repeated, "fn"), arguments)
+    if outcome is None or outcome.error:
+        return False
+    values = outcome.value if isinstance(outcome.value, tuple) else (outcome.value,)
+    return all(isinstance(value, StandIn) and not value.origins for value in values)
 
 
 def _find_written_inputs(frame: Any) -> Iterator[StaleVersions]:

@@ -81,6 +81,26 @@ def find_foreign_hook(raw: Any) -> Any:
     return None if getattr_or_none(hook, "is_of_watch") else hook
 
 
+def find_watched_save(raw: Any) -> Any:
+    """Return the `WatchedSave` that a node holds under `copylab.watch`; None without a watch.
+
+    The watch's `pack` put it in the tensor's place; its `unpack` is marked `is_of_watch`. Read of it:
+    `tensor`, the tensor that was saved, or a detached alias of it; `has_changed`, True if its bytes
+    are others than at the save, None if that is not known; `is_stale`; `was_detached`;
+    `written_at`, the line to blame for a write.
+    """
+    is_watched = getattr(getattr_or_none(raw, "unpack_hook"), "is_of_watch", False)
+    return getattr_or_none(raw, "data") if is_watched else None
+
+
+def find_tensor_in(raw: Any) -> Any:
+    """Return the tensor in a SavedTensor; None if there is none, or a hook has made it another."""
+    watched_save = find_watched_save(raw)
+    # Under a watch the node holds the watch's `WatchedSave`, and that has the tensor.
+    tensor = getattr_or_none(raw, "data") if watched_save is None else watched_save.tensor
+    return tensor if is_tensor(tensor) else None
+
+
 def disable_overrides() -> ExitStack:
     """Return a context in which no subclass and no mode of torch is asked.
 

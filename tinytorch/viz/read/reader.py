@@ -453,6 +453,7 @@ class _Reader:
                 gradient_specs=specs,
                 edge_outputs=tuple([output_nr for _, output_nr in next_functions]),
                 input_shapes=input_shapes_of(node, specs),
+                sequence_nr=node._sequence_nr(),
                 key=self._node_key(node) if leaf is None else ("leaf", keys[leaf]),
             )
             records.append(record)
@@ -480,8 +481,19 @@ class _Reader:
         engines = dict.fromkeys(engine_name(found.tensor) for found in self.tensors.entries)
         doubts: dict[str, None] = {}
         for engine in engines:
-            doubts |= dict.fromkeys(doubts_of_process(sys.modules.get(engine)))
+            found = doubts_of_process(
+                sys.modules.get(engine), self.nodes, has_real_gradients=self._has_real_gradients()
+            )
+            doubts |= dict.fromkeys(found)
         return tuple(doubts)
+
+    def _has_real_gradients(self) -> bool:
+        """Return True if all gradients are known to be dense and of real numbers."""
+        return not any(
+            spec is None or "float" not in spec.dtype
+            for node in self.nodes
+            for spec in gradient_specs_of(node)
+        ) and not any(getattr_or_none(node, "_saved_sparse") for node in self.nodes)
 
 
 def _counter_ids(since: Snapshot) -> dict[str, str]:

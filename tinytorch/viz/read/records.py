@@ -353,6 +353,8 @@ class SavedRecord:
     """Why its bytes were not read."""
     written_at: str = field(default="", compare=False, repr=False)
     """The line that made it stale or changed its bytes ("train.py, line 12"), if a watch saw it."""
+    selection: str = ""
+    """Of an index that was written unseen: "fits" or "out of range"; empty if that is not known."""
     refusal: str = ""
     """Of a packed one: why the hook that unpacks it raises."""
     doubt: str = ""
@@ -399,7 +401,11 @@ class FunctionRecord:
     reads_saved: bool | None
     """True if it reads `ctx.saved_tensors` first of all, False if it cannot, else None."""
     is_trusted: bool
-    """True if it raises nothing of its own: it hands on what it is given, or it is PyTorch's."""
+    """True if it raises nothing of its own: its arithmetic fits all shapes, or it is PyTorch's."""
+    kept: tuple[str, ...] = ()
+    """The attributes of `ctx` whose values are in the gradients that it returns."""
+    error: str = ""
+    """What it is sure to raise; empty if nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,6 +442,8 @@ class NodeRecord:
     """For each edge, which output of the node there it belongs to."""
     input_shapes: tuple[tuple[int, ...] | None, ...] = ()
     """The shapes of the gradients that it sends along its edges, as far as they are known."""
+    sequence_nr: int = field(default=0, compare=False, repr=False)
+    """The higher, the earlier backward visits it, among nodes that wait for nothing."""
     key: IdentityKey = field(default=None, compare=False, repr=False)
     """Equal in two snapshots for the same node; two threads may make nodes with equal
     keys."""

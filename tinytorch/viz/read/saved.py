@@ -8,12 +8,13 @@ versions in the engine's place, and does not count a look as a read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+from ...graph import name_of_node
 from ..wording import gettext
 from .blocks import view_key_of
 from .checksums import Checksums
@@ -24,6 +25,8 @@ from .probe import (
     StaleVersions,
     can_wait_for,
     find_foreign_hook,
+    find_tensor_in,
+    find_watched_save,
     getattr_or_none,
     grad_fn_or_none,
     is_python_number,
@@ -41,6 +44,11 @@ _IGNORED_NUMBERS = re.compile(
 )
 """Attributes that are not shown unless they are tensors: they say where a gradient goes and not what
 it is; alpha and beta are 1 by default."""
+
+
+KEPT_FINDERS: list[Callable[[Any, str], Any]] = []
+"""Each returns what it knows of an attribute, by its name, that a Function in Python keeps on `ctx`:
+an object with `has_changed` and `written_at`, or None. There is one for each watch that is on."""
 
 
 class FoundSaved(NamedTuple):
@@ -85,6 +93,11 @@ class SavedReader:
                 record = found.record
                 if record.state == "live" and _may_be_detached(node, name):
                     record = replace(record, doubt=_describe_unasked_detachment())
+                is_written_index = name in ("index", "indices") and record.was_written_unseen
+                if is_written_index and found.position is not None:
+                    index = self.tensors[found.position].tensor
+                    selection = _read_selection(node, record.name, index)
+                    record = replace(record, selection=selection)
                 if is_checked_only:
                     # Each forward writes them uncounted, which is no hazard: not compared.
                     record = replace(record, used=False, checksum_now=None)
@@ -97,6 +110,18 @@ class SavedReader:
                         continue
                     record = replace(record, used=opened is not False, opened=opened)
                 yield FoundSaved(record, found.position)
+        for name in () if function is None else function.kept:
+            yield self._read_kept(node, name)
+
+    def _read_kept(self, node: Any, name: str) -> FoundSaved:
+        """Return what a Function in Python keeps as an attribute, of which no version is checked."""
+        tensor = vars(node)[name]
+        position = self._find_known(tensor)
+        if position is None:
+            position = self._add_saved(tensor)
+        answers = [answer for finder in KEPT_FINDERS if (answer := finder(node, name)) is not None]
+        checksums = self._compare(tensor, answers[0] if answers else None)
+        return FoundSaved(SavedRecord(f"ctx.{name}", "live", **checksums), position)
 
     def _read_attribute(self, node: Any, attribute: str, name: str) -> Iterator[FoundSaved]:
         # The engine's SavedTensor, or a tuple of them: `.data` is the tensor, or what a hook packed,
@@ -141,7 +166,11 @@ class SavedReader:
         """Return what a hook of PyTorch's own would unpack, or why that is not known."""
         state = open_packed(raw)
         if state.tensor is None:
-            record = SavedRecord(name, "packed", refusal=state.refusal, doubt=state.doubt)
+            # What is computed again is in no memory that could have been written.
+            used = not state.is_computed_again
+            record = SavedRecord(
+                name, "packed", used=used, refusal=state.refusal, doubt=state.doubt
+            )
             return FoundSaved(record)
         # No version is checked of what a hook has packed.
         found = self._read_tensor(name, state.tensor, None)
@@ -200,10 +229,13 @@ class SavedReader:
 
     def _read_checksums(self, tensor: Any, raw: Any) -> dict[str, Any]:
         """Return the fields for the checksum now; under a watch, for that at the save, too."""
+        return self._compare(tensor, find_watched_save(raw))
+
+    def _compare(self, tensor: Any, watched_save: Any) -> dict[str, Any]:
+        """Return those fields; `watched_save` is what a watch knows, or None."""
         checksum_now = self.checksums.of(tensor)
         if isinstance(checksum_now, str):
             return {"not_read": checksum_now}
-        watched_save = _find_watched_save(raw)
         has_changed = getattr_or_none(watched_save, "has_changed")
         if has_changed is None:  # no watch, or one that could not compare
             return {"checksum_now": checksum_now}
@@ -238,12 +270,12 @@ class SavedReader:
         position = None
         stale_raw = _find_stale_raw(raws, versions)
         # The tensor as it is now; of a result of the node itself a detached alias of it.
-        tensor = _find_tensor_in(stale_raw)
+        tensor = find_tensor_in(stale_raw)
         if tensor is not None:
             position = self._find_original(tensor, node)
             if position is None:
                 position = self._add_saved(tensor)
-        watched_save = _find_watched_save(stale_raw)
+        watched_save = find_watched_save(stale_raw)
         record = SavedRecord(
             name,
             "stale",
@@ -283,13 +315,13 @@ def _find_stale_raw(raws: tuple[Any, ...], versions: StaleVersions) -> Any:
     if len(raws) == 1:
         return raws[0]
     for raw in raws:
-        watched_save = _find_watched_save(raw)
+        watched_save = find_watched_save(raw)
         if watched_save is not None:
             if watched_save.is_stale:
                 return raw
             continue
         unpack = getattr_or_none(raw, "unpack")
-        if unpack is None or version_of(_find_tensor_in(raw)) != versions.now:
+        if unpack is None or version_of(find_tensor_in(raw)) != versions.now:
             continue
         # It may have had this version when it was saved, and is not stale then: its own unpack says.
         try:
@@ -300,14 +332,6 @@ def _find_stale_raw(raws: tuple[Any, ...], versions: StaleVersions) -> Any:
     return None
 
 
-def _find_tensor_in(raw: Any) -> Any:
-    """Return the tensor in a SavedTensor; None if there is none, or a hook has made it another."""
-    watched_save = _find_watched_save(raw)
-    # Under a watch the node holds the watch's `WatchedSave`, and that has the tensor.
-    tensor = getattr_or_none(raw, "data") if watched_save is None else watched_save.tensor
-    return tensor if is_tensor(tensor) else None
-
-
 def _was_detached(node: Any, tensor: Any, raw: Any) -> bool:
     """Return True if `detach_` cut a saved input off its history, so that backward raises.
 
@@ -316,7 +340,7 @@ def _was_detached(node: Any, tensor: Any, raw: Any) -> bool:
     """
     if hasattr(type(node), "_forward_cls"):
         return False
-    watched_save = _find_watched_save(raw)
+    watched_save = find_watched_save(raw)
     if watched_save is not None:
         return bool(watched_save.was_detached)
     unpack = getattr_or_none(raw, "unpack")
@@ -341,7 +365,7 @@ def _may_be_detached(node: Any, name: str) -> bool:
     raw = getattr_or_none(node, f"_raw_saved_{name.partition('[')[0]}")
     if raw is None or isinstance(raw, tuple) or hasattr(raw, "unpack"):
         return False
-    if _find_watched_save(raw) is not None or hasattr(type(node), "_forward_cls"):
+    if find_watched_save(raw) is not None or hasattr(type(node), "_forward_cls"):
         return False
     found = [
         getattr_or_none(node, attribute)
@@ -367,16 +391,33 @@ def _describe_unasked_detachment() -> str:
     )
 
 
-def _find_watched_save(raw: Any) -> Any:
-    """Return the `WatchedSave` that a node holds under `copylab.watch`; None without a watch.
+def _read_selection(node: Any, name: str, index: Any) -> str:
+    """Return "fits" if an index that was written selects what is there, else "out of range".
 
-    The watch's `pack` put it in the tensor's place; its `unpack` is marked `is_of_watch`. Read of it:
-    `tensor`, the tensor that was saved, or a detached alias of it; `has_changed`, True if its bytes
-    are others than at the save, None if that is not known; `is_stale`; `was_detached`;
-    `written_at`, the line to blame for a write.
+    Empty where that is not known. Found by running: backward of `gather` and `index_select` refuses an
+    index below 0, that of `x[i]` takes it, and that of an embedding refuses none, and writes anywhere.
     """
-    is_watched = getattr(getattr_or_none(raw, "unpack_hook"), "is_of_watch", False)
-    return getattr_or_none(raw, "data") if is_watched else None
+    kind = name_of_node(node).rpartition("::")[2]
+    sizes = getattr_or_none(node, "_saved_self_sym_sizes")
+    dim, lowest = getattr_or_none(node, "_saved_dim"), 0
+    if kind == "EmbeddingBackward0":
+        sizes, dim = (getattr_or_none(node, "_saved_weight_sym_argsize_0"),), 0
+    elif kind == "IndexBackward0":
+        # Masks select several dimensions at once.
+        if any("int" not in str(each.dtype) for each in node._saved_indices if each is not None):
+            return ""
+        dim, lowest = int(name.partition("[")[2].rstrip("]")), -1
+    elif kind not in ("GatherBackward0", "IndexSelectBackward0"):
+        return ""
+    if sizes is None:
+        sizes = getattr_or_none(getattr_or_none(node, "_saved_self"), "shape")
+    if not sizes or sizes[0] is None or dim is None or not index.numel() or not can_wait_for(index):
+        return ""
+    # torch shows a negative one unsigned.
+    size = int(sizes[dim - 2**64 if dim >= 2**63 else dim])
+    if int(index.min()) >= lowest * size and int(index.max()) < size:
+        return "fits"
+    return "" if kind == "EmbeddingBackward0" else "out of range"
 
 
 @cache

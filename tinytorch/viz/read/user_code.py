@@ -1,14 +1,13 @@
-"""What code of the user's that runs in backward is known to do: read from its bytecode, never run.
+"""What code of the user's that runs in backward is known to do, from its bytecode.
 
 Backward of a Function in Python may raise and compute anything. But one that does not mention `ctx`
-cannot read what was saved there, however often that was written since; and one that only returns
-the gradient that it is given, as a straight-through estimator does, raises nothing of its own.
+cannot read what was saved there, however often that was written since; and one that is arithmetic
+on tensors of known shapes raises nothing of its own, or is sure to raise (`rehearsal`).
 """
 
 from __future__ import annotations
 
 import dis
-import inspect
 import itertools
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -17,20 +16,21 @@ from typing import Any
 
 from ..wording import escape_unseen, gettext
 from .gradient_specs import gradient_specs_of
-from .probe import getattr_or_none
-from .records import FunctionRecord
+from .probe import find_tensor_in, getattr_or_none
+from .records import FunctionRecord, GradientSpec
+from .rehearsal import (
+    StandIn,
+    end_rehearsal,
+    rehearse_call,
+    stand_in_for,
+    stand_in_for_gradient,
+)
 
 _TRUSTED = ("BackwardHookFunction", "CompiledFunction")
 """Functions of PyTorch whose backward raises nothing of its own."""
 _SAVED = ("saved_tensors", "saved_variables")
 _SEES_ALL_NAMES = {"locals", "vars", "eval", "exec", "_getframe", "currentframe", "stack"}
 """A function that calls one of these may read a variable that it does not mention."""
-_HAND_ON = {
-    *("RESUME", "NOP", "CACHE", "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_LOAD_FAST"),
-    *("LOAD_FAST_BORROW_LOAD_FAST_BORROW", "LOAD_CONST", "LOAD_SMALL_INT", "BUILD_TUPLE"),
-    *("RETURN_VALUE", "RETURN_CONST"),
-}
-"""Instructions of a function that only returns arguments and None."""
 
 
 def describe_code(function: Any) -> str:
@@ -69,12 +69,15 @@ def read_function(node: Any) -> FunctionRecord | None:
     repeated = getattr_or_none(node, "run_function") if is_torch else None
     if repeated is not None:
         place = describe_code(repeated)
+        if _computes_again(node, repeated):
+            return FunctionRecord(place, True, is_trusted=True)
     code = getattr_or_none(backward, "__code__")
     if not isinstance(code, CodeType):
         return FunctionRecord(place, None, is_trusted=False)
-    is_trusted = is_torch and function_class.__name__ in _TRUSTED
-    return FunctionRecord(
-        place, _reads_saved(code), is_trusted=is_trusted or _hands_on_gradient(node, code)
+    if is_torch and function_class.__name__ in _TRUSTED:
+        return FunctionRecord(place, _reads_saved(code), is_trusted=True)
+    return _rehearse_backward(node, backward, place) or FunctionRecord(
+        place, _reads_saved(code), is_trusted=False
     )
 
 
@@ -147,58 +150,128 @@ def _find_first_branch(instructions: Sequence[dis.Instruction]) -> int:
     return len(instructions)
 
 
-# -- a backward that only hands on the gradient ---------------------------------------------
+# -- a backward that is rehearsed --------------------------------------------------------------
 
 
-def _hands_on_gradient(node: Any, code: CodeType) -> bool:
-    """Return True if backward returns what it is given, and that fits the inputs of forward."""
-    names = _find_returned(code)
-    needs = getattr_or_none(node, "needs_input_grad")
-    if names is None or not isinstance(needs, tuple) or len(names) < len(needs):
-        return False
-    if any(name is not None for name in names[len(needs) :]):
-        return False
-    specs = gradient_specs_of(node)
+class _CtxStandIn:
+    """Stands for the `ctx` of a backward: what forward has kept there, and what is read of it."""
+
+    def __init__(self, node: Any) -> None:
+        # Under names that no backward asks for.
+        self.__node = node
+        self.__reads_saved = False
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _SAVED:
+            raws = getattr_or_none(self.__node, "_raw_saved_tensors")
+            self.__reads_saved = True
+            # Freed: reading it raises, which is for others to say.
+            return end_rehearsal() if raws is None else tuple(map(_stand_in_for_saved, raws))
+        attributes = vars(self.__node)
+        if name == "needs_input_grad":
+            return self.__node.needs_input_grad
+        return (
+            stand_in_for(attributes[name], f"ctx.{name}") if name in attributes else end_rehearsal()
+        )
+
+    @classmethod
+    def has_read_saved(cls, ctx: _CtxStandIn) -> bool:
+        """Return True if `saved_tensors` were read."""
+        return ctx.__reads_saved
+
+
+def _stand_in_for_saved(raw: Any) -> Any:
+    tensor = None if raw is None else find_tensor_in(raw)
+    # A hook that packed it would have to be called.
+    return stand_in_for(raw if tensor is None else tensor)
+
+
+def _rehearse_backward(node: Any, backward: Any, place: str) -> FunctionRecord | None:
+    """Return what is known of a backward that was rehearsed; None if that does not show what it does."""
+    specs, needs = gradient_specs_of(node), getattr_or_none(node, "needs_input_grad")
+    if not isinstance(needs, tuple) or _may_get_none(type(node)._forward_cls):
+        return None
+    ctx, device = _CtxStandIn(node), _find_device(node)
+    gradients = [stand_in_for_gradient(spec, device) for spec in specs]
+    outcome = rehearse_call(backward, [ctx, *gradients])
+    if outcome is None or any(gradient is None for gradient in gradients):
+        return None
+    reads_saved = _CtxStandIn.has_read_saved(ctx)
+    error = outcome.error
+    values = outcome.value
+    values = list(values) if isinstance(values, (tuple, list)) else [values]
+    if not error and not _has_right_number(values, needs):
+        error = (
+            f"RuntimeError: function {type(node).__name__} returned an incorrect number of gradients "
+            f"(expected {len(needs)}, got {len(values)})"
+        )
+    if error:
+        return FunctionRecord(place, reads_saved, is_trusted=False, error=error)
+    if not _fit_inputs(node, values, needs, specs):
+        return None
+    origins = {name for value in values if value is not None for name in value.origins}
+    kept = sorted(name.partition(".")[2] for name in origins if name.startswith("ctx."))
+    return FunctionRecord(place, reads_saved, is_trusted=True, kept=tuple(kept))
+
+
+def _computes_again(node: Any, repeated: Any) -> bool:
+    """Return True if a reentrant checkpoint is known to run its function again without an error."""
+    raws = getattr_or_none(node, "_raw_saved_tensors")
+    inputs, positions = list(vars(node)["inputs"]), vars(node)["tensor_indices"]
+    needing = set()
+    for position, raw in zip(positions, raws or (), strict=False):
+        tensor = find_tensor_in(raw)
+        inputs[position] = stand_in_for(tensor, str(position))
+        if getattr_or_none(tensor, "requires_grad"):
+            needing.add(str(position))
+    outcome = rehearse_call(repeated, inputs)
+    # Something has to require grad: else it raises.
+    return (
+        outcome is not None
+        and isinstance(outcome.value, StandIn)
+        and bool(outcome.value.origins & needing)
+    )
+
+
+def _may_get_none(function_class: Any) -> bool:
+    """Return True if a gradient that does not arrive may be None, as forward can ask for."""
+    functions = (getattr_or_none(function_class, name) for name in ("forward", "setup_context"))
+    codes = [getattr_or_none(function, "__code__") for function in functions]
+    return any(
+        isinstance(code, CodeType) and "set_materialize_grads" in code.co_names for code in codes
+    )
+
+
+def _find_device(node: Any) -> str:
+    """Return the device of the gradients that a node gets."""
+    metadata = getattr_or_none(node, "_input_metadata")
+    if metadata:
+        return str(getattr_or_none(metadata[0], "device"))
+    specs = getattr_or_none(node, "_gradient_specs")  # of tinytorch: shape, dtype, device
+    return str(specs[0][2]) if specs else ""
+
+
+def _has_right_number(values: list[Any], needs: tuple[bool, ...]) -> bool:
+    """Return True if there is one value for each input of forward; None may follow."""
+    return len(values) >= len(needs) and all(value is None for value in values[len(needs) :])
+
+
+def _fit_inputs(
+    node: Any, values: list[Any], needs: tuple[bool, ...], specs: tuple[GradientSpec | None, ...]
+) -> bool:
+    """Return True if PyTorch takes the gradients that a backward returns."""
     edges = [edge for edge in node.next_functions if edge[0] is not None]
-    needed_names = [name for name, is_needed in zip(names, needs, strict=False) if is_needed]
-    if len(edges) != len(needed_names):
-        return False
+    needed = [value for value, is_needed in zip(values, needs, strict=False) if is_needed]
     # A gradient for an input that needs none: PyTorch raises if that input is no tensor.
-    if sum(name is not None for name in names) != sum(name is not None for name in needed_names):
+    others = [value for value, is_needed in zip(values, needs, strict=False) if not is_needed]
+    if len(edges) != len(needed) or any(value is not None for value in others):
         return False
-    parameters = code.co_varnames[1 : code.co_argcount]
-    for name, (follower, output_nr) in zip(needed_names, edges, strict=True):
-        if name is None:
-            return False  # no gradient arrives behind it, which is for others to say
-        position = parameters.index(name) if name in parameters else len(specs)
+    for value, (follower, output_nr) in zip(needed, edges, strict=True):
         follower_specs = gradient_specs_of(follower)
-        if position >= len(specs) or output_nr >= len(follower_specs):
+        # Where it returns None no gradient arrives behind it, which is for others to say.
+        if not isinstance(value, StandIn) or output_nr >= len(follower_specs):
             return False
-        if specs[position] is None or specs[position] != follower_specs[output_nr]:
+        spec = follower_specs[output_nr]
+        if spec is None or (value.sizes, value.dtype) != (spec.shape, spec.dtype):
             return False
-    return True
-
-
-def _find_returned(code: CodeType) -> list[str | None] | None:
-    """Return the arguments, or None, that a function returns; None if it does anything else."""
-    # What `*grads` has in it does not show by names.
-    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS) or not code.co_argcount:
-        return None
-    stack: list[Any] = []
-    for instruction in dis.get_instructions(code):
-        value = instruction.argval
-        if instruction.opname not in _HAND_ON:
-            return None
-        if instruction.opname == "BUILD_TUPLE":
-            count = len(stack) - instruction.argval
-            stack[count:] = [stack[count:]]
-        elif instruction.opname.startswith("LOAD_FAST"):
-            stack += value if isinstance(value, tuple) else (value,)
-        elif instruction.opname in ("LOAD_CONST", "RETURN_CONST"):
-            stack.append(list(value) if isinstance(value, tuple) else value)
-    if not stack:
-        return None
-    names = stack[-1] if isinstance(stack[-1], list) else [stack[-1]]
-    possible_names = {None, *code.co_varnames[1 : code.co_argcount]}
-    is_plain = all(name is None or isinstance(name, str) for name in names)
-    return names if is_plain and possible_names.issuperset(names) else None
+    return bool(specs)

@@ -105,7 +105,9 @@ def _describe_optimizers(formers: Iterable[_Former]) -> Iterator[str]:
 
 def _describe_untied(changed: Changes, formers: Iterable[_Former]) -> Iterator[str]:
     """Say of which two names, both of one tensor until now, each has its own."""
+    formers = list(formers)
     pairs = [(former.name, other) for former in formers for other in _find_other(changed, former)]
+    pairs += _find_parted(changed, formers)
     if not pairs:
         return
     (name, other), *others = pairs
@@ -144,6 +146,26 @@ def _find_other(changed: Changes, former: _Former) -> Iterator[str]:
         if other in former.earlier.names and not other.endswith(RETURNS):
             yield other
             return
+
+
+def _find_parted(changed: Changes, formers: Iterable[_Former]) -> Iterator[tuple[str, str]]:
+    """Yield two names of one parameter in one object, of which each has another tensor now.
+
+    `load_state_dict(state, assign=True)` does that to what was tied.
+    """
+    names_by_parameter: dict[str, list[str]] = {}
+    for former in formers:
+        is_entry = "." in former.name and _LOCAL not in former.name.partition(".")[0]
+        if is_entry and former.name in changed.rebound_names and former.earlier.requires_grad:
+            names_by_parameter.setdefault(former.earlier.id, []).append(former.name)
+    for first, *others in names_by_parameter.values():
+        for other in others:
+            tensors = changed.now.tensor(first), changed.now.tensor(other)
+            is_of_one_object = first.partition(".")[0] == other.partition(".")[0]
+            are_parameters = all(tensor.is_leaf and tensor.requires_grad for tensor in tensors)
+            if is_of_one_object and are_parameters and tensors[0].id != tensors[1].id:
+                yield first, other
+                break
 
 
 def _describe_unreachable_leaves(changed: Changes, formers: Iterable[_Former]) -> Iterator[str]:

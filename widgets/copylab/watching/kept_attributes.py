@@ -8,11 +8,12 @@ import weakref
 from collections.abc import Iterator
 from functools import cache
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .places import Place, iterate_callers
 from .scope import Replacement, find_hooks_of_thread
-from .watched_save import WatchedSave
+from .watched_memory import memory_span
+from .watched_save import WatchedSave, has_other_bytes
 
 if TYPE_CHECKING:
     from .on_torch import TorchHooks
@@ -20,6 +21,20 @@ if TYPE_CHECKING:
 
 _REENTRANT = "torch.utils.checkpoint"
 """The module of the Function that `checkpoint(..., use_reentrant=True)` calls."""
+
+
+class KeptComparison(NamedTuple):
+    """Whether a Function's attribute is what it was. Pictures read both names, as of a `WatchedSave`."""
+
+    has_changed: bool | None
+    """True if its bytes are others; None if they cannot be compared."""
+    cause: WatchedSave | None
+    """What knows the line that wrote; None if the tensor has other memory."""
+
+    @property
+    def written_at(self) -> str:
+        """The line that wrote, as pictures say it; empty if it is not known."""
+        return "" if self.cause is None else self.cause.written_at
 
 
 class KeptAttribute:
@@ -48,6 +63,23 @@ class KeptAttribute:
                 # The list was emptied, or something else was set in its place.
                 return None
         return value if id(value) == self.tensor_id else None
+
+    def compare(self, tensor: Any) -> KeptComparison | None:
+        """Compare the tensor with what it was when forward had ended; None if that is not known."""
+        save = self.save
+        if save is None:
+            return None
+        # `tensor.set_(other)` and `tensor.data = other` give it other memory, and not its alias here.
+        if save.checksum is None or memory_span(tensor) == save.span:
+            return KeptComparison(save.has_changed, save)
+        # On another device the values may be the same, as after `module.cpu()`.
+        has_changed = (
+            has_other_bytes(tensor, memory_span(tensor), save.checksum) is True
+            if tensor.device == save.tensor.device
+            else save.has_changed
+        )
+        # Names are found by memory: those of either place may be of tensors that are unchanged.
+        return KeptComparison(has_changed, None)
 
 
 class AttributeKeeper:
@@ -107,9 +139,17 @@ class AttributeKeeper:
                 continue
             # What the Function itself writes is meant: a buffer in which it counts.
             if not _is_in_function(ctx, attribute.save.find_line_to_blame()):
-                self.hooks.watch.check_attribute(
-                    attribute.save, tensor, attribute.path, ctx, backward_nr
-                )
+                self.hooks.watch.check_attribute(attribute, tensor, ctx, backward_nr)
+
+    def find_comparison(self, ctx: Any, name: str) -> KeptComparison | None:
+        """Compare an attribute for a look, before backward runs; None if nothing is known of it."""
+        if self.in_forward:
+            self.settle()
+        for attribute in self.attributes_by_ctx.get(ctx, ()):
+            tensor = attribute.find_tensor(ctx) if attribute.name == name else None
+            if tensor is not None and attribute.position is None:
+                return attribute.compare(tensor)
+        return None
 
 
 def _find_tensors(value: Any, tensor_class: type) -> Iterator[tuple[Any, Any]]:

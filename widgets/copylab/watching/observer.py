@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, Protocol, Self
 from tinytorch.graph import name_of_node
 from tinytorch.viz import (
     EXIT_FINDERS,
+    KEPT_FINDERS,
     THREADS_IN_DRY_RUN,
     ExitKind,
     FormulaUse,
@@ -37,6 +38,7 @@ from .exits import ExitLog, LeafReference
 from .findings import Finding, GradientWarning
 from .formulas import find_use
 from .gaps import WatchGaps
+from .kept_attributes import KeptAttribute, KeptComparison
 from .missing import MissingGradient, StepLog
 from .on_tinytorch import TinyTorchHooks
 from .on_torch import TorchHooks
@@ -44,7 +46,7 @@ from .packed_saves import PackedSave
 from .places import LineFinder, Place, place_of
 from .watched_backward import BackwardMeasurement
 from .watched_memory import Span, memory_span
-from .watched_save import WatchedSave, has_other_bytes
+from .watched_save import WatchedSave
 
 _MOST_SEARCHED = 100
 """So many saved tensors are compared before a backward, in a small program alone."""
@@ -204,6 +206,7 @@ class Watch(Presentation):
         CELL_NUMBERS.follow_shell()
         scope.register_watch(self)
         EXIT_FINDERS.append(self.find_exits)
+        KEPT_FINDERS.append(self.find_kept)
         try:
             for name in scope.ENGINES:
                 self._attach(name, sys.modules.get(name))
@@ -255,6 +258,7 @@ class Watch(Presentation):
         self.ended = True
         scope.unregister_watch(self)
         EXIT_FINDERS.remove(self.find_exits)
+        KEPT_FINDERS.remove(self.find_kept)
         self._attached_at_end = set(self._attached[self._thread])
         self._detach_from_thread()
         for address in list(self._saves):
@@ -503,35 +507,32 @@ class Watch(Presentation):
         self._report_silent_finding(finding, is_new)
 
     def check_attribute(
-        self, save: WatchedSave, tensor: Any, path: str, node: Any, backward_nr: int
+        self, attribute: KeptAttribute, tensor: Any, node: Any, backward_nr: int
     ) -> None:
         """Compare what a Function keeps as an attribute, before its backward may read it."""
         if self._is_read_by_look():
             return
-        # `tensor.set_(other)` and `tensor.data = other` give it other memory, and not its alias here.
-        is_elsewhere = save.checksum is not None and memory_span(tensor) != save.span
-        has_changed = (
-            # On another device the values may be the same, as after `module.cpu()`.
-            tensor.device == save.tensor.device
-            and has_other_bytes(tensor, memory_span(tensor), save.checksum) is True
-            if is_elsewhere
-            else save.has_changed
-        )
+        save, comparison = attribute.save, attribute.compare(tensor)
+        if save is None or comparison is None:
+            return
         with self._lock:
             self.read_count += 1
             self._uncompared_count += not save.is_compared
-        if has_changed is False:
+        if comparison.has_changed is False:
             return
         finding = Finding(
             silent=True,
             node=name_of_node(node),
             saved=save.saving_place,
             kind="attribute",
-            holder=path,
+            holder=attribute.path,
         )
-        # Names are found by memory: those of either place may be of tensors that are unchanged.
-        cause = None if is_elsewhere else save
-        self._report_silent_finding(*self._add_finding(cause, finding, backward_nr))
+        self._report_silent_finding(*self._add_finding(comparison.cause, finding, backward_nr))
+
+    def find_kept(self, node: Any, name: str) -> KeptComparison | None:
+        """Return what is known of an attribute that a Function keeps; called by looks."""
+        hooks = self.find_torch_hooks()
+        return None if hooks is None else hooks.attributes.find_comparison(node, name)
 
     def check_unpacked(
         self, packed_save: PackedSave, tensor: Any, node: Any, backward_nr: int

@@ -42,6 +42,7 @@ class PackedSave:
     __slots__ = (
         "block",
         "checksum",
+        "holds_memory",
         "kind",
         "packed",
         "samples",
@@ -62,6 +63,8 @@ class PackedSave:
         """The class of hooks: "checkpoint", "save_on_cpu"."""
         self.saving_place: Place | None = None
         """The line that saved it."""
+        self.holds_memory = False
+        """True if what the hook returned is the tensor's own memory, and so no other form of it."""
         self.watched: WatchedSave | None = None
         """The `WatchedSave` of its memory, whose writes are seen; None where that may be freed before backward."""
         self.block: _Saves = WeakValueDictionary()
@@ -73,7 +76,9 @@ class PackedSave:
         has_other = has_other_bytes(tensor, span, self.checksum) if span[0] else None
         if not has_other:
             return has_other
-        if self.kind != CHECKPOINT and span != self.span:
+        is_as_large = span[1] - span[0] == self.span[1] - self.span[0]
+        is_elsewhere = span != self.span and not (self.holds_memory and is_as_large)
+        if self.kind != CHECKPOINT and is_elsewhere:
             return None  # hooks that compress give back other values on purpose
         samples, earlier = read_samples(tensor, span), self.samples
         if samples is None or earlier is None or samples.shape != earlier.shape:
@@ -157,8 +162,11 @@ def _wrap_pack(pack: Any, watching: list[TorchHooks], kind: str) -> Any:
             return packed
         packed_save = PackedSave(packed, tensor, span, checksum, kind)
         packed_save.saving_place = hooks.watch.find_place()
-        if _is_of_leaf(tensor) or _holds_memory(packed, span, hooks.torch.Tensor):
-            packed_save.watched = hooks.record_alias(tensor, packed_save.saving_place)
+        packed_save.holds_memory = _holds_memory(packed, span, hooks.torch.Tensor)
+        if _is_of_leaf(tensor) or packed_save.holds_memory:
+            # A leaf itself: `w.data = other` gives other memory to it, and to no alias.
+            record = hooks.watch.record_alias if tensor.is_leaf else hooks.record_alias
+            packed_save.watched = record(tensor, packed_save.saving_place)
             block[id(packed_save.watched)] = packed_save.watched
         packed_save.block = block
         return packed_save

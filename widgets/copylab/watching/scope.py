@@ -47,6 +47,11 @@ def unregister_watch(watch: Watch) -> None:
             THREAD_START.remove()
 
 
+def list_watches() -> list[Watch]:
+    """Return all watches that are on, the outermost first."""
+    return list(_WATCHES)
+
+
 def find_watches_of_thread() -> list[Watch]:
     """Return the watches that look at this thread, the outermost first."""
     return [watch for watch in list(_WATCHES) if watch.covers_this_thread()]

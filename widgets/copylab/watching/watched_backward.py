@@ -14,13 +14,13 @@ from itertools import islice
 from types import FrameType
 from typing import Any, NamedTuple
 
-from tinytorch.viz import GradientPair, collect_tensors, compare_gradients
+from tinytorch.viz import GradientPair, RetainedGradients, collect_tensors, compare_gradients
 
 from ..ranks import find_rank
 from ..wording import gettext
 from .aliases import copy_locals
 from .places import iterate_callers
-from .scope import Replacement, find_program_thread, find_watches_of_thread
+from .scope import Replacement, find_program_thread, find_watches_of_thread, list_watches
 
 _MAX_FRAMES = 30
 _MOST_COMPARISONS = 10
@@ -68,6 +68,8 @@ class BackwardMeasurement:
         """True if a write has changed what was saved, since a backward was last computed for it."""
         self.retains_grads = False
         """True once the program has called `retain_grad`: what is run then leaves a trace."""
+        self._is_nothing_retained = False
+        """True once it was seen that no tensor of the process keeps its gradient."""
         self._count = 0
         """Number of backwards that were computed."""
         self._measured: dict[int, MeasuredBackward] = {}
@@ -95,7 +97,14 @@ class BackwardMeasurement:
         """Compute the numbers of a backward that is about to run; see `measure_gradients`."""
         self.has_new_changes = False
         self._count += 1
-        self._measured[find_program_thread()] = measure_gradients(root, frame)
+        measured = measure_gradients(root, frame, self._find_retained)
+        self._measured[find_program_thread()] = measured
+
+    def _find_retained(self, engine: Any) -> RetainedGradients:
+        """Search all objects once in a watch: what is called later is noted in `retains_grads`."""
+        found = RetainedGradients(None if self._is_nothing_retained else engine)
+        self._is_nothing_retained = found.is_empty
+        return found
 
     def end(self) -> None:
         """Forget the numbers of a backward that has run."""
@@ -106,10 +115,13 @@ class BackwardMeasurement:
         return self._measured.get(find_program_thread(), MeasuredBackward())
 
 
-def measure_gradients(root: Any, frame: FrameType | None) -> MeasuredBackward:
+def measure_gradients(
+    root: Any, frame: FrameType | None, find_retained: Callable[[Any], RetainedGradients]
+) -> MeasuredBackward:
     """Compute whether a write has spoiled gradients, and which; nothing where that is not known.
 
     root: what backward begins at. frame: the line that calls it, in whose callers the names are.
+    find_retained: as `compare_gradients` takes it.
     """
     if root.numel() != 1:
         # `backward` without a gradient raises.
@@ -117,7 +129,7 @@ def measure_gradients(root: Any, frame: FrameType | None) -> MeasuredBackward:
     # What PyTorch warns of is of no line of the program's.
     with warnings.catch_warnings(action="ignore"):
         try:
-            pairs, is_right = compare_gradients(root)
+            pairs, is_right = compare_gradients(root, find_retained)
         except Exception:  # noqa: BLE001 - an extra: without numbers the finding is the same
             return MeasuredBackward()
     return MeasuredBackward(tuple(_name_pairs(pairs, frame)) if pairs else (), is_right)
@@ -166,7 +178,7 @@ def watch_backwards(tensor_class: Any) -> tuple[Replacement, Replacement]:
     def replace_retain_grad(retain_grad: Any) -> Any:
         @wraps(retain_grad)
         def retain_grad_noted(self: Any) -> Any:
-            for watch in find_watches_of_thread():
+            for watch in list_watches():  # also where another thread than the watch's calls it
                 watch.measurement.retains_grads = True
             return retain_grad(self)
 

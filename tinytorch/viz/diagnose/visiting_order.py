@@ -1,0 +1,44 @@
+"""The order in which a backward visits nodes: of those that wait for no gradient, the newest first.
+
+Source: `torch/csrc/autograd/engine.h`, where it compares the tasks that are ready.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heappop, heappush
+
+from ..read import NodeRecord, Snapshot, TensorRecord
+
+
+def find_visiting_order(
+    snap: Snapshot, root: TensorRecord, nodes: Sequence[NodeRecord]
+) -> dict[str, int] | None:
+    """Return the place of each node behind a root, by its id; None if it is not known.
+
+    nodes: those behind the root. On other devices than the CPU, threads of the engine share the work.
+    """
+    if any(storage.device != "cpu" for storage in snap.storages):
+        return None
+    numbers = [node.sequence_nr for node in nodes if node.variable is None]
+    # Each thread numbers its nodes for itself: of two with one number, it is not known which is first.
+    if len(set(numbers)) < len(numbers) or any(node.cut for node in nodes):
+        return None
+    node_by_id = {node.id: node for node in nodes}
+    waiting = dict.fromkeys(node_by_id, 0)
+    for node in nodes:
+        for edge in node.edges:
+            if edge is not None:
+                waiting[edge] += 1
+    ready: list[tuple[int, str]] = [(0, root.grad_fn or "")]
+    order: dict[str, int] = {}
+    while ready:
+        _, node_id = heappop(ready)
+        order[node_id] = len(order)
+        for edge in node_by_id[node_id].edges:
+            if edge is None:
+                continue
+            waiting[edge] -= 1
+            if not waiting[edge]:
+                heappush(ready, (-node_by_id[edge].sequence_nr, edge))
+    return order
