@@ -35,7 +35,7 @@ know that `x * 2` is a `Tensor`.
 
 """
 PLACES = ("torch", "torch.Tensor", "torch.autograd", "torch.nn", "torch.nn.functional", "torch.nn.init",
-          "torch.optim", "torch.cuda")  # fmt: skip
+          "torch.optim", "torch.cuda", "torch.utils")  # fmt: skip
 _ELSEWHERE = {"typing", "collections", "contextlib", "functools", "enum", "importlib", "threading", "numpy", "types",
               "dataclasses", "typing_extensions", "warnings", "abc", "__future__"}  # fmt: skip
 

@@ -67,6 +67,7 @@ if TYPE_CHECKING:  # what is put here, or loaded, when the program runs
 
     from . import nn as nn
     from . import optim as optim
+    from . import utils as utils
     from . import viz as viz
     from ._declared import *  # noqa: F403
     from .saving import load as load
@@ -90,7 +91,7 @@ def is_tensor(obj: Any) -> TypeIs[Tensor]:
 
 # Names that are imported when they are first used, and their modules.
 _LATER = {"load": "saving", "save": "saving"}
-_MODULES = ("nn", "optim", "viz")
+_MODULES = ("nn", "optim", "utils", "viz")
 
 
 def _find_later(name: str) -> Any:

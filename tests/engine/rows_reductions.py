@@ -13,7 +13,8 @@ ROWS += ["x.sum(dtype=torch.float64)", "x.sum(0, dtype=torch.float32)", "x.mean(
          "x.max(0).values", "x.max(0)[0]", "x.max(0).indices", "x.max(other=y)"]  # fmt: skip
 ROWS += [f"p.norm({a})" for a in ("", "2", "2, 0", "2, 0, True", "dim=0",
                                   "'fro'", "'fro', (0, 1)")]  # fmt: skip
-ROWS += ["x.norm()", "x.norm(2, 0)", "i.norm()"]  # fmt: skip
+ROWS += ["x.norm()", "x.norm(2, 0)", "i.norm()", "x.norm(1)", "x.norm(3, 0)", "p.norm(0.5, 1)", "p.norm(1, 0)",
+         "p.norm(float('inf'), 0, True)", "p.norm(-float('inf'))", "i.norm(dtype=torch.float64)"]  # fmt: skip
 ROWS += ["x.sum('a')", "x.sum(1.5)", "x.sum(foo=1)", "torch.sum()", "x.max('a')", "x.argmax('a')",
          "x.sum((0, 0))", "x.mean(keepdim=True)", "torch.sum([1])",
          "torch.argmax(x, 1.5)"]  # fmt: skip

@@ -35,8 +35,6 @@ POOL = 7
 # - `sum` with an expanded `out=`, which it takes: in which order its one cell is written to;
 # - a leaf that requires grad and is transposed in place under `no_grad`: its node goes on expecting the shape it had;
 # - a tensor with gaps, or without elements, that is assigned to indices of itself: torch knows it as the same object;
-# - a leaf that gets `.data` of another shape, and again another one: which graphs were made between depends on who held its node;
-#   so with `set_` of a leaf that requires grad;
 # - `//` of a view that requires grad by its base alone: torch notes an edge that leads nowhere;
 # - one memory under two storages, as `from_numpy(x.numpy())` makes it: torch asks whether storages overlap, not bytes;
 # - `index_put_(accumulate=True)` of a tensor with itself: what is added has been added to by then;
@@ -274,10 +272,6 @@ class Writer:
             raise Unfilled  # torch changes the shape first and raises then
         if statement.startswith(f"{found.get('a')}[-1]") and not target.dim():
             raise Unfilled
-        if ".data =" in statement and target.requires_grad and self.leaf(target) is True:
-            given = self.names[statement.split()[2].split(".", maxsplit=1)[0]]
-            if (given.shape, given.dtype) != (target.shape, target.dtype):
-                raise Unfilled
         # A mask that is made of the target itself.
         itself = ".bool()] " in statement and target.dtype is self.names["torch"].bool
         itself = itself or target is self.names.get(found.get("z", ""))
@@ -289,8 +283,6 @@ class Writer:
             and not others[-1].is_floating_point()
             and target.requires_grad
         ):
-            raise Unfilled
-        if "set_(" in statement and target.requires_grad and self.leaf(target) is True:
             raise Unfilled
         if "optim" in statement and target.grad is not None and target.grad.shape != target.shape:
             raise Unfilled

@@ -147,7 +147,7 @@ CALLS = (
     "torch.nn.functional.mse_loss(torch.ones(1), torch.ones(1), weight=None)",
     "torch.optim.SGD([torch.ones(1)], nesterov=True)",
     "torch.nn.Linear(1, 1).state_dict(destination={})",
-    "torch.ones(2).norm(1)",
+    "torch.ones(2, 2).norm('nuc')",
     "torch.ones(2)[torch.ones(2, dtype=torch.uint8)]",
     "torch.ones(2, device='meta')",
 )

@@ -248,8 +248,9 @@ def _run_engine(
     ]
     # Hooks are handed these very tensors, if the user still holds them.
     remember_tensors(starts)
-    # `grad` may return one of them, so it must be alive when the walk looks for it.
-    start_tensors = () if accumulate else tuple(starts)
+    # Alive when the walk looks for them: a hook is handed the one that was made here (by another
+    # dtype), with its history, and `grad` may return it.
+    start_tensors = tuple(starts)
     if not create_graph:
         starts = [start if start is None else start._data for start in starts]
     if len(edges) == 1:

@@ -9,19 +9,30 @@ from typing import Any
 
 import numpy as np
 
-from ..base import BY_NUM, lay_out_result, memory_owner
+from ..base import (
+    BY_NUM,
+    contiguous_strides,
+    copy_with_strides,
+    is_dense,
+    lay_out_result,
+    memory_owner,
+)
 from ..graph import (
     FORMULA_WRITES,
     NEW_GRADIENT,
     GradientList,
     GradientState,
+    Saved,
+    SavedTensor,
     SeenBy,
     gradient_spec_of,
+    move_formula_writes,
     name_of_node,
     saved_arrays,
     state_of_new,
 )
 from ..ops import copy_array
+from ..tensor import make_tensor_over
 
 ndarray = np.ndarray
 
@@ -37,7 +48,7 @@ def expected_on_edge(edge: Any, sequence_nr: int | None = None) -> tuple:
         return node._gradient_specs[output_nr]
     # After `leaf.data = other`, nodes that are older go on expecting the gradient of the old array.
     for earlier in node._meta.earlier_gradient_specs:
-        if earlier.is_held() or (sequence_nr is not None and sequence_nr < earlier.until):
+        if earlier.is_expected_by(sequence_nr):
             return earlier.spec
     return gradient_spec_of(node)
 
@@ -143,7 +154,7 @@ def _state_of_fitted(before: Any, after: Any) -> GradientState:
 # strides ------------------------------------------------------------------------------------------
 
 
-def lay_out_outputs(node: Any, gradient: Any, outputs: list) -> list:
+def lay_out_outputs(node: Any, gradient: ndarray, outputs: list) -> list:
     """Return what formulas computed element by element, with TensorIterator's strides.
 
     NumPy chooses other strides where the operands have several orders.
@@ -155,14 +166,47 @@ def lay_out_outputs(node: Any, gradient: Any, outputs: list) -> list:
             operands = [gradient, *saved_arrays([node._saved[i] for i in saved_indices])]
             is_empty_row = output.shape == (0,)
             if is_empty_row or 1 in output.shape or not all(map(_is_plainly_laid_out, operands)):
-                same_shape = [array for array in operands if array.shape == output.shape]
-                results[index] = lay_out_result(output, *same_shape)
+                results[index] = _lay_out_output(node, index, output, operands)
     return results
 
 
 def _is_plainly_laid_out(array: ndarray) -> bool:
     """Return True for arrays that are row-major or expanded."""
     return array.flags.c_contiguous or 0 in array.strides
+
+
+def _lay_out_output(node: Any, index: int, output: ndarray, operands: list) -> ndarray:
+    """Return what formula number `index` computed from these operands, with torch's strides."""
+    same_shape = [array for array in operands if array.shape == output.shape]
+    strides = {array.strides for array in same_shape}
+    # Of several layouts each step of the formula makes another one, as does a layout with gaps. What
+    # a hook packed is not read again: the hook would be called twice.
+    packed = [v for v in node._saved if isinstance(v, SavedTensor) and v.packed is not None]
+    if packed or (len(strides) == 1 and output.size and _is_layout_plain(same_shape[0])):
+        laid_out = lay_out_result(output, *same_shape)
+    else:
+        # In elements, as NumPy may have computed in another dtype.
+        steps = _strides_on_tensors(node, index, operands[0])
+        laid_out = copy_with_strides(output, tuple([step * output.itemsize for step in steps]))
+    if laid_out is not output and FORMULA_WRITES:
+        move_formula_writes(output, laid_out)
+    return laid_out
+
+
+def _is_layout_plain(array: ndarray) -> bool:
+    """Return True if an operation of this array alone keeps its strides."""
+    if 1 in array.shape:
+        return array.strides == contiguous_strides(array.shape, array.itemsize)
+    return is_dense(array)
+
+
+def _strides_on_tensors(node: Any, index: int, gradient: ndarray) -> tuple[int, ...]:
+    """Return the strides of a formula's result, in elements, found by running it on tensors."""
+    formula, saved_indices = node._formulas[index]
+    entries = [node._saved[i] for i in saved_indices]
+    values = [v.read_for_formula(node, False) if isinstance(v, Saved) else v for v in entries]
+    device = node._gradient_specs[0][2]
+    return formula(make_tensor_over(gradient, device), *values).stride()
 
 
 # states -------------------------------------------------------------------------------------------

@@ -113,6 +113,15 @@ def note_formula_write(target: np.ndarray) -> None:
         FORMULA_WRITES[key] = writes._replace(count=writes.count + 1)
 
 
+def move_formula_writes(before: np.ndarray, after: np.ndarray) -> None:
+    """Count the writes into one array as those into another one: its copy with other strides."""
+    writes = FORMULA_WRITES.pop(id(memory_owner(before)), None)
+    if writes is not None and writes.first_target() is before:
+        note_formula_write(after)
+        key = id(memory_owner(after))
+        FORMULA_WRITES[key] = FORMULA_WRITES[key]._replace(count=writes.count)
+
+
 def state_of_new(gradient: np.ndarray) -> GradientState:
     """Return the state of an array that a formula made: its version are the formula's writes."""
     if not FORMULA_WRITES:

@@ -14,7 +14,7 @@ import gc
 import itertools
 import weakref
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -283,33 +283,62 @@ def edge_for_user(edge: Any) -> tuple[Any, int]:
     return (node, 0)
 
 
-class EarlierSpec(NamedTuple):
-    """What the gradient of a leaf had to be before it was given another array."""
+class EarlierSpec:
+    """What the gradient of a leaf had to be before it was given another array.
 
-    # Nodes with a lower sequence number compute such a gradient.
-    until: int
-    spec: GradientSpec
-    # To the nodes that had an edge to the leaf by then, and to its AccumulateGrad.
-    holders: tuple[weakref.ref, ...]
+    torch's AccumulateGrad of that time goes on expecting it, and whoever holds that keeps it: the
+    nodes with an edge to it, and the user. As long as one does, nodes that are made later get an
+    edge to it, too. `until` is None that long; then it is the sequence number from which on nodes
+    have an edge to another AccumulateGrad.
+    """
 
-    def is_held(self) -> bool:
-        """Return True if torch's AccumulateGrad of that time may still be there.
+    __slots__ = ("holders", "leaf", "spec", "until")
 
-        Then all nodes have edges to it, and gradients must be what it expects.
+    def __init__(self, leaf: Any, spec: GradientSpec) -> None:
+        self.leaf = weakref.ref(leaf)
+        self.spec = spec
+        self.until: int | None = None
+        self.holders: tuple[weakref.ref, ...] = ()
+
+    def is_expected_by(self, sequence_nr: int | None) -> bool:
+        """Return True if a node of this number has an edge to that AccumulateGrad.
+
+        None stands for a node that would be made now.
         """
-        return any([holder() is not None for holder in self.holders])
+        return self.until is None or (sequence_nr is not None and sequence_nr < self.until)
+
+    def watch_holders(self) -> bool:
+        """Find those who hold that AccumulateGrad, to hear when they are gone; False for none."""
+        leaf = self.leaf()
+        holders = [] if leaf is None else find_holders(leaf)
+        self.holders = tuple([weakref.ref(holder, self._look_again) for holder in holders])
+        return bool(holders)
+
+    def _look_again(self, _: weakref.ref) -> None:
+        """Forget all of it, in the leaf too, if the last holder is gone and none has come since."""
+        if any([holder() is not None for holder in self.holders]):
+            return
+        if self.until is None and self.watch_holders():
+            return
+        self.holders = ()
+        leaf = self.leaf()
+        if leaf is not None:
+            specs = leaf._meta.earlier_gradient_specs
+            leaf._meta.earlier_gradient_specs = tuple([s for s in specs if s is not self])
 
 
-def find_holders(leaf: Any) -> tuple[weakref.ref, ...]:
-    """Return weak references to the nodes with an edge to a leaf, and to its AccumulateGrad.
+def find_holders(leaf: Any) -> list[Node]:
+    """Return the nodes with an edge to a leaf, and its AccumulateGrad.
 
     A leaf knows no nodes, and is seldom given another shape: so they are searched for.
     """
-    found = [leaf._meta.accumulator] if leaf._meta.accumulator else []
+    shown = None if leaf._meta is None else leaf._meta.accumulator
+    accumulator = None if shown is None else shown()
+    found = [] if accumulator is None else [accumulator]
     edges = [x for x in gc.get_referrers(leaf) if type(x) is tuple and len(x) == 2]
     rows = [row for row in gc.get_referrers(*edges) if type(row) is tuple] if edges else []
     nodes = [x for x in gc.get_referrers(*rows) if isinstance(x, Node)] if rows else []
-    return (*found, *map(weakref.ref, nodes))
+    return found + nodes
 
 
 def note_data_assigned(leaf: Any, earlier: GradientSpec, is_forced: bool = False) -> None:
@@ -324,14 +353,19 @@ def note_data_assigned(leaf: Any, earlier: GradientSpec, is_forced: bool = False
     if m is None:
         return
     current = gradient_spec_of(leaf)
+    open_specs = [spec for spec in m.earlier_gradient_specs if spec.until is None]
     # torch makes another AccumulateGrad if the dtype or the device differs, and hooks on the first
     # one are lost.
     is_other_accumulator = is_forced or current[1:] != earlier[1:]
+    if current != earlier and (is_other_accumulator or not open_specs):
+        spec = EarlierSpec(leaf, earlier)
+        if spec.watch_holders():
+            m.earlier_gradient_specs += (spec,)
+            open_specs.append(spec)
     if is_other_accumulator:
         m.accumulator = None
-    if current != earlier:
-        holders = () if is_other_accumulator else find_holders(leaf)
-        m.earlier_gradient_specs += (EarlierSpec(next_number(), earlier, holders),)
+        for spec in open_specs:
+            spec.until = next_number()
 
 
 # classes of nodes by formulas ------------------------------------------------------------------

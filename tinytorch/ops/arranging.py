@@ -14,6 +14,8 @@ import numpy as np
 from ..base import (
     address_of,
     broadcast_shape,
+    can_cast,
+    cpp_name,
     dense_strides,
     empty_like_strides,
     is_expanded,
@@ -25,10 +27,11 @@ from ..base import (
     wrap_dim,
     wrap_dims,
 )
+from ..graph import make_undifferentiable_node_class
 from ..tensor import Tensor
 from .copies import contiguous_format, copy_array
 from .creation import new_zeros
-from .define import make_function_of, offer_member, op
+from .define import OUT_DTYPE_ERRORS, make_function_of, offer_member, op
 from .filling import written_zeros
 from .kernels import as_array, composite, result_dtype, row_major, write
 from .parts import (
@@ -219,10 +222,29 @@ def _diagonal_or_matrix(self: Any, diagonal: int) -> Any:
     return diag_embed(self, diagonal) if n == 1 else diagonal_copy(self, diagonal)
 
 
+def _write_diagonal_or_matrix(out: Any, self: Any, diagonal: int) -> Any:
+    """Write that into `out`, as the operation does that makes it."""
+    n = self._data.ndim
+    if n not in (1, 2):
+        raise RuntimeError(f"Supports 1D or 2D tensors. Got {n}D")
+    if n == 2:
+        return diagonal_copy.run_into_out(out, (self, diagonal, 0, 1))
+    if not can_cast(self.dtype, out.dtype):
+        raise RuntimeError(
+            f"diag: result type {self.dtype.scalar_name} can't be cast to the desired out= type "
+            f"{out.dtype.scalar_name}"
+        )
+    if self.dtype is not out.dtype:
+        names = cpp_name(self.dtype), cpp_name(out.dtype)
+        raise RuntimeError(OUT_DTYPE_ERRORS["exact"].format("", "", *names))
+    return diag_embed.run_into_out(out, (self, diagonal, -2, -1))
+
+
 diag_embed = op(
     "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1)",
     _embed_diagonal,
     out=False,
+    out_node_class=make_undifferentiable_node_class("aten::diag_embed"),
     self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
 )
 diagonal_copy = op(
@@ -230,10 +252,15 @@ diagonal_copy = op(
     lambda a, *where: copy_array(diagonal_of_array(a, *where), contiguous_format),
     method=False,
     out="exact",
+    out_node_class=make_undifferentiable_node_class("aten::diagonal_copy"),
     backward="DiagonalBackward0_copy",
     self=find_diagonal_grad,
 )
-diag = op("diag(Tensor self, int diagonal=0)", composite(_diagonal_or_matrix), out="exact")
+diag = op(
+    "diag(Tensor self, int diagonal=0)",
+    composite(_diagonal_or_matrix, into_out=_write_diagonal_or_matrix),
+    out=True,
+)
 op(
     "diagflat(Tensor self, int offset=0)",
     composite(lambda self, offset: diag(view(self.contiguous(), (-1,)), offset)),

@@ -128,6 +128,7 @@ class Op:
     `node_class`: the class of its nodes, None if PyTorch records nothing. `inputs`: positions of
     the parameters that have an edge in the node. `numbers`, `has_hidden_form`: as for `op`.
     `out_error`: PyTorch's error for an `out` of another dtype, empty if the result is converted.
+    `out_node_class`: as for `op`.
     """
 
     def __init__(
@@ -140,9 +141,11 @@ class Op:
         numbers: bool,
         has_hidden_form: bool,
         out_error: str,
+        out_node_class: Any,
     ) -> None:
         self.schema, self.kernel, self.node_class, self.inputs = schema, kernel, node_class, inputs
         self.numbers, self.has_hidden_form, self.out_error = numbers, has_hidden_form, out_error
+        self.out_node_class = out_node_class
         self.name, self.defaults = schema.name, schema.defaults
         self.has_several_results = schema.has_several_results
         self.result_type = result_type_of(schema)
@@ -424,11 +427,11 @@ class Op:
         RuntimeError if anything requires grad, or if PyTorch does not convert the result to the
         dtype of `out`.
         """
-        if self.schema.is_factory:
+        if self.schema.is_factory or self.kernel.writes_out:
             return self.kernel.run_into_out(out, values)
         outs = tuple(out) if type(out) in (tuple, list) else (out,)
         inputs = self.tensors_of(values)
-        self._check_out_unrecorded(outs, inputs)
+        node = self._begin_recording_out(outs, inputs)
         if self.kernel.in_dtype_of_out and "dtype" in self.schema.names:
             values = self._with_dtype_of_out(values, out.dtype)
         results = self._compute_for_out(out, values, inputs)
@@ -439,20 +442,31 @@ class Op:
         for one_out, data in zip(outs, results, strict=True):
             self._check_out_dtype(one_out, BY_NUM[data.dtype.num])
         keeps_strides = self.kernel.lays_out(*arrays_of(values))
+        # Where PyTorch records `out=`, it computes the result before it copies that into `out`, which
+        # then may overlap with what it was computed of.
+        sources = inputs if self.out_node_class is None else []
         for one_out, data in zip(outs, results, strict=True):
-            write_out(one_out, data, inputs, keeps_strides)
+            write_out(one_out, data, sources, keeps_strides)
+        if node is not None:
+            node._note_gradient_specs(out)
+            rebase_history(out, node)
         return out if len(results) == 1 else result_type_of(self.schema, "_out")(outs)
 
-    def _check_out_unrecorded(self, outs: tuple, inputs: list) -> None:
-        """Raise PyTorch's RuntimeError if the operation would have to be recorded."""
+    def _begin_recording_out(self, outs: tuple, inputs: list) -> Any:
+        """Return the node of a call with `out=`; None if it is not to be recorded.
+
+        RuntimeError if it would have to be, as PyTorch records few of these, and none into a leaf.
+        """
         has_formulas = self.node_class is not None and bool(self.node_class._formulas)
         is_recorded = has_formulas or self.kernel.kind == "composite"
-        if (
-            is_recorded
-            and MODES.here.is_recording
-            and any([needs_grad(t) for t in (*outs, *inputs)])
-        ):
+        operands = (*inputs, *outs)
+        if not (is_recorded and MODES.here.is_recording and any(map(needs_grad, operands))):
+            return None
+        if self.out_node_class is None:
             raise RuntimeError(_OUT_RECORDED.format(self.name))
+        if any(needs_grad(t) and t.is_leaf for t in outs):
+            raise RuntimeError(_OUT_RECORDED.format(f"aten::{self.name}"))
+        return self.out_node_class(tuple([gradient_edge(t) for t in operands]))
 
     def _with_dtype_of_out(self, values: tuple, d: dtype) -> tuple:
         """Return the arguments with the dtype of `out` as the one to compute in."""
@@ -599,6 +613,7 @@ def op(
     also: tuple[str, ...] = (),
     readers: dict[str, Callable] | None = None,
     node_class: Any = None,
+    out_node_class: Any = None,
     has_hidden_form: bool = False,
     **formulas: Callable | None,
 ) -> Op:
@@ -616,6 +631,7 @@ def op(
     `readers`: by the name of a saved value that is neither an argument nor a fact of one as
     `self_sym_sizes`: a function that reads it off a call's arguments.
     `node_class`: the class of its nodes, where that is not made of formulas.
+    `out_node_class`: that of a call with `out=`, where PyTorch records it, without a derivative.
     `has_hidden_form`: PyTorch's parser has a deprecated form, too, as `add(Number alpha, Tensor
     other)`. tinytorch has it not; but a call that does not fit gets the error for several forms.
     `formulas`: by the name of an input, its gradient; None for an input that has an edge and no
@@ -632,7 +648,15 @@ def op(
         _nodes_declared[parsed.name] = _nodes_declared.get(parsed.name, 0) + 1
     out_error = OUT_DTYPE_ERRORS.get(out, out) if isinstance(out, str) else ""
     declared = Op(
-        parsed, kernel, node_class, inputs, readers or {}, numbers, has_hidden_form, out_error
+        parsed,
+        kernel,
+        node_class,
+        inputs,
+        readers or {},
+        numbers,
+        has_hidden_form,
+        out_error,
+        out_node_class,
     )
     OPS.append(declared)
     if in_place is None:

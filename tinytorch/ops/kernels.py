@@ -103,6 +103,8 @@ class Kernel:
     kind = "fresh"
     # True if it computes in the dtype of `out=`, if no other is asked for
     in_dtype_of_out = False
+    # True if it has a `run_into_out` of its own, for calls with `out=`
+    writes_out = False
 
     def __init__(self, function: Callable, is_copy: bool = False) -> None:
         self.function = function
@@ -325,15 +327,24 @@ class write(Kernel):
 class composite(Kernel):
     """`function(...)` is made of other operations.
 
-    It gets what the caller gave, and has no history of its own.
+    It gets what the caller gave, and has no history of its own. `into_out(out, ...)` is called in
+    its place where the caller gave an `out=` that another operation writes to.
     """
 
     kind = "composite"
 
-    def __init__(self, function: Callable, lays_out: bool = False) -> None:
+    def __init__(
+        self, function: Callable, lays_out: bool = False, into_out: Callable | None = None
+    ) -> None:
         super().__init__(function)
         self._lays_out = lays_out
+        self._into_out = into_out
+        self.writes_out = into_out is not None
 
     def lays_out(self, *values: Any) -> bool:
         """Return True if the last of these operations is one that does."""
         return self._lays_out
+
+    def run_into_out(self, out: Any, values: tuple) -> Any:
+        """Have the result written into `out`, and return that."""
+        return self._into_out(out, *values)  # type: ignore[misc]

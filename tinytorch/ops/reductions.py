@@ -19,7 +19,19 @@ from .creation import new_zeros
 from .define import make_function_of, offer_member, op
 from .filling import written_zeros
 from .kernels import check_kernel, composite, row_major
-from .pointwise import divide, exp, isnan, maximum, minimum, mul, times
+from .pointwise import (
+    absolute,
+    divide,
+    exp,
+    isnan,
+    logical_or,
+    maximum,
+    minimum,
+    mul,
+    power,
+    sgn,
+    times,
+)
 from .sums import (
     count_reduced,
     expand,
@@ -256,25 +268,83 @@ _declare_extreme("min", np.minimum, np.argmin, minimum)
 
 
 def _vector_norm(a: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
-    """Return the root of the sum of squares over dimensions. RuntimeError for integers."""
-    d = BY_NUM[a.dtype.num] if dtype is None else dtype
-    if not d.is_floating_point:
+    """Return a norm over dimensions: the root of the sum of powers of what elements amount to.
+
+    RuntimeError for integers, and where there is no element and the order needs one.
+    """
+    own = BY_NUM[a.dtype.num]
+    if not own.is_floating_point:
         raise RuntimeError(
             "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-            f"{d.scalar_name}"
+            f"{own.scalar_name}"
         )
-    if ord != 2:
-        raise make_absence_error(f"a norm of order {ord}")
+    d = own if dtype is None else dtype
+    if not d.is_floating_point:
+        raise RuntimeError(
+            f"linalg.vector_norm: dtype should be floating point or complex, but got {d.scalar_name}"
+        )
+    if dtypes.promote_types(own, d) is not d:
+        raise RuntimeError(
+            f"linalg.vector_norm: the dtype of the input ({own.scalar_name}) should be convertible "
+            f"without narrowing to the specified dtype ({d.scalar_name})"
+        )
+    axes = wrap_dims(dim, a.ndim)
+    if (ord < 0 or ord == math.inf) and not a.size:
+        _check_norm_of_nothing(a.shape, ord, () if dim is None else dim, axes)
     a = a.astype(np.float32 if d is dtypes.float16 else d.np, copy=False)
-    return np.sqrt(np.add.reduce(a * a, wrap_dims(dim, a.ndim), keepdims=keepdim)).astype(
-        d.np, copy=False
+    return _reduce_to_norm(a, ord, axes, keepdim).astype(d.np, copy=False)
+
+
+def _check_norm_of_nothing(shape: tuple, ord: Any, dim: Any, axes: tuple) -> None:
+    """Raise torch's RuntimeError if a norm without an identity is that of no element."""
+    empty = [d for d in axes if not shape[d]]
+    if dim == ():
+        where_and_why = "an empty tensor because "
+    elif empty:
+        where_and_why = f"the dimension {empty[0]}because this dimension is empty and "
+    else:
+        return
+    raise RuntimeError(
+        f"linalg.vector_norm cannot compute the {ord:g} norm on {where_and_why}the operation does "
+        "not have an identity"
     )
 
 
-def _vector_norm_grad(grad: Any, self: Any, result: Any, dim: Any, keepdim: Any) -> Any:
-    """Return the gradient of a norm; where the norm is 0, its subgradient 0."""
+def _reduce_to_norm(a: np.ndarray, ord: Any, axes: tuple, keepdim: bool) -> Any:
+    if ord == 2:
+        return np.sqrt(np.add.reduce(a * a, axes, keepdims=keepdim))
+    if ord == 0:
+        return np.add.reduce(a != 0, axes, a.dtype, keepdims=keepdim)
+    sizes = np.abs(a)
+    if math.isinf(ord):
+        extreme = np.maximum if ord > 0 else np.minimum
+        return extreme.reduce(sizes, axes, keepdims=keepdim)
+    total = np.add.reduce(sizes if ord == 1 else sizes ** a.dtype.type(ord), axes, keepdims=keepdim)
+    return total if ord == 1 else total ** a.dtype.type(1 / ord)
+
+
+def _vector_norm_grad(grad: Any, self: Any, ord: Any, result: Any, dim: Any, keepdim: Any) -> Any:
+    """Return the gradient of a norm; where the norm is 0, its subgradient 0.
+
+    None for the number of elements that are not 0.
+    """
     grad, result = (restore_dims(t, dim, keepdim, self.shape) for t in (grad, result))
-    return mul(grad, masked_fill_(self / result, result == 0, 0))
+    if ord == 0:
+        return None
+    if ord == 2:
+        return mul(grad, masked_fill_(self / result, result == 0, 0))
+    sign, size = sgn(self), absolute(self)
+    if ord == 1:
+        return sign * grad
+    if math.isinf(ord):
+        # Of elements that are all the extreme, each has its share; what is nan is one of them.
+        is_extreme = logical_or(size == result, isnan(size))
+        return sign * (grad / sum_dims(is_extreme, dim, True) * is_extreme)
+    if ord < 1:
+        scaled = sign * masked_fill_(power(size, ord - 1), self == 0, 0)
+        return scaled * grad * power(result, 1 - ord)
+    scaled = sign * power(size, ord - 1) if ord < 2 else self * power(size, ord - 2)
+    return scaled * masked_fill_(grad / power(result, ord - 1), result == 0, 0)
 
 
 vector_norm = op(
@@ -284,7 +354,6 @@ vector_norm = op(
     method=False,
     function=False,
     out="exact",
-    also=("ord",),
     self=_vector_norm_grad,
 )
 _call_vector_norm = make_function_of(vector_norm, out=True)
@@ -298,10 +367,12 @@ def norm(
     out: Any = None,
     dtype: Any = None,
 ) -> Any:
-    """Return the square root of the sum of squares, of all elements or along dimensions.
+    """Return a norm of all elements or along dimensions, the root of the sum of squares if not told.
 
     RuntimeError for integers.
     """
+    if isinstance(p, str) and p != "fro":
+        raise make_absence_error(f"the norm {p!r}")
     return _call_vector_norm(
         input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out
     )
