@@ -292,7 +292,7 @@ def test_what_declarations_are_not_to_say_is_noticed(tmp_path: Path) -> None:
         "sin = op('sin(Tensor self)', np.sin, numbers=np, self=back, other=lambda grad: np.cos(grad), third=double)\n"
         "Tensor.sin = sin\n"
         "setattr(Tensor, 'cos', FUNCTIONS['cos'])\n"
-        "MODES.here = Tensor.shape\n",
+        "MODES.thread = Tensor.shape\n",
         encoding="utf-8",
     )
     assert guards.numpy_in_formulas(file, {"numbers"}) == [

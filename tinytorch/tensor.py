@@ -436,7 +436,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
             raise RuntimeError(
                 "only Tensors of floating point and complex dtype can require gradients"
             )
-        if value and self.is_inference() and not MODES.here.inference:
+        if value and self.is_inference() and not MODES.thread.inference:
             raise RuntimeError(
                 "Setting requires_grad=True on inference tensor outside InferenceMode "
                 "is not allowed."
@@ -541,7 +541,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
 
         RuntimeError for a view: detaching it would not detach its base.
         """
-        if MODES.here.inference:
+        if MODES.thread.inference:
             return self
         if self._view_meta is not None:
             raise RuntimeError(
@@ -690,7 +690,7 @@ def make_tensor_over(data: np.ndarray, device: device = CPU, version: int = 0) -
         keep_freed_memory()
     t = _new(Tensor)
     t._data = data
-    t._counter = InferenceCounter() if MODES.here.inference else VersionCounter(version)
+    t._counter = InferenceCounter() if MODES.thread.inference else VersionCounter(version)
     t._storage = t._edge = t._meta = t._view_meta = None
     if device is not CPU:
         t._materialize_storage().device = device

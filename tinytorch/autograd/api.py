@@ -38,7 +38,9 @@ def backward(
     Source: `torch.autograd.backward`.
     """
     targets = None if inputs is None else _check_inputs(inputs, "backward")
-    _run_engine(_as_tuple(tensors), grad_tensors, retain_graph, create_graph, targets, True)
+    _run_engine(
+        _as_tuple(tensors), grad_tensors, retain_graph, create_graph, targets, accumulate=True
+    )
 
 
 @refuse_keywords("only_inputs", "is_grads_batched")
@@ -65,7 +67,7 @@ def grad(
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     targets = _check_inputs(inputs, "grad")
     gradients = _run_engine(
-        _as_tuple(outputs), grad_outputs, retain_graph, create_graph, targets, False
+        _as_tuple(outputs), grad_outputs, retain_graph, create_graph, targets, accumulate=False
     )
     for i, gradient in enumerate(gradients):
         if gradient is None and not allow_unused:
@@ -175,16 +177,16 @@ def _check_inputs(inputs: Any, function: str) -> tuple:
 
 def _make_start_gradients(outputs: tuple, grads: Any) -> list:
     """Return the gradients to start from: given ones checked, for scalars without one a 1."""
-    given = (None,) * len(outputs) if grads is None else _as_tuple(grads)
+    grads = (None,) * len(outputs) if grads is None else _as_tuple(grads)
     starts: list[Tensor | None] = []
-    for output, gradient in zip(outputs, given, strict=False):
+    for output, gradient in zip(outputs, grads, strict=False):
         if not isinstance(output, Tensor):
             raise AssertionError("Expected output to be a torch.Tensor")
         if isinstance(gradient, Tensor):
             if gradient.shape != output.shape:
                 # `index` compares tensors by value, and fails in the same cases as PyTorch's does.
                 raise RuntimeError(
-                    f"Mismatch in shape: grad_output[{given.index(gradient)}] has a shape of "
+                    f"Mismatch in shape: grad_output[{grads.index(gradient)}] has a shape of "
                     f"{gradient.shape} and output[{outputs.index(output)}] has a shape of {output.shape}."
                 )
             starts.append(gradient)

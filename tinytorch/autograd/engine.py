@@ -146,50 +146,54 @@ class GraphTask:
 
     def run(self, output_nr: int, gradient: Any) -> None:
         """Walk from an output of the root with its gradient; restore the thread's modes."""
-        here = MODES.here
+        thread = MODES.thread
         grad_before, node_before, backward_nr_before = (
-            here.is_recording,
-            here.node,
-            here.backward_nr,
+            thread.is_recording,
+            thread.node,
+            thread.backward_nr,
         )
-        hooks_before, errors_before = here.saved_tensor_hooks, here.user_errors
+        hooks_before, errors_before = thread.saved_tensor_hooks, thread.user_errors
         arrived = GradientList.empty(self.root._output_count)
         # `empty` has set the state HELD_BY_OTHERS, which is right: the caller may hold the gradient.
         arrived[output_nr] = gradient
         try:  # Nothing is switched before: an interrupt may come between any two lines.
-            here.backward_nr = next(_BACKWARD_NUMBERS)
-            here.is_recording = not self.on_arrays
+            thread.backward_nr = next(_BACKWARD_NUMBERS)
+            thread.is_recording = not self.on_arrays
             if self.on_arrays:
                 # Formulas call NumPy itself, which is silenced once for all of them; code of users
                 # runs by `call_user`, which gives it the user's settings back.
-                here.user_errors = get_numpy_errors()
+                thread.user_errors = get_numpy_errors()
                 set_numpy_errors(IGNORED_ERRORS)
             self._push(self.root, arrived)
-            self._walk(here)
+            self._walk(thread)
         finally:
             # read again, as what a hook set by `np.seterr` stays set (see `call_user`)
-            user_errors = here.user_errors
-            here.user_errors, here.is_recording, here.node = errors_before, grad_before, node_before
-            here.backward_nr = backward_nr_before
+            user_errors = thread.user_errors
+            thread.user_errors, thread.is_recording, thread.node = (
+                errors_before,
+                grad_before,
+                node_before,
+            )
+            thread.backward_nr = backward_nr_before
             if self.on_arrays and user_errors is not None:
                 set_numpy_errors(user_errors)
-            if here.saved_tensor_hooks is not hooks_before:
+            if thread.saved_tensor_hooks is not hooks_before:
                 set_saved_tensor_hooks(hooks_before)
             for warning in self.warnings:
                 warn_in_torch(*warning)
 
     # the walk -------------------------------------------------------------------------------------
 
-    def _walk(self, here: Any) -> None:
+    def _walk(self, thread: Any) -> None:
         """Run nodes until none is ready."""
-        ready, hooks_at_start, node = self.ready, here.saved_tensor_hooks, self.root
+        ready, hooks_at_start, node = self.ready, thread.saved_tensor_hooks, self.root
         captures = self.captures
         try:
             while ready:
                 _, _, node, arrived = heappop(ready)
                 # Hooks of the node before may have switched modes.
-                here.node, here.is_recording = node, not self.on_arrays
-                if here.saved_tensor_hooks is not hooks_at_start:
+                thread.node, thread.is_recording = node, not self.on_arrays
+                if thread.saved_tensor_hooks is not hooks_at_start:
                     set_saved_tensor_hooks(hooks_at_start)
                 if node._ends_graph:
                     self._settle_states(arrived)
@@ -205,8 +209,8 @@ class GraphTask:
                     if arrived is None:
                         continue
                 outputs = self._call_backward(node, arrived)
-                here.is_recording = not self.on_arrays
-                self._route(here, node, arrived, outputs)
+                thread.is_recording = not self.on_arrays
+                self._route(thread, node, arrived, outputs)
                 # The next node runs before `outputs` is set anew. Those that were summed to
                 # the shape of their edge are of no more use: with one large array more the peak of
                 # a chain of products that broadcast was a third higher.
@@ -252,9 +256,10 @@ class GraphTask:
         """Return the gradients for a node's inputs, after posthooks; free what it saved."""
         on_arrays = self.on_arrays
         try:
-            if self.to_visit is None or self._is_asked(node):
+            if self.to_visit is None or self._has_wanted_input(node):
                 outputs = node._apply(arrived, on_arrays)
             else:
+                # It raises if a saved tensor was freed or written to, as PyTorch does there.
                 read_saved(node, on_arrays)
                 outputs = [None] * len(node._edges)
         except ValueError:
@@ -280,11 +285,11 @@ class GraphTask:
             check_for_nan(node, outputs)
         return outputs
 
-    def _is_asked(self, node: Any) -> bool:
-        """Return True if a node has to compute gradients where only some are wanted.
+    def _has_wanted_input(self, node: Any) -> bool:
+        """Return True if the gradient of an input of this node is wanted, or all are computed at once.
 
-        With `inputs=` a target that has no other one below runs only to be asked for what it saved:
-        its formulas, which may raise, are left out.
+        With `inputs=` the walk may end at a node whose own gradient is wanted, and none below it. Of
+        such a node PyTorch reads what it saved and runs no formula, which might raise.
         """
         visited: Any = self.to_visit
         if not node._formulas or node._has_one_formula:
@@ -320,7 +325,7 @@ class GraphTask:
 
     # along the edges ------------------------------------------------------------------------------
 
-    def _route(self, here: Any, node: Any, arrived: GradientList, outputs: list) -> None:
+    def _route(self, thread: Any, node: Any, arrived: GradientList, outputs: list) -> None:
         """Send the gradients that a node computed along its edges, in the order of its inputs."""
         to_visit = self.to_visit
         for index, edge in enumerate(node._edges):
@@ -330,6 +335,7 @@ class GraphTask:
             self.dependencies[target] = missing = self.dependencies[target] - 1
             if to_visit is not None and target not in to_visit:
                 continue
+            # None has no state of its own; this one allows nothing, whoever reads it.
             gradient, state = outputs[index], HELD_BY_OTHERS
             if gradient is not None:
                 gradient, state = fit_output(node, arrived, outputs, index)
@@ -343,7 +349,7 @@ class GraphTask:
                     outputs[index] = None
                     self._finish_leaf(target, GradientList((gradient,), [state]))
                     # Hooks may have switched it.
-                    here.is_recording = not self.on_arrays
+                    thread.is_recording = not self.on_arrays
                 else:
                     self._push(target, GradientList((gradient,), [state]))
                 continue

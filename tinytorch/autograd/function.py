@@ -266,7 +266,7 @@ class Function(metaclass=FunctionMeta):
             bound = inspect.signature(cls.forward).bind(*inputs)
             bound.apply_defaults()
             inputs = bound.args
-        is_recorded = MODES.here.is_recording and any(
+        is_recorded = MODES.thread.is_recording and any(
             isinstance(x, Tensor) and needs_grad(x) for x in inputs
         )
         ctx = cls._backward_cls(inputs, is_recorded)
@@ -425,7 +425,8 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
         with no_grad():
             outputs = fn(ctx, *args)
         if not (
-            MODES.here.is_recording and any(isinstance(a, Tensor) and a.requires_grad for a in args)
+            MODES.thread.is_recording
+            and any(isinstance(a, Tensor) and a.requires_grad for a in args)
         ):
             return outputs
         if not isinstance(outputs, tuple):

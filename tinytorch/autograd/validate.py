@@ -58,8 +58,8 @@ def fit_output(
 ) -> tuple[Any, GradientState]:
     """Return a gradient that a node computed, brought to what its edge expects, and its state.
 
-    The state is what `outputs` says; else that of the array which it is or looks at; else of a new
-    one.
+    If `outputs` is a GradientList, that has the state. Else the gradient has the state of the array
+    that arrived, if it is that array or a view of it; if it is neither, that of a new array.
 
     RuntimeError, in PyTorch's words, if the shape does not fit.
     """

@@ -70,11 +70,11 @@ def mark_as_view(view: Any, source: Any, creation: int | None = None) -> None:
     if counter.is_inference:
         return  # nothing is ever recorded about inference tensors, so they have no bases
     if creation is None:
-        here = MODES.here
+        thread = MODES.thread
         creation = NO_GRAD
-        if here.is_recording:
+        if thread.is_recording:
             creation = DEFAULT
-        elif here.inference:
+        elif thread.inference:
             creation = INFERENCE
     if source._view_meta is None:
         view._view_meta = (source, counter.version, creation)
@@ -146,7 +146,7 @@ _WHY_FORBIDDEN = {
 
 def check_inplace(t: Any) -> None:
     """Raise torch's error if `t` may not be written to in place while grad mode is on."""
-    if not MODES.here.is_recording:
+    if not MODES.thread.is_recording:
         return
     if t._view_meta is not None:
         check_view(t)

@@ -68,9 +68,9 @@ class ThreadState:
 
 
 class Modes(threading.local):
-    """The modes in effect: `here` are those of the thread that reads it.
+    """The modes in effect: `thread` are those of the thread that reads it.
 
-    Reading `here` is slow, so functions read it once.
+    Reading `thread` is slow, so functions read it once.
     """
 
     # These two are set on the class: as in torch, anomaly mode is one for all threads.
@@ -78,7 +78,7 @@ class Modes(threading.local):
     check_nan = True
 
     def __init__(self) -> None:
-        self.here = ThreadState()
+        self.thread = ThreadState()
 
 
 MODES = Modes()
@@ -101,15 +101,15 @@ def call_user(function: Callable, *args: Any) -> Any:
 
     What the function sets by `np.seterr` stays set after backward, as with torch.
     """
-    here = MODES.here
-    errors, here.user_errors = here.user_errors, None
+    thread = MODES.thread
+    errors, thread.user_errors = thread.user_errors, None
     if errors is None:
         return function(*args)
     try:
         set_numpy_errors(errors)
         return function(*args)
     finally:
-        here.user_errors = get_numpy_errors()
+        thread.user_errors = get_numpy_errors()
         set_numpy_errors(IGNORED_ERRORS)
 
 
@@ -148,18 +148,18 @@ class ModeSwitch(ContextDecorator):
         return super().__call__(function)
 
     def __enter__(self) -> None:
-        here = MODES.here
-        self._outer = here.is_recording, here.inference, here.grad_requested
+        thread = MODES.thread
+        self._outer = thread.is_recording, thread.inference, thread.grad_requested
         self._switch_mode()
 
     def __exit__(self, *exc: object) -> None:
-        here = MODES.here
-        here.is_recording, here.inference, here.grad_requested = self._outer
+        thread = MODES.thread
+        thread.is_recording, thread.inference, thread.grad_requested = self._outer
 
     def _switch_mode(self) -> None:
-        here = MODES.here
-        here.grad_requested = self.mode
-        here.is_recording = self.mode and not here.inference
+        thread = MODES.thread
+        thread.grad_requested = self.mode
+        thread.is_recording = self.mode and not thread.inference
 
 
 def _switch_in_generator(switch: ModeSwitch, function: Callable) -> Callable:
@@ -266,9 +266,9 @@ class inference_mode(ModeSwitch):
         return type(self)(self.mode)
 
     def _switch_mode(self) -> None:
-        here = MODES.here
-        here.inference = self.mode
-        here.is_recording = here.grad_requested = not self.mode
+        thread = MODES.thread
+        thread.inference = self.mode
+        thread.is_recording = thread.grad_requested = not self.mode
 
 
 for _switch in (no_grad, enable_grad, set_grad_enabled, inference_mode):
@@ -277,13 +277,13 @@ for _switch in (no_grad, enable_grad, set_grad_enabled, inference_mode):
 
 def is_grad_enabled() -> bool:
     """Return True if grad mode is on. Within inference mode nothing is recorded even so."""
-    here = MODES.here
-    return here.grad_requested if here.inference else here.is_recording
+    thread = MODES.thread
+    return thread.grad_requested if thread.inference else thread.is_recording
 
 
 def is_inference_mode_enabled() -> bool:
     """Return True inside of inference mode."""
-    return MODES.here.inference
+    return MODES.thread.inference
 
 
 # values that leave the graph -------------------------------------------------------------------

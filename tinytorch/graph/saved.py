@@ -42,9 +42,9 @@ _new = object.__new__
 
 def set_saved_tensor_hooks(pairs: tuple) -> None:
     """Set this thread's active pairs of pack hook and unpack hook, the innermost last."""
-    here = MODES.here
-    here.saved_tensor_hooks = pairs
-    (THREADS_WITH_HOOKS.add if pairs else THREADS_WITH_HOOKS.discard)(id(here))
+    thread = MODES.thread
+    thread.saved_tensor_hooks = pairs
+    (THREADS_WITH_HOOKS.add if pairs else THREADS_WITH_HOOKS.discard)(id(thread))
 
 
 # the entries of a node -------------------------------------------------------------------------
@@ -78,7 +78,7 @@ class PackedTensor(NamedTuple):
 
 
 # Value of a `PackedTensor` whose pack hook has not returned: it may raise.
-_UNPACKED: Any = object()
+_NOT_PACKED_YET: Any = object()
 _NOT_GIVEN: Any = object()
 
 
@@ -116,11 +116,12 @@ class SavedTensor(Saved):
         """
         tensor = self.tensor
         if tensor is not None:
-            detached = 0 if tensor._meta is None else tensor._meta.detached_at
+            # Nodes with a lower number saved it before `detach_()` was called on it.
+            detached_at = 0 if tensor._meta is None else tensor._meta.detached_at
             # The usual case. It is worth a branch, as it takes a third of the time of `unpack`.
-            if on_arrays and not detached and self.saved_version == tensor._counter.version:
+            if on_arrays and not detached_at and self.saved_version == tensor._counter.version:
                 return tensor._data
-            if self.output_nr is None and node._sequence_number < detached:
+            if self.output_nr is None and node._sequence_number < detached_at:
                 raise RuntimeError(DETACHED_MESSAGE)
         tensor = self.unpack(node)
         return tensor._data if on_arrays and tensor is not None else tensor
@@ -153,6 +154,7 @@ class SavedTensor(Saved):
         return as_output(tensor, node, self.output_nr)
 
     def _has_lost_history(self, node: Any) -> bool:
+        """Return True if what is saved is no longer where it was in the graph."""
         if self.output_nr is not None:
             return bool(self.tensor._data.dtype.kind == "f")  # indices have no history to lose
         meta = self.tensor._meta
@@ -205,16 +207,16 @@ class SavedTensor(Saved):
         if tensor.grad_fn is not None:
             edge = tensor._edge
         # If the pack hook raises, torch calls the unpack hook with nothing.
-        packed = PackedTensor(_UNPACKED, unpack_hook, edge, needs_grad(tensor))
+        packed = PackedTensor(_NOT_PACKED_YET, unpack_hook, edge, needs_grad(tensor))
         self.packed = packed
         version = tensor._counter.version
-        here = MODES.here
-        here.packing = self
+        thread = MODES.thread
+        thread.packing = self
         try:
             with no_grad():
                 self.packed = packed._replace(value=call_user(pack_hook, shown))
         finally:
-            here.packing = None
+            thread.packing = None
         if tensor._counter.version != version:
             raise RuntimeError(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided "
@@ -226,7 +228,7 @@ class SavedTensor(Saved):
     def _unpack_by_hook(self, node: Any) -> Any:
         """Return the tensor that the unpack hook gives, at the place that it had in the graph."""
         packed: Any = self.packed
-        arguments = () if packed.value is _UNPACKED else (packed.value,)
+        arguments = () if packed.value is _NOT_PACKED_YET else (packed.value,)
         tensor = call_user(packed.unpack_hook, *arguments)
         if not isinstance(tensor, TensorBase):
             raise TypeError(
@@ -327,7 +329,7 @@ def save_tensor(tensor: TensorBase) -> SavedTensor:
     saved.tensor = tensor
     saved.saved_version = tensor._counter.version
     saved.output_nr = saved.packed = saved.node = None
-    if THREADS_WITH_HOOKS and (pairs := MODES.here.saved_tensor_hooks):
+    if THREADS_WITH_HOOKS and (pairs := MODES.thread.saved_tensor_hooks):
         saved.pack(pairs[-1], tensor)
     return saved
 
@@ -349,11 +351,11 @@ def save_result(result: TensorBase, output_nr: int = 0) -> SavedTensor:
     alias = result._alias()
     if result._view_meta is not None:
         # It was written to in place. Its `grad_fn` is that of a view, and not the node that saves
-        # it.
+        # it: `grad_fn_shown` reads it from here.
         alias.source = weakref.ref(result._edge[0])  # type: ignore[attr-defined]
     saved = SavedTensor(alias)
     saved.output_nr = output_nr
-    if THREADS_WITH_HOOKS and (pairs := MODES.here.saved_tensor_hooks):
+    if THREADS_WITH_HOOKS and (pairs := MODES.thread.saved_tensor_hooks):
         saved.pack(pairs[-1], result)
     return saved
 
@@ -385,19 +387,20 @@ def as_output(tensor: Any, node: Any, output_nr: int) -> Any:
     """Return an alias of a saved result, which is the output of its node again."""
     alias = tensor._alias()
     if tensor._data.dtype.kind == "f":  # the indices of `max` have no history
-        alias._edge = (source_shown(node, tensor), output_nr)
+        alias._edge = (grad_fn_shown(node, tensor), output_nr)
     return alias
 
 
-def source_shown(node: Any, tensor: Any) -> Any:
+def grad_fn_shown(node: Any, tensor: Any) -> Any:
     """Return the `grad_fn` that torch shows for a saved result of `node`."""
+    # `save_result` sets `source`, and nothing else sets an attribute on such an alias.
     return (tensor.__dict__ and tensor.source()) or node
 
 
 def describe_stale(node: Any, tensor: Any, saved_version: int | None, output_nr: int | None) -> str:
     """Return torch's error for a saved tensor that was written to since it was saved."""
     if output_nr is not None:
-        grad_fn, number = source_shown(node, tensor), output_nr
+        grad_fn, number = grad_fn_shown(node, tensor), output_nr
     else:
         grad_fn = tensor.grad_fn
         number = 0  # torch says 0 for any input, whichever output of its node it is
@@ -468,7 +471,9 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
-        set_saved_tensor_hooks((*MODES.here.saved_tensor_hooks, (self.pack_hook, self.unpack_hook)))
+        set_saved_tensor_hooks(
+            (*MODES.thread.saved_tensor_hooks, (self.pack_hook, self.unpack_hook))
+        )
 
     def __exit__(self, *exc: object) -> None:
-        set_saved_tensor_hooks(MODES.here.saved_tensor_hooks[:-1])
+        set_saved_tensor_hooks(MODES.thread.saved_tensor_hooks[:-1])

@@ -77,7 +77,7 @@ class InferenceCounter(VersionCounter):
         """Raise torch's RuntimeError outside of inference mode; inside, nothing is counted."""
         # torch counts after it has written. So the memory is already changed when this is raised,
         # here as there.
-        if not MODES.here.inference:
+        if not MODES.thread.inference:
             raise RuntimeError(
                 "Inplace update to inference tensor outside InferenceMode is not "
                 "allowed.You can make a clone to get a normal tensor before doing inplace "
@@ -97,7 +97,7 @@ class InferenceCounter(VersionCounter):
 
         Outside of inference mode torch makes one that counts writes.
         """
-        return self if MODES.here.inference else DetachedInferenceCounter()
+        return self if MODES.thread.inference else DetachedInferenceCounter()
 
 
 class DetachedInferenceCounter(InferenceCounter):

@@ -37,7 +37,7 @@ from .copies import clone, contiguous_format, convert_grad, preserve_format
 from .creation import new_ones, new_zeros, number_array, ones_like, zeros_like
 from .define import op
 from .filling import written_zeros
-from .kernels import EVERY, check_kernel, composite, write
+from .kernels import ALL_LETTERS, check_kernel, composite, write
 from .pointwise import bitwise_and, eq, scale_grad
 from .sums import expand, sum_all
 from .views import array_of, flatten, reshape, squeeze, unsqueeze, view
@@ -196,10 +196,10 @@ def _check_copied(a: np.ndarray, d: int, index: np.ndarray, source: np.ndarray) 
         )
     ours, theirs = (x.shape[:d] + x.shape[d + 1 :] for x in (a, source))
     if ours != theirs:
-        here, there = (" ".join(map(str, sizes)) for sizes in (ours, theirs))
+        own_sizes, their_sizes = (" ".join(map(str, sizes)) for sizes in (ours, theirs))
         raise RuntimeError(
             "index_copy_(): Source/destination tensor must have same slice shapes. Destination "
-            f"slice shape: {here} at dimension {d} and source slice shape: {there} at dimension 0."
+            f"slice shape: {own_sizes} at dimension {d} and source slice shape: {their_sizes} at dimension 0."
         )
     if source.ndim and index.size != source.shape[d]:
         raise IndexError(
@@ -506,7 +506,7 @@ def _reduce_scattered(
     if where_to is None:
         return
     check_kernel(
-        a.dtype, "if" if reduce == "mean" else EVERY, "scatter_gather_tensor_cpu_reduce_mean"
+        a.dtype, "if" if reduce == "mean" else ALL_LETTERS, "scatter_gather_tensor_cpu_reduce_mean"
     )
     x, cells, values = where_to
     ufunc = _REDUCERS[reduce]

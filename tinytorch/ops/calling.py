@@ -101,11 +101,11 @@ class Overloads:
         called_by = "method" if method else "function"
         # No two overloads take the same types, so those whose tests of types are the cheapest are
         # tried first: the short ways.
-        quick = [op for op in ops if op.has_short_way]
+        with_short_way = [op for op in ops if op.has_short_way]
         others = [op for op in ops if not op.has_short_way]
         # Each call leaves what it does not take to the one before it. So the last one that is made,
-        # that of `quick[0]`, is tried first.
-        for op in reversed(quick + others):
+        # that of `with_short_way[0]`, is tried first.
+        for op in reversed(with_short_way + others):
             call = make_plain_call(op, call, called_by, self.in_place)
         call.__name__ = self.name
         call.__qualname__ = f"Tensor.{self.name}" if method else self.name
@@ -292,35 +292,37 @@ def make_reader(
     is_last = schema.positional_count == schema.required_count == sizes_at + 1
     if is_last and schema.params[sizes_at].is_sizes:
         return _make_reader_of_sizes(params[:-1], defaults[len(params) :])
-    ints = [i for i, p in enumerate(params) if int in p.plain_types and p.type.shown != "Device"]
-    count = len(params)
-    least = max(schema.required_count - first, 0)
+    int_positions = [
+        i for i, p in enumerate(params) if int in p.plain_types and p.type.shown != "Device"
+    ]
+    max_count = len(params)
+    min_count = max(schema.required_count - first, 0)
     plain_types = [p.plain_types for p in params]
     if numbers and len(schema.params) > 1:
         plain_types[1 - first] = plain_types[1 - first] | {float, int}
     # By combination of types, the positions of arguments whose type alone does not say that they
     # fit. Most programs call an operation in one or two ways.
-    doubtful: dict[tuple, list[int]] = {}
+    uncertain_positions: dict[tuple, list[int]] = {}
 
     def read(args: tuple) -> tuple | None:
         types = tuple(map(type, args))
-        positions = doubtful.get(types)
+        positions = uncertain_positions.get(types)
         if positions is None:
-            if not least <= len(args) <= count:
+            if not min_count <= len(args) <= max_count:
                 return None
             positions = [i for i, t in enumerate(types) if t not in plain_types[i]]
-        for i in ints:
+        for i in int_positions:
             if i < len(args) and type(args[i]) is int and not _LEAST <= args[i] <= _MOST:
                 return None
         if not positions:
-            doubtful[types] = positions
+            uncertain_positions[types] = positions
             return args + defaults[len(args) :]
         values = list(args)
         for i in positions:
             values[i] = _read_plain(params[i], args[i])
             if values[i] is REQUIRED:
                 return None
-        doubtful[types] = positions
+        uncertain_positions[types] = positions
         return (*values, *defaults[len(args) :])
 
     return read
@@ -498,7 +500,8 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     defaults = op.defaults[1:]
     has_required = REQUIRED in defaults
     read = make_reader(op.schema, False, first=1, sizes_at=sizes_at)
-    record, save, saved = make_recorder(op), make_saver(op), find_constant_saved_values(op)
+    record, save = make_recorder(op), make_saver(op)
+    constant_values = find_constant_saved_values(op)
 
     def call(x: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if named or not isinstance(x, Tensor):
@@ -514,7 +517,7 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             return run(x, *rest)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, *rest)
-        here = MODES.here
+        thread = MODES.thread
         a = x._data
         try:
             if is_copy:
@@ -522,7 +525,9 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
                 data = compute(a, *rest)
             elif a.dtype.num in direct_nums:
                 data = (
-                    here.run_ufunc_silenced(function, a) if is_ufunc else run_silenced(function, a)
+                    thread.run_ufunc_silenced(function, a)
+                    if is_ufunc
+                    else run_silenced(function, a)
                 )
                 # in one dimension NumPy's strides are torch's
                 if data.ndim != 1 or not data.size:
@@ -536,19 +541,20 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
         out._data = data
         # Storage, view and meta data are made for the few tensors that are asked for them.
         out._storage = out._view_meta = out._edge = out._meta = None
-        if here.inference:
+        if thread.inference:
             out._counter = InferenceCounter()
         else:
             out._counter = counter = _new(VersionCounter)
             counter.version = 0
-        if record is not None and here.is_recording:
+        if record is not None and thread.is_recording:
             edge = x._edge
             # A leaf has no edge: the gradient flows to the leaf itself.
             if edge is None and x._meta is not None:
                 edge = (x, 0) if x._meta.requires_grad else None
             if edge is not None:
                 edges = (edge,)
-                record(out, edges, save((x, *rest), edges) if saved is None else saved)
+                values = save((x, *rest), edges) if constant_values is None else constant_values
+                record(out, edges, values)
         return out
 
     return call
@@ -557,7 +563,8 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
 def binary_call(op: Any, otherwise: Callable) -> Callable:
     """Make the short way of a ufunc of two tensors or a tensor and a number: `add`, `mul`, `lt`."""
     run = op.run
-    record, save, saved = make_recorder(op), make_saver_of_two(op), find_constant_saved_values(op)
+    record, save = make_recorder(op), make_saver_of_two(op)
+    constant_values = find_constant_saved_values(op)
     ufunc, direct_nums, takes_numbers = _ufunc_of(op), op.kernel.direct_dtype_nums, op.numbers
     defaults = op.defaults[2:]
 
@@ -582,9 +589,9 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
             return run(x, y, *defaults)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, y, *defaults)
-        here = MODES.here
+        thread = MODES.thread
         try:
-            data = here.run_ufunc_silenced(ufunc, a, b)
+            data = thread.run_ufunc_silenced(ufunc, a, b)
         except ValueError:
             record_failed_call(op, x, y, *defaults)
             raise broadcast_error(a.shape, b.shape) from None
@@ -595,12 +602,12 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
         out = _new(Tensor)
         out._data = data
         out._storage = out._view_meta = out._edge = out._meta = None
-        if here.inference:
+        if thread.inference:
             out._counter = InferenceCounter()
         else:
             out._counter = counter = _new(VersionCounter)
             counter.version = 0
-        if record is not None and here.is_recording:
+        if record is not None and thread.is_recording:
             edge = x._edge
             if edge is None and x._meta is not None:
                 edge = (x, 0) if x._meta.requires_grad else None
@@ -608,7 +615,9 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
             if is_pair and other_edge is None and y._meta is not None:
                 other_edge = (y, 0) if y._meta.requires_grad else None
             if edge is not None or other_edge is not None:
-                values = save(x, y, edge, other_edge) if saved is None else saved
+                values = constant_values
+                if values is None:
+                    values = save(x, y, edge, other_edge)
                 record(out, (edge, other_edge), values)
         return out
 
@@ -620,7 +629,7 @@ def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     run, compute = op.run, op.run_on_arrays
     # Not None: `has_short_way` takes only views that have a gradient.
     record: Any = make_recorder(op)
-    save, saved = make_saver(op), find_constant_saved_values(op)
+    save, constant_values = make_saver(op), find_constant_saved_values(op)
     defaults = op.defaults[1:]
     has_required = REQUIRED in defaults
     read = make_reader(op.schema, False, first=1, sizes_at=sizes_at)
@@ -638,7 +647,7 @@ def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
         is_recorded_view = view_meta is not None and needs_grad(x)
         if NODE_LISTENERS or GRAPH_EXIT_LISTENERS or counter.is_inference or is_recorded_view:
             return run(x, *rest)
-        here = MODES.here
+        thread = MODES.thread
         try:
             data = compute(x._data, *rest)
         except Exception:
@@ -651,17 +660,18 @@ def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
         out._edge = out._meta = None
         if view_meta is not None:
             mark_as_view(out, x)
-        elif here.is_recording:
+        elif thread.is_recording:
             out._view_meta = (x, counter.version, DEFAULT)
         else:
-            out._view_meta = (x, counter.version, INFERENCE if here.inference else NO_GRAD)
-        if here.is_recording:
+            out._view_meta = (x, counter.version, INFERENCE if thread.inference else NO_GRAD)
+        if thread.is_recording:
             edge = x._edge
             if edge is None and x._meta is not None:
                 edge = (x, 0) if x._meta.requires_grad else None
             if edge is not None:
                 edges = (edge,)
-                record(out, edges, save((x, *rest), edges) if saved is None else saved)
+                values = save((x, *rest), edges) if constant_values is None else constant_values
+                record(out, edges, values)
         return out
 
     return call
@@ -708,9 +718,9 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
             return run(x, y, *defaults)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, y, *defaults)
-        here = MODES.here
+        thread = MODES.thread
         node = None
-        if node_class is not None and here.is_recording:
+        if node_class is not None and thread.is_recording:
             edge = x._edge
             if edge is None and x._meta is not None:
                 edge = (x, 0) if x._meta.requires_grad else None
@@ -722,7 +732,7 @@ def in_place_call(op: Any, otherwise: Callable) -> Callable:
                 check_inplace(x)
                 edges = (edge, other_edge)
                 node = node_class(edges, save((x, y, *defaults), edges, is_write=True))
-        here.run_ufunc_silenced(ufunc, a, b, a)
+        thread.run_ufunc_silenced(ufunc, a, b, a)
         count_write(x)
         if node is not None:
             node._note_gradient_specs(x)

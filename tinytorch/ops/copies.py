@@ -106,7 +106,7 @@ def count_copy_of_inference(copy: Tensor, source: Tensor) -> Tensor:
     PyTorch counts a write to the copy of an inference tensor that is made outside of inference
     mode.
     """
-    if source._counter.is_inference and not MODES.here.inference:
+    if source._counter.is_inference and not MODES.thread.inference:
         copy._counter = VersionCounter(1)
     return copy
 
@@ -175,7 +175,7 @@ def _copy_into(self: Any, src: Any, non_blocking: bool = False) -> Any:
         src = make_tensor(np.asarray(src, dtypes.dtype_of_number(src).np), device_of(self))
     a, b, node = self._data, src._data, None
     # PyTorch records no copy into integers: `n.copy_(x)` leaves `n.grad_fn` None.
-    if a.dtype.kind == "f" and MODES.here.is_recording and (needs_grad(self) or needs_grad(src)):
+    if a.dtype.kind == "f" and MODES.thread.is_recording and (needs_grad(self) or needs_grad(src)):
         check_inplace(self)
         node = CopyBackwards((gradient_edge(self), gradient_edge(src)))
         node._source = (src.dtype, device_of(src))
@@ -247,16 +247,16 @@ def convert_tensor(
 
     It is the tensor itself if there is nothing to convert and no copy is asked for.
     """
-    a, here = self._data, device_of(self)
-    if not copy and (d is None or d.np == a.dtype) and (where is None or where is here):
+    a, own_device = self._data, device_of(self)
+    if not copy and (d is None or d.np == a.dtype) and (where is None or where is own_device):
         return self
     out = make_tensor_over(
         run_silenced(copy_array, a, memory_format, None if d is None else d.np),
-        here if where is None else where,
+        own_device if where is None else where,
     )
     if (
         not self._counter.is_inference
-        and MODES.here.is_recording
+        and MODES.thread.is_recording
         and out._data.dtype.kind == "f"
         and needs_grad(self)
     ):
@@ -370,7 +370,7 @@ def to_numpy(self: Tensor, force: bool = False) -> np.ndarray:
     """
     if force:
         self = convert_tensor(detach(self), None, CPU)
-    if MODES.here.is_recording and needs_grad(self):
+    if MODES.thread.is_recording and needs_grad(self):
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )

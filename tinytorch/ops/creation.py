@@ -76,7 +76,7 @@ class factory(composite):
 
     def run_into_out(self, out: Tensor, args: tuple) -> Tensor:
         """Write the numbers into `out`, which is resized if need be."""
-        if MODES.here.is_recording and needs_grad(out):
+        if MODES.thread.is_recording and needs_grad(out):
             raise RuntimeError(
                 f"{self.name}(): functions with out=... arguments don't support automatic "
                 "differentiation, but one of the arguments requires grad."

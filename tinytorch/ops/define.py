@@ -73,8 +73,8 @@ from .schema import Schema, is_number
 
 ndarray = np.ndarray
 
-# PyTorch's errors for an `out=` of another dtype than the result. Numbered are the result's dtype
-# and that of `out`, by their names in Python and as C++ has them.
+# PyTorch's errors for an `out=` of another dtype than the result. {0} is the dtype of the result
+# and {1} that of `out`, as tensors are named (`Float`); {2} and {3} are the same in C++ (`float`).
 OUT_DTYPE_ERRORS = {
     "exact": "Expected out tensor to have dtype {2}, but got {3} instead",
     "found": "Found dtype {1} but expected {0}",
@@ -226,14 +226,14 @@ class Op:
 
         `is_write`: the first argument is written to.
         """
-        here = MODES.here
-        if self.node_class is None or not here.is_recording:
+        thread = MODES.thread
+        if self.node_class is None or not thread.is_recording:
             # Not while a node of backward runs: what formulas compute is no step of the program's.
-            if GRAPH_EXIT_LISTENERS and here.node is None:
+            if GRAPH_EXIT_LISTENERS and thread.node is None:
                 operands = tensors[1:] if is_write else tensors
                 sources = [t for t in operands if needs_grad(t)]
                 for listener in GRAPH_EXIT_LISTENERS if sources else ():
-                    listener(self.name, sources, len(operands), here.is_recording)
+                    listener(self.name, sources, len(operands), thread.is_recording)
             return None
         for t in tensors:
             if needs_grad(t):
@@ -340,7 +340,7 @@ class Op:
             result = make_tensor(data, place)
         if node is not None:
             self.end_recording(node, result)
-        elif self.kernel.is_copy and values[0].is_inference() and not MODES.here.inference:
+        elif self.kernel.is_copy and values[0].is_inference() and not MODES.thread.inference:
             # PyTorch makes the copy of an inference tensor empty and writes to it, which counts.
             result._counter = VersionCounter(1)
         return result
@@ -351,7 +351,7 @@ class Op:
         node = self.begin_recording(values, [source])
         data = self.run_on_arrays(*arrays_of(values))
         views = [source._make_alias_of(a) for a in (data if self.has_several_results else (data,))]
-        creation = MULTI_OUTPUT if self.has_several_results and MODES.here.is_recording else None
+        creation = MULTI_OUTPUT if self.has_several_results and MODES.thread.is_recording else None
         # Without a node autograd does not know that it looks at the same memory.
         if self.node_class is not None:
             for t in views:
@@ -460,7 +460,7 @@ class Op:
         has_formulas = self.node_class is not None and bool(self.node_class._formulas)
         is_recorded = has_formulas or self.kernel.kind == "composite"
         operands = (*inputs, *outs)
-        if not (is_recorded and MODES.here.is_recording and any(map(needs_grad, operands))):
+        if not (is_recorded and MODES.thread.is_recording and any(map(needs_grad, operands))):
             return None
         if self.out_node_class is None:
             raise RuntimeError(_OUT_RECORDED.format(self.name))
@@ -622,7 +622,7 @@ def op(
     `aka`: other names.
     `numbers`: Python numbers stand for tensors, as in arithmetic.
     `in_place`: offer `name_`; by default for what is pointwise, gives no bools, and has a tensor as
-    its `self`. Without that there is neither `name_` nor a method.
+    its `self`. Where `self` is no tensor there is neither `name_` nor a method.
     `out`: offer `out=`; by default for what makes a result of its own. A text, or a key of
     OUT_DTYPE_ERRORS, is the error for another dtype; else the result is converted.
     `operator`: Python's, as in `__mul__`.

@@ -19,9 +19,9 @@ from ..base import strides as layout
 ndarray = np.ndarray
 HALF = np.dtype(np.float16)
 # All letters of `takes`: b for bool, i for integers, f for floats.
-EVERY = "bif"
+ALL_LETTERS = "bif"
 # By NumPy's number of a dtype (`dtype.num`), its letter of `takes`.
-LETTER = {n: d.np.kind.replace("u", "i") for n, d in dtypes.BY_NUM.items()}
+LETTER_OF_DTYPE = {n: d.np.kind.replace("u", "i") for n, d in dtypes.BY_NUM.items()}
 
 
 # operands -----------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def cannot_cast(d: dtypes.dtype, target: dtypes.dtype, in_c: bool = False) -> Ru
 
 def check_kernel(dtype: np.dtype, takes: str, stub: str) -> None:
     """Raise torch's NotImplementedError if it has no such kernel for this dtype."""
-    if LETTER[dtype.num] not in takes:
+    if LETTER_OF_DTYPE[dtype.num] not in takes:
         raise NotImplementedError(
             f"\"{stub}\" not implemented for '{dtypes.BY_NUM[dtype.num].scalar_name}'"
         )
@@ -150,8 +150,7 @@ class pointwise(Kernel):
     `to`: the dtype of the result: that of the operands ("keep"), "float" if that is no floating
     one, or "bool". `takes`: the dtypes of the operands, before they are made floats, for which
     torch has no error, of the letters b, i and f; `stub`: the name of the kernel in that error.
-    `check(a, b, ...)` looks at
-    the operands as they were given. `function_by_default`: what `function` is where the arguments
+    `check(a, b, ...)` looks at the operands as they were given. `function_by_default`: what `function` is where the arguments
     after the operands have their defaults. `in_c`: the error "can't be cast" names the dtype as
     C++ does (`int`), not as torch (`Int`).
 
@@ -170,7 +169,7 @@ class pointwise(Kernel):
         function: Callable,
         to: str = "keep",
         *,
-        takes: str = EVERY,
+        takes: str = ALL_LETTERS,
         stub: str = "",
         check: Callable | None = None,
         function_by_default: Callable | None = None,
@@ -182,9 +181,11 @@ class pointwise(Kernel):
         # NumPy's numbers of the dtypes for which the function is all that there is to do. Bools,
         # and integers of which floats are made, are converted first; float16 is computed in
         # float32.
-        quick = {*takes} - ({"b", "i"} if to == "float" else {"b"})
+        direct_letters = {*takes} - ({"b", "i"} if to == "float" else {"b"})
         self.direct_dtype_nums = {
-            n for n, d in dtypes.BY_NUM.items() if LETTER[n] in quick and d.np != HALF
+            n
+            for n, d in dtypes.BY_NUM.items()
+            if LETTER_OF_DTYPE[n] in direct_letters and d.np != HALF
         }
 
     def bind_schema(self, schema: Any) -> pointwise:
@@ -263,7 +264,7 @@ class pointwise(Kernel):
             into = dtypes.BY_NUM[target.dtype.num]
             if not dtypes.can_cast(d, into):
                 raise cannot_cast(d, into, self.in_c)
-        if LETTER[common.np.num] not in self.takes:
+        if LETTER_OF_DTYPE[common.np.num] not in self.takes:
             # of two errors torch raises that of the shapes
             shape_of_all(*[x for x in given if isinstance(x, ndarray)])
             check_kernel(common.np, self.takes, self.stub)

@@ -28,7 +28,7 @@ from .resizing import look_at_storage, resize_tensor
 def _resize(self: Tensor, size: tuple, memory_format: Any, by: Any = None) -> Tensor:
     # Inside inference mode autograd is not asked, nor outside where it knows none of the tensors.
     inference = self.is_inference() and (by is None or by.is_inference())
-    if needs_grad(self) and not MODES.here.inference and not inference:
+    if needs_grad(self) and not MODES.thread.inference and not inference:
         raise RuntimeError("cannot resize variables that require grad")
     if any(n < 0 for n in size) or math.prod(size) >= 1 << 63:
         raise RuntimeError("numel: integer multiplication overflow")
@@ -62,7 +62,7 @@ def _set(
             f"{cpp_name(self.dtype)}"
         )
     node = None
-    if MODES.here.is_recording and (needs_grad(self) or (tensor and needs_grad(source))):
+    if MODES.thread.is_recording and (needs_grad(self) or (tensor and needs_grad(source))):
         check_inplace(self)
         node = _NoBackward(())
         node._edges = tuple([gradient_edge(t) for t in (self, source) if isinstance(t, Tensor)])

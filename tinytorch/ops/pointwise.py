@@ -155,9 +155,10 @@ def _find_close(self: Any, other: Any, rtol: float, atol: float, equal_nan: bool
         close |= self.isnan() & other.isnan()
     if rtol == atol == 0:
         return close
-    one = self.to(dtypes.get_default_dtype()) if self.dtype is dtypes.bool_ else self
-    two = other if is_floating else other.to(dtypes.get_default_dtype())
-    allowed, distance = (two * rtol).abs() + atol, (one - two).abs()
+    # Bools have no difference. Tolerances are floats, so `other` becomes one before they meet.
+    left = self.to(dtypes.get_default_dtype()) if self.dtype is dtypes.bool_ else self
+    right = other if is_floating else other.to(dtypes.get_default_dtype())
+    allowed, distance = (right * rtol).abs() + atol, (left - right).abs()
     # An infinite distance is never close, not even with an infinite tolerance.
     close |= distance.isfinite() & (distance <= allowed)
     return close
@@ -182,9 +183,9 @@ op(
 # what dtype operands meet in ----------------------------------------------------------------------
 
 
-def _result_type(one: Any, other: Any) -> dtypes.dtype:
+def _result_type(left: Any, right: Any) -> dtypes.dtype:
     """Return the dtype that two tensors or numbers meet in."""
-    return result_dtype(*[x._data if isinstance(x, Tensor) else x for x in (one, other)])
+    return result_dtype(*[x._data if isinstance(x, Tensor) else x for x in (left, right)])
 
 
 for _operands in (
@@ -833,9 +834,9 @@ def _check_bound_tensors(a: Any, *bounds: Any) -> None:
 def _check_bounds(a: Any, *bounds: Any) -> None:
     """Raise torch's RuntimeError for bounds that are numbers and do not fit the dtype."""
     _check_any_bound(a, *bounds)
-    given = [x for x in bounds if x is not None]
-    d = result_dtype(a, *given)
-    for x in given:
+    numbers = [x for x in bounds if x is not None]
+    d = result_dtype(a, *numbers)
+    for x in numbers:
         dtypes.check_range(x, d, in_c=True)
 
 

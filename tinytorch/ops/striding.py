@@ -28,7 +28,7 @@ def stride_array(
     RuntimeError if the memory is too small.
     """
     whole, n = memory_owner(a), a.itemsize
-    room, here = whole.nbytes, 0 if whole is a else address_of(a) - address_of(whole)
+    room, own_offset = whole.nbytes, 0 if whole is a else address_of(a) - address_of(whole)
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(s < 0 for s in stride):
@@ -41,7 +41,7 @@ def stride_array(
             f"Storage size calculation overflowed with sizes={list(size)} and "
             f"strides={list(stride)}"
         )
-    offset = here // n if storage_offset is None else storage_offset
+    offset = own_offset // n if storage_offset is None else storage_offset
     if offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     steps = tuple([s * n for s in stride])
@@ -52,7 +52,7 @@ def stride_array(
             f"{offset}, and itemsize {n} requiring a storage size of {need} are out of bounds "
             f"for storage of size {room}"
         )
-    return restride_array(a, size, steps, offset * n - here)
+    return restride_array(a, size, steps, offset * n - own_offset)
 
 
 def _drop_trivial_dims(shape: tuple, stride: tuple, repeats: bool = False) -> tuple[tuple, tuple]:

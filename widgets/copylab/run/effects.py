@@ -132,8 +132,8 @@ class Effects:
         self._replaced.append((owner, name, original, stand_in))
 
     def _is_doing_of_program(self) -> bool:
-        here = threading.get_ident()
-        return not self._busy() if here == self._thread else here not in self._threads
+        ident = threading.get_ident()
+        return not self._busy() if ident == self._thread else ident not in self._threads
 
     def report(self) -> EffectsReport:
         """Return what was noted, as plain data."""
@@ -247,7 +247,7 @@ def _list_settings_of_engine(engine: Any) -> Iterator[Setting]:
     if engine.__name__ == "tinytorch":
         yield Setting(
             gettext_noop("hooks on saved tensors"),
-            lambda: MODES.here.saved_tensor_hooks,
+            lambda: MODES.thread.saved_tensor_hooks,
             set_saved_tensor_hooks,
         )
 

@@ -46,7 +46,7 @@ class TinyTorchHooks:
 
     def attach(self) -> None:
         """Call the watch for the saves of this thread, and the writes of all, from now on."""
-        set_saved_tensor_hooks((*MODES.here.saved_tensor_hooks, self.hooks))
+        set_saved_tensor_hooks((*MODES.thread.saved_tensor_hooks, self.hooks))
         if self.watch.is_entering_thread():
             WRITE_LISTENERS.append(self.report_write)
             STEP_LISTENERS.append(self.watch.record_step)
@@ -64,7 +64,7 @@ class TinyTorchHooks:
                 replacement.remove()
         if self.hooks is None:
             return  # already off
-        pairs = MODES.here.saved_tensor_hooks
+        pairs = MODES.thread.saved_tensor_hooks
         others = tuple(pair for pair in pairs if pair is not self.hooks)
         # A block of the program's own that began before the watch and ended inside of it has taken
         # the top of the stack, which was ours. Its own pair is left, and is taken here instead.
@@ -86,7 +86,7 @@ class TinyTorchHooks:
         """Return the `WatchedSave` of a tensor, which the node that saves it holds in its place."""
         if self.watch.ended:  # and its thread goes on
             self.detach()
-        output_nr = MODES.here.packing.output_nr
+        output_nr = MODES.thread.packing.output_nr
         is_output = output_nr is not None
         # A node that held its own result would be a cycle, which only the collector frees.
         tensor_to_hold = tensor.detach() if is_output else tensor
@@ -103,7 +103,7 @@ class TinyTorchHooks:
 
     def unpack(self, save: WatchedSave) -> Any:
         """Return the tensor that a node reads. Raises RuntimeError where backward raises."""
-        node, tensor = MODES.here.node, save.tensor
+        node, tensor = MODES.thread.node, save.tensor
         function = getattr(node, "fn", node)
         if node is not None and save.was_detached and not is_function_node(function):
             raise RuntimeError(DETACHED_MESSAGE)
@@ -113,12 +113,12 @@ class TinyTorchHooks:
             )
             if node is not None:
                 self.watch.report_stale_read(
-                    save, name_of_node(node), MODES.here.backward_nr, error
+                    save, name_of_node(node), MODES.thread.backward_nr, error
                 )
             raise error
         # Without a node, a user reads `grad_fn._saved_...`: that is no read of backward.
         if node is not None:
-            self.watch.check_read(save, lambda: node, MODES.here.backward_nr)
+            self.watch.check_read(save, lambda: node, MODES.thread.backward_nr)
         if THREADS_ON_SAVED_VALUES and threading.get_ident() in THREADS_ON_SAVED_VALUES:
             return save.make_saved_tensor()
         return tensor
