@@ -295,7 +295,6 @@ def make_reader(
     int_positions = [
         i for i, p in enumerate(params) if int in p.plain_types and p.type.shown != "Device"
     ]
-    max_count = len(params)
     min_count = max(schema.required_count - first, 0)
     plain_types = [p.plain_types for p in params]
     if numbers and len(schema.params) > 1:
@@ -308,7 +307,7 @@ def make_reader(
         types = tuple(map(type, args))
         positions = uncertain_positions.get(types)
         if positions is None:
-            if not min_count <= len(args) <= max_count:
+            if not min_count <= len(args) <= len(params):
                 return None
             positions = [i for i, t in enumerate(types) if t not in plain_types[i]]
         for i in int_positions:
@@ -501,7 +500,7 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     has_required = REQUIRED in defaults
     read = make_reader(op.schema, False, first=1, sizes_at=sizes_at)
     record, save = make_recorder(op), make_saver(op)
-    constant_values = find_constant_saved_values(op)
+    constants = find_constant_saved_values(op)
 
     def call(x: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if named or not isinstance(x, Tensor):
@@ -524,11 +523,8 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
                 # without `run_silenced`: a copy computes nothing of which NumPy could warn
                 data = compute(a, *rest)
             elif a.dtype.num in direct_nums:
-                data = (
-                    thread.run_ufunc_silenced(function, a)
-                    if is_ufunc
-                    else run_silenced(function, a)
-                )
+                run_function = thread.run_ufunc_silenced if is_ufunc else run_silenced
+                data = run_function(function, a)
                 # in one dimension NumPy's strides are torch's
                 if data.ndim != 1 or not data.size:
                     data = lay_out_result(data, a)
@@ -553,8 +549,7 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
                 edge = (x, 0) if x._meta.requires_grad else None
             if edge is not None:
                 edges = (edge,)
-                values = save((x, *rest), edges) if constant_values is None else constant_values
-                record(out, edges, values)
+                record(out, edges, save((x, *rest), edges) if constants is None else constants)
         return out
 
     return call
@@ -564,7 +559,7 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
     """Make the short way of a ufunc of two tensors or a tensor and a number: `add`, `mul`, `lt`."""
     run = op.run
     record, save = make_recorder(op), make_saver_of_two(op)
-    constant_values = find_constant_saved_values(op)
+    constants = find_constant_saved_values(op)
     ufunc, direct_nums, takes_numbers = _ufunc_of(op), op.kernel.direct_dtype_nums, op.numbers
     defaults = op.defaults[2:]
 
@@ -615,9 +610,7 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
             if is_pair and other_edge is None and y._meta is not None:
                 other_edge = (y, 0) if y._meta.requires_grad else None
             if edge is not None or other_edge is not None:
-                values = constant_values
-                if values is None:
-                    values = save(x, y, edge, other_edge)
+                values = save(x, y, edge, other_edge) if constants is None else constants
                 record(out, (edge, other_edge), values)
         return out
 
@@ -629,7 +622,7 @@ def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     run, compute = op.run, op.run_on_arrays
     # Not None: `has_short_way` takes only views that have a gradient.
     record: Any = make_recorder(op)
-    save, constant_values = make_saver(op), find_constant_saved_values(op)
+    save, constants = make_saver(op), find_constant_saved_values(op)
     defaults = op.defaults[1:]
     has_required = REQUIRED in defaults
     read = make_reader(op.schema, False, first=1, sizes_at=sizes_at)
@@ -670,8 +663,7 @@ def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
                 edge = (x, 0) if x._meta.requires_grad else None
             if edge is not None:
                 edges = (edge,)
-                values = save((x, *rest), edges) if constant_values is None else constant_values
-                record(out, edges, values)
+                record(out, edges, save((x, *rest), edges) if constants is None else constants)
         return out
 
     return call

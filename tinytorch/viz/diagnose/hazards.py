@@ -102,10 +102,10 @@ def find_maybe_written(snap: Snapshot) -> dict[tuple[str, str], str]:
     A tensor whose bytes are known to have changed is not among them.
     """
     labels: dict[tuple[str, str], list[str]] = {}
-    lists: dict[int, list[str]] = {}
-    """The names for each list of saved tensors, by its identity."""
+    names_by_list: dict[int, list[str]] = {}
+    """The names for each list of saved tensors, by the `id` of `MaybeUnseenWrite.saved`."""
     for write in find_maybe_unseen_writes(snap):
-        names = lists.setdefault(id(write.saved), [])
+        names = names_by_list.setdefault(id(write.saved), [])
         names.append(snap.label(write.writer.id))
         if len(names) > 1:
             continue  # all that saved it have this list
@@ -113,5 +113,5 @@ def find_maybe_written(snap: Snapshot) -> dict[tuple[str, str], str]:
             entries = (each for each in node.saved if each.tensor == saved.tensor)
             if not any(each.was_written_unseen for each in entries):
                 labels[node.id, saved.tensor or ""] = names
-    joined = {id(names): join_few_names(names) for names in lists.values()}
+    joined = {id(names): join_few_names(names) for names in names_by_list.values()}
     return {key: joined[id(names)] for key, names in labels.items()}

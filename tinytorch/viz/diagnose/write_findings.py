@@ -124,16 +124,16 @@ def describe_unseen_writes(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator
     already_reported = {id(pair.saved) for group in changed.values() for pair in group}
     node_ids = {pair.node.id for pair in pairs}
     groups: dict[object, list[tuple[MaybeUnseenWrite, list[SavedBy]]]] = {}
-    lists: dict[int, list[SavedBy]] = {}
+    pairs_by_list: dict[int, list[SavedBy]] = {}
     for write in find_maybe_unseen_writes(snap):
         # Once for each list: thousands of aliases may have written what thousands of nodes saved.
-        if id(write.saved) not in lists:
-            lists[id(write.saved)] = [
+        if id(write.saved) not in pairs_by_list:
+            pairs_by_list[id(write.saved)] = [
                 pair
                 for pair in write.saved
                 if pair.node.id in node_ids and id(pair.saved) not in already_reported
             ]
-        reported = lists[id(write.saved)]
+        reported = pairs_by_list[id(write.saved)]
         if reported:
             key = (write.tensor.storage, write.writer.counter)
             groups.setdefault(key, []).append((write, reported))

@@ -66,7 +66,10 @@ class SavedAttribute(NamedTuple):
 
 
 class SavedReader:
-    """Reads what nodes saved; tensors that are not known yet are added to `tensors`."""
+    """Reads what nodes saved; tensors that are not known yet are added to `tensors`.
+
+    In all methods `raw` is the engine's SavedTensor, as `grad_fn._raw_saved_self` gives it.
+    """
 
     def __init__(self, tensors: FoundTensors, reads_values: bool) -> None:
         self.tensors = tensors
@@ -104,6 +107,7 @@ class SavedReader:
                 elif use is FormulaUse.COMPARISONS:
                     record = replace(record, is_partly_read=True)
                 elif name == "tensors" and function is not None:
+                    # None: it could not be read off the code of the Function.
                     opened = function.reads_saved
                     if opened is False and record.state == "freed":
                         # It may have saved nothing at all, and nobody will ask for it.
@@ -164,16 +168,16 @@ class SavedReader:
 
     def _read_packed(self, name: str, raw: Any) -> FoundSaved:
         """Return what a hook of PyTorch's own would unpack, or why that is not known."""
-        state = open_packed(raw)
-        if state.tensor is None:
+        unpacked = open_packed(raw)
+        if unpacked.tensor is None:
             # What is computed again is in no memory that could have been written.
-            used = not state.is_computed_again
+            used = not unpacked.is_computed_again
             record = SavedRecord(
-                name, "packed", used=used, refusal=state.refusal, doubt=state.doubt
+                name, "packed", used=used, refusal=unpacked.refusal, doubt=unpacked.doubt
             )
             return FoundSaved(record)
         # No version is checked of what a hook has packed.
-        found = self._read_tensor(name, state.tensor, None)
+        found = self._read_tensor(name, unpacked.tensor, None)
         return found._replace(record=replace(found.record, saved_version=None, version=None))
 
     def _read_tensor(self, name: str, tensor: Any, raw: Any) -> FoundSaved:

@@ -105,16 +105,17 @@ def memories_of(
     # Selected at once, since that raises for wrong options; the rest is made when it is asked for.
     selections = [(changed, select_storages(changed, find, fold)) for changed in run]
     if level != LEVELS[-1]:
-        selections = [(changed, leave_out_gradients(shown)) for changed, shown in selections]
+        selections = [
+            (changed, leave_out_gradients(selection)) for changed, selection in selections
+        ]
     arrangements = arrange_run(selection for _, selection in selections)
     steps = zip((changed for changed, _ in selections), sources, strict=False)
     origins = find_origins(steps) or [{} for _ in selections]
-    looks = [
-        partial(describe_memory, *pair, arrangements, level, origin)
+    # Text, title, folds and drawing each call the same one: so it is cached.
+    describers = [
+        cache_in_language()(partial(describe_memory, *pair, arrangements, level, origin))
         for pair, origin in zip(selections, origins, strict=True)
     ]
-    # Text, title, folds and drawing each ask for it.
-    describers = [cache_in_language()(look) for look in looks]
 
     @cache_in_language()
     def place_run() -> PlacedRun:

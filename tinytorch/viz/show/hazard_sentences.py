@@ -27,7 +27,7 @@ def describe_hazards(snap: Snapshot) -> dict[str, tuple[Remark, ...]]:
     """Return the remarks on hazards, by the ids of the tensors that have them."""
     remarks: dict[str, dict[str, Remark]] = {}
     captions: set[tuple[str, str]] = set()
-    for tensor_id, remark in _find_hazards(snap):
+    for tensor_id, remark in _describe_each_hazard(snap):
         group = remarks.setdefault(tensor_id, {})
         # Many nodes may have saved one tensor, and say the same.
         if remark.sentence in group:
@@ -39,7 +39,8 @@ def describe_hazards(snap: Snapshot) -> dict[str, tuple[Remark, ...]]:
     return {tensor_id: tuple(group.values()) for tensor_id, group in remarks.items()}
 
 
-def _find_hazards(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
+def _describe_each_hazard(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
+    """Yield a remark for each node that saved a tensor with a hazard, with the id of that tensor."""
     for node, saved in find_stale_saved(snap):
         if saved.tensor is not None:
             caption = gettext(
@@ -73,10 +74,11 @@ def _find_hazards(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
         if refusal.node.variable is not None:
             sentence = gettext("backward will raise: {reason}", reason=refusal.sentence)
             yield refusal.node.variable, Remark.in_both("hazard", sentence)
-    yield from _find_maybe_unseen(snap)
+    yield from _describe_maybe_unseen_writes(snap)
 
 
-def _find_maybe_unseen(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
+def _describe_maybe_unseen_writes(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
+    """Yield the remarks on writes that only another counter over the same memory has counted."""
     nodes_by_list: dict[int, dict[str, str]] = {}
     for tensor, writer, pairs in find_maybe_unseen_writes(snap):
         # Once for each list: it may be that of thousands of writers.

@@ -59,8 +59,8 @@ _LEVEL_OF_KIND: dict[RemarkKind, Level] = {
 """From which level on a remark is said; all others are said at each."""
 
 
-class _Look(NamedTuple):
-    """What a picture is made of."""
+class _MemorySubject(NamedTuple):
+    """What a picture describes: a snapshot with its changes, and how much is said of it."""
 
     changed: Changes
     """What was there, and what has changed."""
@@ -98,12 +98,12 @@ def describe_memory(
     `arrangements` are those of all steps of a run (`arrange_run`), `origins` the expressions that
     computed tensors, by their ids (`find_origins`).
     """
-    look = _Look(changed, selection, arrangements or {}, level, origins or {})
+    subject = _MemorySubject(changed, selection, arrangements or {}, level, origins or {})
     snap = changed.now
     without_storage = [tensor for tensor in snap.named_tensors if tensor.storage is None]
     ids_with_row = snap.shown_tensor_ids | {tensor.id for tensor in without_storage}
     if ids_with_row:
-        heading = _describe_total(look, without_storage)
+        heading = _describe_total(subject, without_storage)
     else:
         heading = Remark(
             "heading", gettext("Memory: no tensors to show."), gettext("no tensors to show")
@@ -111,20 +111,22 @@ def describe_memory(
     return MemoryContents(
         title=title_of_memory(snap),
         heading=heading,
-        entries=_describe_entries(look, selection.entries),
-        without_storage=tuple(_describe_tensor(look, tensor, None) for tensor in without_storage),
-        notes=tuple(_list_notes(look, ids_with_row)),
+        entries=_describe_entries(subject, selection.entries),
+        without_storage=tuple(
+            _describe_tensor(subject, tensor, None) for tensor in without_storage
+        ),
+        notes=tuple(_list_notes(subject, ids_with_row)),
         is_whole=selection.is_whole,
         level=level,
     )
 
 
-def _describe_total(look: _Look, without_storage: Sequence[TensorRecord]) -> Remark:
+def _describe_total(subject: _MemorySubject, without_storage: Sequence[TensorRecord]) -> Remark:
     """Return how many tensors there are; of what is in a module or container, the bytes, too."""
-    snap = look.changed.now
+    snap = subject.changed.now
     tensors, storages = snap.counts
-    bands = [entry for entry in look.selection.entries if isinstance(entry, Band)]
-    if not look.has_level("graph") and len(bands) == len(look.selection.entries):
+    bands = [entry for entry in subject.selection.entries if isinstance(entry, Band)]
+    if not subject.has_level("graph") and len(bands) == len(subject.selection.entries):
         # Gradients are left out.
         number = sum(len(band.members) + band.hidden for band in bands) + len(without_storage)
         tensors = ngettext("{number} tensor", "{number} tensors", number)
@@ -144,35 +146,37 @@ def _describe_total(look: _Look, without_storage: Sequence[TensorRecord]) -> Rem
 
 
 def _describe_entries(
-    look: _Look, entries: Iterable[Band | StoragePack]
+    subject: _MemorySubject, entries: Iterable[Band | StoragePack]
 ) -> tuple[StorageEntry | PackEntry, ...]:
     described: list[StorageEntry | PackEntry] = []
     for entry in entries:
         if isinstance(entry, Band):
-            described.append(_describe_storage(look, entry))
+            described.append(_describe_storage(subject, entry))
             continue
         # Kept as a pack: its tensors are described if somebody opens it.
-        with_hazard = [tensor.id for tensor in entry.tensors if tensor.id in look.selection.hazards]
-        summary = summarize_pack(look.changed, entry, with_hazard)
-        open_pack = partial(_describe_entries, look, entry.inside)
+        with_hazard = [
+            tensor.id for tensor in entry.tensors if tensor.id in subject.selection.hazards
+        ]
+        summary = summarize_pack(subject.changed, entry, with_hazard)
+        open_pack = partial(_describe_entries, subject, entry.inside)
         described.append(PackEntry(summary, bool(with_hazard), open_pack))
     return tuple(described)
 
 
-def _describe_storage(look: _Look, band: Band) -> StorageEntry:
-    snap, storage, members = look.changed.now, band.storage, band.members
-    old_values = look.changed.earlier_cells.get(storage.id, {})
-    arrangement = look.arrangements.get(storage.id) or arrange_cells([band])
+def _describe_storage(subject: _MemorySubject, band: Band) -> StorageEntry:
+    snap, storage, members = subject.changed.now, band.storage, band.members
+    old_values = subject.changed.earlier_cells.get(storage.id, {})
+    arrangement = subject.arrangements.get(storage.id) or arrange_cells([band])
     more = None
     if band.hidden:
         number = ngettext("and {number} tensor more", "and {number} tensors more", band.hidden)
         more = Remark.in_both("more", number)
     unusual = ""
-    if look.has_level("storage"):
+    if subject.has_level("storage"):
         unusual = ", ".join(list_unusual(storage, are_cells_drawn=arrangement.has_cells))
     counters: Iterable[CounterEntry] = ()
-    if look.has_level("counter"):
-        counters = _describe_counters(look.changed, members)
+    if subject.has_level("counter"):
+        counters = _describe_counters(subject.changed, members)
     return StorageEntry(
         storage=storage,
         title=Remark(
@@ -181,9 +185,9 @@ def _describe_storage(look: _Look, band: Band) -> StorageEntry:
             caption_of_storage(snap, members),
         ),
         size=Remark("size", size_of_storage(storage), unusual),
-        remarks=look.select_remarks(_remarks_of_storage(look, storage, arrangement)),
+        remarks=subject.select_remarks(_remarks_of_storage(subject, storage, arrangement)),
         old_values=old_values,
-        tensors=tuple(_describe_tensor(look, tensor, band) for tensor in members),
+        tensors=tuple(_describe_tensor(subject, tensor, band) for tensor in members),
         more=more,
         counters=tuple(counters),
         arrangement=arrangement,
@@ -191,7 +195,7 @@ def _describe_storage(look: _Look, band: Band) -> StorageEntry:
 
 
 def _remarks_of_storage(
-    look: _Look, storage: StorageRecord, arrangement: Arrangement
+    subject: _MemorySubject, storage: StorageRecord, arrangement: Arrangement
 ) -> Iterator[Remark]:
     if storage.objects > 1:
         # Two storage objects over one memory share no version counter: as torch.from_numpy makes.
@@ -211,7 +215,7 @@ def _remarks_of_storage(
         yield Remark("summary", gettext("all cells: {facts}", facts=facts), facts)
     for note in storage.notes:
         yield Remark.in_both("note", note)
-    old_values = look.changed.earlier_cells.get(storage.id, {})
+    old_values = subject.changed.earlier_cells.get(storage.id, {})
     changes = [
         gettext("cell {cell} was {value}", cell=cell, value=format_value(value))
         for cell, value in sorted(old_values.items())
@@ -225,7 +229,7 @@ def _remarks_of_storage(
         yield Remark(
             "changed cells", gettext("changed: {cells}.", cells=", ".join(changes)), caption
         )
-    if storage.id in look.changed.written_elsewhere:
+    if storage.id in subject.changed.written_elsewhere:
         yield Remark.in_both("changed", gettext("cells that are not shown have changed"))
 
 
@@ -244,20 +248,22 @@ def _list_values(storage: StorageRecord) -> str:
     return ", ".join(parts)
 
 
-def _describe_tensor(look: _Look, tensor: TensorRecord, band: Band | None) -> TensorEntry:
-    changed = look.changed
+def _describe_tensor(
+    subject: _MemorySubject, tensor: TensorRecord, band: Band | None
+) -> TensorEntry:
+    changed = subject.changed
     label, is_new = changed.now.label(tensor.id), tensor.id in changed.new_tensors
     changed_names = changed.rebound_names | changed.added_names
-    flag = "found" if tensor.id in look.selection.found else ""
+    flag = "found" if tensor.id in subject.selection.found else ""
     names = [
         NameEntry(escape_name(name), "new" if is_new or name in changed_names else flag)
         for name in tensor.names
     ]
     remarks = (
-        *_facts_of_tensor(look, tensor, band),
+        *_facts_of_tensor(subject, tensor, band),
         *_changes_of_tensor(changed, tensor),
         # Made by `select_storages`, which keeps tensors with a hazard out of folds.
-        *look.selection.hazards.get(tensor.id, ()),
+        *subject.selection.hazards.get(tensor.id, ()),
         *(Remark.in_both("note", note) for note in _list_tensor_notes(tensor)),
     )
     return TensorEntry(
@@ -265,7 +271,7 @@ def _describe_tensor(look: _Look, tensor: TensorRecord, band: Band | None) -> Te
         label=label,
         names=tuple(names) or (NameEntry(label, "new" if is_new else flag),),
         is_new=is_new,
-        remarks=look.select_remarks(remarks),
+        remarks=subject.select_remarks(remarks),
     )
 
 
@@ -275,13 +281,15 @@ def _list_tensor_notes(tensor: TensorRecord) -> Iterator[str]:
         yield gettext("a module holds it, and with it the graph that computed it")
 
 
-def _facts_of_tensor(look: _Look, tensor: TensorRecord, band: Band | None) -> Iterator[Remark]:
+def _facts_of_tensor(
+    subject: _MemorySubject, tensor: TensorRecord, band: Band | None
+) -> Iterator[Remark]:
     """Yield what is so of a tensor, in the order of the text."""
-    snap = look.changed.now
+    snap = subject.changed.now
     sizes, strides = format_shape(tensor.shape), format_shape(tensor.stride)
     shape = gettext("shape {shape}", shape=sizes)
-    reading = _describe_reading(look, tensor, band)
-    yield Remark("geometry", shape, reading.shape if look.has_level("storage") else "")
+    reading = _describe_reading(subject, tensor, band)
+    yield Remark("geometry", shape, reading.shape if subject.has_level("storage") else "")
     stride = ""
     # Not known of a sparse tensor, which has no memory in the picture.
     if tensor.stride is not None:
@@ -291,7 +299,7 @@ def _facts_of_tensor(look: _Look, tensor: TensorRecord, band: Band | None) -> It
     # The cells have the dtype of the first tensor, which is said once.
     is_of_cells = band is None or tensor.dtype == band.storage.dtype
     yield Remark("dtype", dtype, "" if is_of_cells else dtype)
-    yield Remark("history", history_of_tensor(tensor), _caption_of_history(look, tensor, band))
+    yield Remark("history", history_of_tensor(tensor), _caption_of_history(subject, tensor, band))
     covers = ""
     if band is not None:
         cells = cells_of_tensor(tensor)
@@ -299,7 +307,7 @@ def _facts_of_tensor(look: _Look, tensor: TensorRecord, band: Band | None) -> It
             # `view(dtype)`: its cells are not those that the storage is said to have.
             cells = gettext("{cells} of {number} bytes each", cells=cells, number=tensor.itemsize)
         covers = gettext("covers {cells}", cells=cells)
-    yield Remark("cells", covers, reading.cells if look.has_level("storage") else "")
+    yield Remark("cells", covers, reading.cells if subject.has_level("storage") else "")
     if tensor.base is not None:
         base = gettext("view of {base}", base=snap.label(tensor.base))
         is_beside = band is not None and tensor.base in {member.id for member in band.members}
@@ -311,19 +319,19 @@ def _facts_of_tensor(look: _Look, tensor: TensorRecord, band: Band | None) -> It
         yield Remark("grad", grad, "" if tensor.grad in snap.shown_tensor_ids else grad)
 
 
-def _describe_reading(look: _Look, tensor: TensorRecord, band: Band | None) -> Reading:
+def _describe_reading(subject: _MemorySubject, tensor: TensorRecord, band: Band | None) -> Reading:
     if band is None:
         # Without memory that could show it.
         return Reading(gettext("shape {shape}", shape=format_shape(tensor.shape)), "")
-    arrangement = look.arrangements.get(band.storage.id) or arrange_cells([band])
+    arrangement = subject.arrangements.get(band.storage.id) or arrange_cells([band])
     return describe_reading(band.storage, tensor, arrangement)
 
 
-def _caption_of_history(look: _Look, tensor: TensorRecord, band: Band | None) -> str:
-    if _has_new_node(look.changed, tensor):
+def _caption_of_history(subject: _MemorySubject, tensor: TensorRecord, band: Band | None) -> str:
+    if _has_new_node(subject.changed, tensor):
         return ""
-    if tensor.grad_fn_name is not None and tensor.id in look.origins:
-        return gettext("from {expression}", expression=look.origins[tensor.id])
+    if tensor.grad_fn_name is not None and tensor.id in subject.origins:
+        return gettext("from {expression}", expression=subject.origins[tensor.id])
     members = band.members if band is not None else ()
     # Said only where it is a surprise: beside a tensor over the same memory that is on the graph.
     if tensor.is_leaf and not tensor.requires_grad:
@@ -406,14 +414,14 @@ def _describe_counter(changed: Changes, counter_id: str) -> str:
     )
 
 
-def _list_notes(look: _Look, ids_with_row: frozenset[str]) -> Iterator[str]:
+def _list_notes(subject: _MemorySubject, ids_with_row: frozenset[str]) -> Iterator[str]:
     """Yield what remains to be said below the storages."""
-    snap, selection = look.changed.now, look.selection
-    gone = [escape_name(name) for name in look.changed.gone_names]
+    snap, selection = subject.changed.now, subject.selection
+    gone = [escape_name(name) for name in subject.changed.gone_names]
     if gone:
         yield gettext("no longer there: {names}", names=join_names(gone))
     # Tensors with a hazard and no name have no row that could say it.
-    if look.has_level("graph"):
+    if subject.has_level("graph"):
         yield from describe_hazards_out_of_sight(snap, ids_with_row)
     for name in snap.arrays:
         yield gettext(
@@ -423,7 +431,7 @@ def _list_notes(look: _Look, ids_with_row: frozenset[str]) -> Iterator[str]:
     # Saved tensors keep storages alive that no name reaches.
     storage_ids = {storage.id for storage, _ in snap.shown_storages}
     sizes = [storage.nbytes for storage in snap.storages if storage.id not in storage_ids]
-    if sizes and look.has_level("graph"):
+    if sizes and subject.has_level("graph"):
         yield ngettext(
             "also kept alive by the graph: {number} storage without a name, {bytes} bytes",
             "also kept alive by the graph: {number} storages without a name, {bytes} bytes",

@@ -88,9 +88,10 @@ class ChangedProgram(NamedTuple):
 
     def find_original_line(self, line: int) -> int:
         """Return where a line of this program was in the one that it was made of."""
-        own = line - (0 < self.added_line <= line)
+        line_without_import = line - (0 < self.added_line <= line)
         places = [number + 1 + sum(self.shifts[:number]) for number in range(len(self.shifts))]
-        fitting = [place for place in places if place <= own]
+        # Where a copy of several lines became one, places repeat: the first is its own.
+        fitting = [place for place in places if place <= line_without_import]
         return places.index(max(fitting)) + 1 if fitting else 1
 
 
@@ -106,7 +107,7 @@ def find_program_copies(code: str, tensors: Collection[str]) -> tuple[ProgramCop
         return ()
     lines = _split_into_lines(code)
     has_own_copy = _binds_otherwise(tree, "copy")
-    offered = [name for name in OFFERED if not (has_own_copy and _prelude(METHODS[name]))]
+    offered = [name for name in OFFERED if not (has_own_copy and _imports_of(METHODS[name]))]
     found = []
     for node, (method, source, is_assigned) in _walk_copies(tree, tensors):
         first = node.lineno - 1, node.col_offset
@@ -129,17 +130,17 @@ def exchange_copies(
     # From the end: what is before an exchange keeps its place.
     for index in sorted(choices, reverse=True):
         (first, start), (last, end) = copies[index].first, copies[index].last
-        written = copies[index].write(choices[index]).encode()
-        text = lines[first][:start] + written + lines[last][end:]
+        expression = copies[index].write(choices[index]).encode()
+        text = lines[first][:start] + expression + lines[last][end:]
         # What a copy took in more lines than its new text does is gone from below it.
         lines[first : last + 1] = text.split(b"\n")
         shifts[first] = text.count(b"\n") - (last - first)
-    numbers = [copy.line + sum(shifts[: copy.line - 1]) for copy in copies]
+    copy_lines = [copy.line + sum(shifts[: copy.line - 1]) for copy in copies]
     added_line = 0
     # The first place of each is what an import must be above of.
     places: dict[str, tuple[int, int]] = {}
     for index in sorted(choices):
-        for line in _prelude(METHODS[choices[index]]):
+        for line in _imports_of(METHODS[choices[index]]):
             places.setdefault(line, copies[index].first)
     missing = [line for line, place in places.items() if not _has_statement(code, line, place)]
     if missing:
@@ -151,9 +152,9 @@ def exchange_copies(
         else:
             added_line = number
             lines.insert(added_line - 1, imports)
-            numbers = [number + (number >= added_line) for number in numbers]
+            copy_lines = [number + (number >= added_line) for number in copy_lines]
     changed = b"\n".join(lines).decode()
-    return ChangedProgram(changed, tuple(numbers), added_line, len(missing), tuple(shifts))
+    return ChangedProgram(changed, tuple(copy_lines), added_line, len(missing), tuple(shifts))
 
 
 # -- what a copy looks like --------------------------------------------------------
@@ -205,11 +206,11 @@ def _walk_copies(
         if isinstance(node, ast.expr) and found is not None:
             yield node, found
             continue
-        bound = _bound_value(node)
+        bound = _value_bound_by(node)
         waiting += [(inner, inner is bound) for inner in ast.iter_child_nodes(node)]
 
 
-def _bound_value(node: ast.AST) -> ast.expr | None:
+def _value_bound_by(node: ast.AST) -> ast.expr | None:
     """Return what a statement binds to names or attributes: `x[0] = y` writes, and binds nothing."""
     if not isinstance(node, ast.Assign | ast.AnnAssign):
         return None
@@ -303,7 +304,7 @@ def _end_line(node: ast.expr) -> int:
     return node.end_lineno or node.lineno
 
 
-def _prelude(method: Method) -> list[str]:
+def _imports_of(method: Method) -> list[str]:
     """Return the lines of a method before the one that copies: its imports."""
     return method.code.splitlines()[:-1]
 

@@ -485,7 +485,7 @@ def _draw_pictures(
         frozenset() if run.steps[number - 1].error else blames[number].nodes for number in graphs
     ]
     roots = [_find_root(run.steps[number - 1], differences[number]) for number in graphs]
-    time_of_graphs = _DrawingTime(seconds - time_of_memories.used())
+    time_of_graphs = _DrawingTime(seconds - time_of_memories.seconds_used())
     count = _draw_graphs(graphs, wrong_nodes, roots, pictures, time_of_graphs)
     _add_undrawn(pictures, "graph", list(graphs)[count:], seconds)
     return pictures
@@ -500,13 +500,13 @@ class _DrawingTime:
     def __init__(self, seconds: float) -> None:
         self._begin, self._seconds = time.process_time(), seconds
 
-    def used(self) -> float:
+    def seconds_used(self) -> float:
         """Return how many seconds have been used."""
         return time.process_time() - self._begin
 
     def is_up(self, share: float = 1.0) -> bool:
         """Return True if a share of the time is used up."""
-        return self.used() > share * self._seconds
+        return self.seconds_used() > share * self._seconds
 
     def limit(self, steps: Iterable[Changes]) -> Iterator[Changes]:
         """Yield the steps until half of the time is up: all are placed before one is drawn."""

@@ -237,9 +237,10 @@ def _compare_facts(
     before: Mapping[str, str | None], now: Mapping[str, str | None]
 ) -> Iterator[str]:
     for subject, text in now.items():
-        then = before.get(subject)
-        if text != then and text is not None and then is not None:
-            yield gettext("{name} is now {now}, was {then}", name=subject, now=text, then=then)
+        earlier = before.get(subject)
+        # None where one of the runs has it not, or too large to be read.
+        if text != earlier and text is not None and earlier is not None:
+            yield gettext("{name} is now {now}, was {then}", name=subject, now=text, then=earlier)
 
 
 def _read_values(snap: Snapshot, names: Iterable[str], level: Level) -> dict[str, str | None]:

@@ -134,7 +134,7 @@ def _describe_changes(run: QuizRun, ask: Callable[[Moment], Any], at: int | None
 def describe_outcome(run: QuizRun) -> str:
     """Say how the run ended."""
     if run.trace.error is None:
-        return describe_limit(run) if run.endless else gettext("No line raised an error.")
+        return describe_limit(run) if run.is_endless else gettext("No line raised an error.")
     error = run.trace.error.partition("\n")[0]
     if len(error) >= _MAX_ERROR:
         error = error[:_MAX_ERROR] + " ..."
@@ -152,7 +152,7 @@ def describe_limit(run: QuizRun) -> str:
 
 def describe_output(run: QuizRun, line: int) -> str:
     """Say what a line printed."""
-    return gettext("Line {line} prints `{printed}`.", line=line, printed=run.printed(line))
+    return gettext("Line {line} prints `{printed}`.", line=line, printed=run.read_output(line))
 
 
 def flatten_lists(value: Any) -> Iterator[Any]:

@@ -351,7 +351,7 @@ def outcome(run: QuizRun) -> str:
 
     Where there is a `while` or a function, which may call itself, it may also go on without an end.
     """
-    if run.endless:
+    if run.is_endless:
         return ENDLESS
     if run.trace.error is None:
         return ENDS
@@ -366,7 +366,7 @@ def outcome(run: QuizRun) -> str:
 )
 def printed(run: QuizRun, line: int) -> str:
     """Ask for the text that a line prints; spaces count as one, capitals do not matter."""
-    return run.printed(line)
+    return run.read_output(line)
 
 
 def _prompt_of_count(kind: str) -> str:

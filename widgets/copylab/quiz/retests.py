@@ -32,6 +32,7 @@ _NAMES = (
 )
 RETEST_TITLE = gettext_noop("The same belief in a new program")
 _SHAPES = ((2, 3), (3, 2), (2, 4), (4, 2))
+# The words of `retest_programs.py` in whose place something is drawn.
 _WORD = re.compile(r"\b[xyzVWNSTUMRCPKI]\b")
 _Item = TypeVar("_Item")
 
@@ -81,15 +82,15 @@ def draw_retest(
     code = _fill("\n".join(program.code.split("; ")), words)
     subject = [_fill(name, words) for name in program.subject]
     question = program.question(*subject).bind(code)
-    believed = _find_believed_answer(program, question, words, engine)
+    believed_answer = _find_believed_answer(program, question, words, engine)
     objection = replace(
         misconception,
         refutation=lambda run: " ".join(
-            [misconception.refute(run), _describe_believed(program, words, believed)]
+            [misconception.refute(run), _describe_belief(program, words, believed_answer)]
         ),
     )
     # No other misconception is looked for: the retest tests this one.
-    question = replace(question, wrong={believed: objection}, find_misconception=None)
+    question = replace(question, wrong={believed_answer: objection}, find_misconception=None)
     return DrawnRetest(QuizRun(code, engine), question)
 
 
@@ -104,7 +105,7 @@ def _find_believed_answer(
     return format_answer(question.right_answer(run))
 
 
-def _describe_believed(program: RetestProgram, words: dict[str, str], answer: str) -> str:
+def _describe_belief(program: RetestProgram, words: dict[str, str], answer: str) -> str:
     """Say with which line the wrong answer would be the right one."""
     ((line, text),) = program.believed.items()
     names = {"answer": translate_choice(answer), "line": line}

@@ -256,7 +256,7 @@ class Reveal(Presentation):
         """
         snapshot = self._run.snapshot()
         picture = Figure(viz.memory(snapshot), gettext("Memory at the end of the run"), live=live)
-        remarks = [describe_limit(self._run)] if self._run.endless else []
+        remarks = [describe_limit(self._run)] if self._run.is_endless else []
         remarks += self._run.trace.effects
         has_tensors = bool(snapshot.names)
         return Box(

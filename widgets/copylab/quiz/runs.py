@@ -90,7 +90,7 @@ class QuizRun:
     """The run of a program under one engine, computed when it is first asked for.
 
     What a question calls: `read_fact`, `value`, `gradient`, `tensor`, `snapshot`, `moment`,
-    `printed`, `history`; `error_line` and `endless` say how it ended, `trace` has each step,
+    `read_output`, `history`; `error_line` and `is_endless` say how it ended, `trace` has each step,
     `player` shows them, `make_variables` makes live variables. Names are those of the program's
     variables. `at` is a line of it, counted from 1: what is returned is of the moment after that
     line ran last, by default of the end.
@@ -126,7 +126,7 @@ class QuizRun:
         return Steps(self.trace, {}, level=self._level)
 
     @property
-    def endless(self) -> bool:
+    def is_endless(self) -> bool:
         """True if the run was stopped at its limits, and so is taken not to end by itself."""
         return self.trace.ended in ("steps", "time")
 
@@ -196,7 +196,7 @@ class QuizRun:
         self.tensor(name, at)  # raises if there is no such tensor
         return self.moment(at).grads.get(name)
 
-    def printed(self, line: int) -> str:
+    def read_output(self, line: int) -> str:
         """Return what `line` printed, in all its runs, without the last line break."""
         text = ""
         for step in self.trace.steps:

@@ -43,7 +43,7 @@ def render_standalone(prediction: Prediction, engine: ModuleType | None = None) 
     for a program without an end and for a question that has no answer.
     """
     run = prediction.run(engine)
-    if run.endless:
+    if run.is_endless:
         raise ValueError("a program that does not end is not run for a page")
     data = json.dumps(_page_data(prediction, run), ensure_ascii=False, separators=(",", ":"))
     encoded = base64.b64encode(data.encode()).decode()

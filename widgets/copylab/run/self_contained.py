@@ -65,10 +65,12 @@ def is_self_contained(code: str) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     # `w += 1` alone binds nothing that was not there: a builtin, if anything.
-    changed = {id(node.target) for node in nodes if isinstance(node, ast.AugAssign)}
+    augmented_ids = {id(node.target) for node in nodes if isinstance(node, ast.AugAssign)}
+    # A module may do no more than be asked for an attribute. What `from torch import tensor` binds
+    # is imported as well, and may be called.
     modules = {"torch"}
     imported = {"torch"}
-    own: set[str] = set()
+    own_names: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
             if not _is_pure_import(node):
@@ -76,14 +78,14 @@ def is_self_contained(code: str) -> bool:
             bound = {alias.asname or alias.name.partition(".")[0] for alias in node.names}
             imported |= bound
             modules |= bound if isinstance(node, ast.Import) else set()
-        if id(node) not in changed:
-            own.update(list_bound_names(node))
+        if id(node) not in augmented_ids:
+            own_names.update(list_bound_names(node))
     imported |= _find_aliases(nodes, imported)
-    held = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    ids_before_dot = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
     return all(
-        _is_pure_name(node, own | imported, modules, is_held=id(node) in held)
+        _is_pure_name(node, own_names | imported, modules, has_dot=id(node) in ids_before_dot)
         and _is_pure_attribute(node)
-        and not _writes_outside(node, own - imported, imported)
+        and not _writes_outside(node, own_names - imported, imported)
         for node in nodes
     )
 
@@ -123,6 +125,7 @@ def _find_aliases(nodes: list[ast.AST], imported: set[str]) -> set[str]:
     """Return the names of what is no program's own: `T` after `T = torch.Tensor` or `type(x)`."""
     assigned = [node for node in nodes if isinstance(node, ast.Assign | ast.NamedExpr)]
     found: set[str] = set()
+    # An alias may be of an alias that is assigned further down, in a loop: until none is added.
     for _ in assigned:
         before = len(found)
         for node in assigned:
@@ -142,11 +145,11 @@ def _root_of(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _is_pure_name(node: ast.AST, known: set[str], modules: set[str], *, is_held: bool) -> bool:
+def _is_pure_name(node: ast.AST, known: set[str], modules: set[str], *, has_dot: bool) -> bool:
     """Return False for a name of elsewhere, and for a module that is not asked for an attribute."""
     if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
         return True
-    return is_held if node.id in modules else node.id in known or node.id in _PURE_BUILTINS
+    return has_dot if node.id in modules else node.id in known or node.id in _PURE_BUILTINS
 
 
 def _is_pure_attribute(node: ast.AST) -> bool:
@@ -156,13 +159,13 @@ def _is_pure_attribute(node: ast.AST) -> bool:
     return node.attr not in _NOT_PURE and (not is_dunder or node.attr in _PURE_DUNDERS)
 
 
-def _writes_outside(node: ast.AST, own: set[str], imported: set[str]) -> bool:
+def _writes_outside(node: ast.AST, own_names: set[str], imported: set[str]) -> bool:
     """Return True for `math.w = 1`, `del math.w[0]`, and `w += 1` after `w = math.w`.
 
     Also for `type(x).w = 1`: the class of a tensor is everybody's.
     """
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        return node.target.id not in own
+        return node.target.id not in own_names
     if not isinstance(node, ast.Attribute | ast.Subscript) or isinstance(node.ctx, ast.Load):
         return False
     place: ast.expr = node

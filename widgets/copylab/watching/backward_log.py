@@ -50,7 +50,7 @@ class _Member(NamedTuple):
         return None if module is None else module._parameters.get(self.key)
 
 
-class _Found(NamedTuple):
+class _NamedParameter(NamedTuple):
     """A parameter with the name that the program has for it."""
 
     name: str
@@ -70,7 +70,7 @@ class _WithoutGradient:
     place: Place | None
     """The line of that backward."""
     first: int
-    """Its number."""
+    """The number of that backward, from 1."""
     last: int
     """The number of the last backward after which the module was there."""
     module: weakref.ref[Any]
@@ -102,17 +102,19 @@ class BackwardLog:
         """Note what has no gradient after a backward, which has just ended."""
         with self._lock:
             self._count += 1
-            self._forget_given()
-            # To go through all that the program has takes as long as many small backwards.
+            self._forget_reached()
+            # At powers of two, as going through all that the program has takes as long as many small
+            # backwards.
             if not self._count & (self._count - 1):
                 # What objects of the program raise when they are looked through must not end it.
                 with suppress(Exception):
-                    self._look()
+                    self._look_through_modules()
 
-    def _forget_given(self) -> None:
+    def _forget_reached(self) -> None:
+        """Drop the parameters that have a gradient by now, or are gone."""
         for entry in self._modules:
             if entry.module() is None:
-                continue  # all that it can ever have got, it has got
+                continue  # with the module its parameters got their last gradient
             entry.last = self._count
             for name, member in list(entry.members.items()):
                 parameter = member.find()
@@ -121,29 +123,33 @@ class BackwardLog:
                     # It may be frozen by now, or another one in its place.
                     entry.is_part |= parameter is not None and parameter.grad is not None
 
-    def _look(self) -> None:
-        known: set[int] = set()
+    def _look_through_modules(self) -> None:
+        """Note the modules of the callers, and which of their parameters have no gradient."""
+        # A part of a module is a module of the callers, too: what is in both is counted once.
+        known_ids: set[int] = set()
         for name, module in self._find_modules().items():
             entry = self._find_entry(name, module)
             label = name if entry is None else entry.name
             found = [
-                each for each in _list_parameters(label, module) if id(each.parameter) not in known
+                each
+                for each in _list_parameters(label, module)
+                if id(each.parameter) not in known_ids
             ]
-            known.update(id(each.parameter) for each in found)
+            known_ids.update(id(each.parameter) for each in found)
             # Of a parameter nothing is missing again: what was given may have been reset.
             new = {each.name for each in found if not self._has_seen(each.member)}
             self._seen |= {each.member.place_id: each.member for each in found}
             missing = [each for each in found if _is_without_gradient(each.parameter)]
-            has_given = any(each.parameter.grad is not None for each in found)
-            self._has_reached_module |= has_given
+            has_reached = any(each.parameter.grad is not None for each in found)
+            self._has_reached_module |= has_reached
             if entry is None:
                 place, at = self._line_finder.find_place(), self._count
                 members = {each.name: each.member for each in missing if each.name in new}
                 entry = _WithoutGradient(label, place, at, at, weakref.ref(module), members)
                 self._modules.append(entry)
             elif entry.module() is not module:
-                continue  # another one of this name: the first is told
-            entry.is_part |= has_given
+                continue  # another module of this name: of the first one it will be said
+            entry.is_part |= has_reached
             for each in missing:
                 exits = tuple(exit_ for exit_ in self._find_exits(each.parameter) if exit_.is_use)
                 entry.exits[each.name] = exits
@@ -180,7 +186,7 @@ class BackwardLog:
     def list_missing(self) -> Iterator[MissingGradient]:
         """Yield what had no gradient after any backward, grouped by what took it."""
         with self._lock:
-            self._forget_given()
+            self._forget_reached()
             for entry in self._modules:
                 groups: dict[tuple[GraphExit, ...], list[str]] = {}
                 for name in entry.members:
@@ -201,12 +207,12 @@ class BackwardLog:
         return any(each.kind in _CUTS for each in exits)
 
 
-def _list_parameters(name: str, module: Any) -> Iterator[_Found]:
+def _list_parameters(name: str, module: Any) -> Iterator[_NamedParameter]:
     for path, part in module.named_modules():
         for key, parameter in part._parameters.items():
             if parameter is not None:
                 label = ".".join(filter(None, (name, path, key)))
-                yield _Found(label, _Member(weakref.ref(part), key), parameter)
+                yield _NamedParameter(label, _Member(weakref.ref(part), key), parameter)
 
 
 def _is_without_gradient(parameter: Any) -> bool:
