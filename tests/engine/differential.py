@@ -279,6 +279,9 @@ class Machine:
     def execute(self, statement: str, look: bool = True) -> str | None:
         """Run a statement on both; what differs afterwards, or None."""
         code = compile(statement, "<statement>", "exec")
+        # A leaf gets another node, and the old one stays where it was.
+        if ".data =" in statement or "set_(" in statement:
+            self.compare()  # seen before
         outcomes = []
         for engine, names in zip(self.engines, self.names, strict=True):
             names.pop("g", None)

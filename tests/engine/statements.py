@@ -35,6 +35,7 @@ POOL = 7
 # - `sum` with an expanded `out=`, which it takes: in which order its one cell is written to;
 # - a leaf that requires grad and is transposed in place under `no_grad`: its node goes on expecting the shape it had;
 # - a tensor with gaps, or without elements, that is assigned to indices of itself: torch knows it as the same object;
+# - `set_` of a leaf that requires grad: graphs from before show a node of their own for it, if they were looked at;
 # - `//` of a view that requires grad by its base alone: torch notes an edge that leads nowhere;
 # - one memory under two storages, as `from_numpy(x.numpy())` makes it: torch asks whether storages overlap, not bytes;
 # - `index_put_(accumulate=True)` of a tensor with itself: what is added has been added to by then;
@@ -283,6 +284,8 @@ class Writer:
             and not others[-1].is_floating_point()
             and target.requires_grad
         ):
+            raise Unfilled
+        if "set_(" in statement and target.requires_grad and self.leaf(target) is True:
             raise Unfilled
         if "optim" in statement and target.grad is not None and target.grad.shape != target.shape:
             raise Unfilled

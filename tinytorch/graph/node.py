@@ -359,7 +359,9 @@ def note_data_assigned(leaf: Any, earlier: GradientSpec, is_forced: bool = False
     is_other_accumulator = is_forced or current[1:] != earlier[1:]
     if current != earlier and (is_other_accumulator or not open_specs):
         spec = EarlierSpec(leaf, earlier)
-        if spec.watch_holders():
+        # With another AccumulateGrad, which nodes hold the earlier one is told by their numbers: there
+        # is no search, which for each parameter of `module.half()` would take milliseconds.
+        if is_other_accumulator or spec.watch_holders():
             m.earlier_gradient_specs += (spec,)
             open_specs.append(spec)
     if is_other_accumulator:

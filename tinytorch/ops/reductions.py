@@ -340,11 +340,15 @@ def _vector_norm_grad(grad: Any, self: Any, ord: Any, result: Any, dim: Any, kee
         # Of elements that are all the extreme, each has its share; what is nan is one of them.
         is_extreme = logical_or(size == result, isnan(size))
         return sign * (grad / sum_dims(is_extreme, dim, True) * is_extreme)
-    if ord < 1:
-        scaled = sign * masked_fill_(power(size, ord - 1), self == 0, 0)
-        return scaled * grad * power(result, 1 - ord)
-    scaled = sign * power(size, ord - 1) if ord < 2 else self * power(size, ord - 2)
-    return scaled * masked_fill_(grad / power(result, ord - 1), result == 0, 0)
+    # A float, as torch's nodes of second derivatives show it; the powers of sizes are written to them.
+    p = float(ord)
+    if p < 1:
+        scaled = sign * masked_fill_(power.run_in_place(size, p - 1), self == 0, 0)
+        return scaled * grad * power(result, 1 - p)
+    scaled = (
+        sign * power.run_in_place(size, p - 1) if p < 2 else self * power.run_in_place(size, p - 2)
+    )
+    return scaled * masked_fill_(grad / power(result, p - 1), result == 0, 0)
 
 
 vector_norm = op(
