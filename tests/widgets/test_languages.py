@@ -67,6 +67,30 @@ def english(page: str) -> set[str]:
     return found
 
 
+HALF_WIDTH = re.compile(
+    r"[\u4e00-\u9fff\uff09\u201d][,;:!?](?![\w/])|[,;:] ?[\u4e00-\u9fff]|[\u3002\uff1a\uff0c\uff1b] [\u4e00-\u9fff]"
+)
+
+
+def half_width(page: str) -> list[str]:
+    """Texts of a page with a half-width mark, or a space, between Chinese pieces."""
+    page = re.sub(r"<(script|style|code|pre)\b.*?</\1>", "§", page, flags=re.DOTALL)
+    texts = re.split(r"<[^>]+>", page) + re.findall(r'(?:aria-label|title)="([^"]*)"', page)
+    return [text for text in map(unescape, texts) if HALF_WIDTH.search(text)]
+
+
+def test_half_width_marks_are_found() -> None:
+    pages = (
+        "一块存储, 由 x 共享",
+        "<b title='x; 存储'></b>",
+        "好。 然后",
+        "“好”: x",
+        "<i>存储:</i>",
+    )
+    assert [len(half_width(page.replace("'", '"'))) for page in pages] == [1, 1, 1, 1, 1]
+    assert half_width("一块存储\uff0c由 x, y 共享\uff1a<code>存储: x</code>") == []
+
+
 def test_english_is_found() -> None:
     assert english("<p>张量 The tensor is a <code>leaf of it</code></p><b title='x'></b>") == {
         "The tensor is a"
@@ -143,6 +167,7 @@ def stepped() -> str:
 def test_no_english_is_left(language: str, widget: Callable[[], str]) -> None:
     page = widget()
     assert english(page) == set()
+    assert language != "zh" or half_width(page) == []
     assert f'lang="{language}"' in page
 
 

@@ -82,8 +82,11 @@ from .wording import current_language as current_language
 from .wording import format_repr as format_repr
 from .wording import gettext as gettext
 from .wording import gettext_noop as gettext_noop
+from .wording import join_facts as join_facts
 from .wording import join_few_names as join_few_names
 from .wording import join_names as join_names
+from .wording import join_phrases as join_phrases
+from .wording import join_sentences as join_sentences
 from .wording import labels as labels
 from .wording import list_translations as list_translations
 from .wording import ngettext as ngettext

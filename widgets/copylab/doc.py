@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tinytorch.viz import summarize_text
 
-from .wording import current_language, gettext
+from .wording import current_language, gettext, join_facts
 
 if TYPE_CHECKING:
     from tinytorch.viz import Picture
@@ -239,7 +239,7 @@ class Titled(Box):
         """Return the title, and below it the parts, indented."""
         inside = super().text()
         title = plain_text(self.title)
-        return f"{title}:\n{indent_text(inside)}" if inside else title
+        return f"{gettext('{what}:', what=title)}\n{indent_text(inside)}" if inside else title
 
     def inside(self) -> str:
         """Return the HTML of the title and the parts."""
@@ -340,11 +340,14 @@ class Table(Part):
     def _lines_of_blocks(self, head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
         lines: list[str] = []
         for row in rows:
-            pairs = [f"{name}: {field}" for name, field in zip(head, row, strict=True)]
+            pairs = [
+                gettext("{what}: {facts}", what=name, facts=field)
+                for name, field in zip(head, row, strict=True)
+            ]
             lines += ["", row[0]]
             # From 1, as the first field is the heading of the block.
             for start, end in pairwise((1, *self.breaks, len(pairs))):
-                lines.append(f"  {'; '.join(pairs[start:end])}")
+                lines.append(f"  {join_facts(pairs[start:end])}")
         return lines
 
     def html(self) -> str:

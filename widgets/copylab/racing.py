@@ -50,7 +50,7 @@ from .run import (
     require_engine,
 )
 from .ui import panel_style_sheet
-from .wording import gettext, gettext_noop, ngettext
+from .wording import gettext, gettext_noop, join_sentences, ngettext
 
 METHODS = (
     "detach",
@@ -284,7 +284,7 @@ class Race(Presentation):
             gettext("x is made by: {code}", code=source),
             gettext("Sizes: {sizes} elements.", sizes=", ".join(f"{n:,}" for n in self.sizes)),
             gettext("Engines: {engines}.", engines=engines),
-            f"{limits} {procedure}",
+            join_sentences([limits, procedure]),
             gettext(
                 ".run() takes the times. They differ each time, so the plan does not show them."
             ),

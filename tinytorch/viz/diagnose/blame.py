@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..read import NodeRecord, SavedRecord, Snapshot, StaleVersions, parse_stale_versions
-from ..wording import escape_unseen, gettext, join_few_names, short_node_name, shorten_text
+from ..wording import (
+    escape_unseen,
+    gettext,
+    join_few_names,
+    join_sentences,
+    short_node_name,
+    shorten_text,
+)
 from .finding_words import BackwardFinding, SavedBy
 from .write_findings import find_write_findings
 
@@ -140,7 +147,7 @@ def _blame_first_of(
         if finding.kind != "stale" and not writing_lines:
             continue  # written before it was saved: nothing is wrong
         save = _describe_save(past[saving_step], node, history[saving_step] or saved)
-        yield f"{save} {_describe_write(finding, writing_lines)}"
+        yield join_sentences([save, _describe_write(finding, writing_lines)])
         yield gettext("Way out: {way}.", way=finding.way_out)
         return
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
-from ..wording import gettext, join_few_names, join_names, ngettext
+from ..wording import gettext, join_facts, join_few_names, join_names, ngettext
 from .finding_words import (
     BackwardFinding,
     FindingKind,
@@ -78,7 +78,7 @@ def _describe_written_leaves(
     reason = add_writing_lines(reason, *(pair.saved for pair in pairs))
     return BackwardFinding(
         kind="stale",
-        sentence=f"{sentence}{phrase_others(pairs)}; {reason}",
+        sentence=join_facts([f"{sentence}{phrase_others(pairs)}", reason]),
         way_out=_advise_backward_first(),
         saved=pairs,
         sharing=name_counter_sharers(snap, pairs[0].saved.tensor or ""),

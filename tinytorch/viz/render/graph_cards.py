@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..show import FoldEntry, NamedTensor, NodeEntry, Remark, RemarkKind
-from ..wording import cut_middle, gettext, shorten_text, text_width, wrap_text
+from ..wording import cut_middle, gettext, join_facts, shorten_text, text_width, wrap_text
 from .style import Canvas
 
 NAME_COLUMNS, TITLE_COLUMNS, REMARK_COLUMNS = 24, 36, 36
@@ -249,7 +249,7 @@ def _state_of_entry(entry: NodeEntry | FoldEntry, *, is_freed: bool) -> str:
 def _list_beside(node: NodeEntry) -> Iterator[Beside]:
     for tensor in node.results[:MOST_BESIDE]:
         name = cut_middle(tensor.label, NAME_COLUMNS)
-        whole = "; ".join((tensor.label, *tensor.changes))
+        whole = join_facts((tensor.label, *tensor.changes))
         yield Beside(name, tensor.id, whole, tensor.is_new or bool(tensor.marks))
         if tensor.grad:
             yield Beside(tensor.grad, is_fresh=tensor.has_new_grad)
@@ -276,7 +276,9 @@ def _look_of(remark: Remark) -> RemarkLook:
 
 def _join_tips(title: str, remarks: Iterable[Remark]) -> str:
     captions = [remark.caption for remark in remarks if remark.caption and _look_of(remark).is_tip]
-    return f"{title}: {'; '.join(captions)}" if captions else title
+    if not captions:
+        return title
+    return gettext("{what}: {facts}", what=title, facts=join_facts(captions))
 
 
 def _make_remark_lines(remarks: Iterable[Remark]) -> Iterator[CardLine]:

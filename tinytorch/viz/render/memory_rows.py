@@ -14,6 +14,7 @@ from ..wording import (
     escape_name,
     format_value,
     gettext,
+    join_phrases,
     text_width,
     wrap_text,
 )
@@ -290,7 +291,7 @@ def _make_words(entry: TensorEntry) -> list[Words]:
             facts.append(remark.caption)
         else:
             own.append(_make_sentence(remark))
-    return [Words(", ".join(facts), "m"), *own] if facts else own
+    return [Words(join_phrases(facts), "m"), *own] if facts else own
 
 
 def _make_sentence(remark: Remark) -> Words:
@@ -464,7 +465,7 @@ def _make_storage_words(entry: StorageEntry) -> list[Words]:
             loud.append(_make_sentence(remark))
         elif remark.caption:
             facts.append(remark.caption)
-    return [*loud, *([Words(", ".join(facts), "m")] if facts else [])]
+    return [*loud, *([Words(join_phrases(facts), "m")] if facts else [])]
 
 
 def _make_array_row(name: str) -> Row:

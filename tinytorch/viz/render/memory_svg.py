@@ -30,7 +30,7 @@ from ..show import (
     leave_out_gradients,
     select_storages,
 )
-from ..wording import cache_in_language, columns_that_fit, gettext, wrap_text
+from ..wording import cache_in_language, columns_that_fit, gettext, join_facts, wrap_text
 from .memory_rows import (
     EDGE,
     EDGE_OF_GROUND,
@@ -239,7 +239,7 @@ def make_sheet(contents: MemoryContents) -> MemorySheet:
         entries[tensor_entry.tensor.id] = make_row(tensor_entry, contents.level)
     summary = gettext("Memory picture without tensors")
     if titles:
-        summary = gettext("Memory: {storages}", storages="; ".join(titles))
+        summary = gettext("Memory: {storages}", storages=join_facts(titles))
     notes = [*filter(None, [contents.heading.caption]), *contents.notes]
     return MemorySheet(entries, notes, summary, contents.is_whole)
 

@@ -16,7 +16,7 @@ from ..show import (
     StorageEntry,
     TensorEntry,
 )
-from ..wording import gettext, join_lines
+from ..wording import gettext, join_facts, join_lines, join_phrases
 
 _SENTENCES_OF_OWN: tuple[RemarkKind, ...] = ("changed", "hazard", "note")
 """Of the remarks of a tensor: all others are joined in its first line."""
@@ -61,7 +61,8 @@ def pack_text(entries: Iterable[StorageEntry | PackEntry]) -> str:
 
 
 def _storage_lines(entry: StorageEntry) -> Iterator[str]:
-    yield f"{entry.storage.id}, {entry.title.sentence}: {entry.size.sentence}."
+    title = join_phrases([entry.storage.id, entry.title.sentence])
+    yield _say(title, entry.size.sentence)
     for remark in entry.remarks:
         yield f"  {_sentence_of_remark(remark)}"
     for tensor in entry.tensors:
@@ -81,9 +82,14 @@ def _tensor_lines(entry: TensorEntry) -> Iterator[str]:
         # Without a sentence, a remark is for the drawing alone.
         elif remark.sentence:
             facts.append(remark.sentence)
-    yield f"{_mark_new(entry.label, entry.is_new)}: {'; '.join(facts)}."
+    yield _say(_mark_new(entry.label, entry.is_new), join_facts(facts))
     for sentence in sentences:
         yield f"  {sentence}"
+
+
+def _say(what: str, facts: str) -> str:
+    """Return a sentence: what it is about, and facts of it."""
+    return gettext("{sentence}.", sentence=gettext("{what}: {facts}", what=what, facts=facts))
 
 
 def _sentence_of_remark(remark: Remark) -> str:
@@ -130,7 +136,7 @@ def fold_text(fold: FoldEntry, contents: GraphContents) -> str:
 
 
 def _named_tensor_lines(tensor: NamedTensor) -> Iterator[str]:
-    yield f"  {_mark_new(tensor.label, tensor.is_new)}: {tensor.sentence}."
+    yield "  " + _say(_mark_new(tensor.label, tensor.is_new), tensor.sentence)
     for fact in tensor.changes:
         yield "    " + gettext("Changed: {fact}.", fact=fact)
 

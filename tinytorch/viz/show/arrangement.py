@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..read import StorageRecord, TensorRecord
-from ..wording import format_shape, gettext
+from ..wording import format_shape, gettext, join_phrases
 from .contents import Arrangement
 from .select_storages import Band, MemorySelection
 from .sentences import cells_of_tensor
@@ -102,7 +102,7 @@ def describe_reading(
     is_flat = len(tensor.shape or ()) < 2
     if not tensor.numel:
         empty = gettext("no elements")
-        return Reading(empty if is_flat else f"{sizes}, {empty}", "")
+        return Reading(empty if is_flat else join_phrases([sizes, empty]), "")
     if tensor.stride is None or tensor.stop_byte() > storage.nbytes:
         # Its storage was resized: it has not all of the cells.
         return Reading(gettext("shape {shape}", shape=format_shape(tensor.shape)), "")
@@ -110,7 +110,7 @@ def describe_reading(
         cells = gettext(
             "{cells} of {number} bytes each", cells=cells_of_tensor(tensor), number=tensor.itemsize
         )
-        return Reading(cells if is_flat else f"{sizes}, {cells}", "")
+        return Reading(cells if is_flat else join_phrases([sizes, cells]), "")
     if reads_in_order(storage, tensor):
         return Reading(_shape_of_whole(tensor, sizes, arrangement), "")
     start = tensor.start_byte // storage.itemsize
@@ -119,14 +119,14 @@ def describe_reading(
             return Reading(cells_of_tensor(tensor), "")
         begin = gettext("begins at cell {cell}", cell=start) if start else ""
         order = "" if is_flat else _say_order(tensor.shape or (), sizes)
-        return Reading(", ".join(filter(None, [order, begin])), "")
+        return Reading(join_phrases(filter(None, [order, begin])), "")
     if tensor.numel <= MOST_READ:
         reads = gettext("reads cells") if is_flat else gettext("{shape}, reads cells", shape=sizes)
         return Reading(reads, _list_cells_read(tensor))
     shape = gettext("shape {shape}", shape=format_shape(tensor.shape)) if is_flat else sizes
     strides = gettext("stride {stride}", stride=format_shape(tensor.stride))
     begin = gettext("begins at cell {cell}", cell=start) if start else ""
-    return Reading(", ".join(filter(None, [shape, strides, begin])), "")
+    return Reading(join_phrases(filter(None, [shape, strides, begin])), "")
 
 
 def _shape_of_whole(tensor: TensorRecord, sizes: str, arrangement: Arrangement) -> str:

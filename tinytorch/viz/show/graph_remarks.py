@@ -25,6 +25,7 @@ from ..wording import (
     gettext,
     join_few_names,
     join_names,
+    join_phrases,
     ngettext,
     short_node_name,
     shorten_text,
@@ -572,10 +573,10 @@ def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
             return add_writing_lines(sentence, saved)
         case "stale":
             sentence = add_writing_lines(_phrase_stale(saved), saved)
-            return sentence if saved.tensor is None else f"{value}, {sentence}"
+            return sentence if saved.tensor is None else join_phrases([value, sentence])
         case "detached":
             sentence = gettext("DETACHED in place since it was saved; backward will raise")
-            return sentence if saved.tensor is None else f"{value}, {sentence}"
+            return sentence if saved.tensor is None else join_phrases([value, sentence])
         case "freed" if saved.opened is None:
             return gettext("freed by a backward; another backward raises if it opens them")
         case "freed":

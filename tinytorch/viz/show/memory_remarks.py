@@ -14,6 +14,7 @@ from ..wording import (
     format_value,
     gettext,
     join_names,
+    join_phrases,
     ngettext,
     short_dtype,
     short_node_name,
@@ -173,7 +174,7 @@ def _describe_storage(subject: _MemorySubject, band: Band) -> StorageEntry:
         more = Remark.in_both("more", number)
     unusual = ""
     if subject.has_level("storage"):
-        unusual = ", ".join(list_unusual(storage, are_cells_drawn=arrangement.has_cells))
+        unusual = join_phrases(list_unusual(storage, are_cells_drawn=arrangement.has_cells))
     counters: Iterable[CounterEntry] = ()
     if subject.has_level("counter"):
         counters = _describe_counters(subject.changed, members)
@@ -225,9 +226,9 @@ def _remarks_of_storage(
         # What is drawn has below it what it was.
         if not arrangement.has_cells:
             others = ["…"] if len(changes) > MOST_CELLS_SAID else []
-            caption = ", ".join([*changes[:MOST_CELLS_SAID], *others])
+            caption = join_phrases([*changes[:MOST_CELLS_SAID], *others])
         yield Remark(
-            "changed cells", gettext("changed: {cells}.", cells=", ".join(changes)), caption
+            "changed cells", gettext("changed: {cells}.", cells=join_phrases(changes)), caption
         )
     if storage.id in subject.changed.written_elsewhere:
         yield Remark.in_both("changed", gettext("cells that are not shown have changed"))

@@ -14,7 +14,9 @@ from ..wording import (
     format_value,
     gettext,
     gettext_noop,
+    join_facts,
     join_names,
+    join_phrases,
     ngettext,
     short_dtype,
     short_node_name,
@@ -171,7 +173,7 @@ def summary_of_cells(summary: CellSummary) -> str:
             )
         )
     facts += count_not_finite(summary.nan, summary.infinite)
-    return "; ".join(facts)
+    return join_facts(facts)
 
 
 def count_not_finite(nan: int, infinite: int) -> list[str]:
@@ -215,7 +217,7 @@ def summarize_pack(changed: Changes, pack: StoragePack, with_hazard: Sequence[st
     if not pack.label:
         first, last = (snap.label(band.members[0].id) for band in (pack.bands[0], pack.bands[-1]))
         title = gettext("{first} to {last}", first=first, last=last)
-    return gettext("{what}: {facts}", what=title, facts=", ".join(facts))
+    return gettext("{what}: {facts}", what=title, facts=join_phrases(facts))
 
 
 def title_of_fold(fold: NodeFold | StoragePack) -> str:

@@ -202,6 +202,24 @@ def _format_large_int(value: int) -> str:
     return gettext("{number} or more", number=f"{'-' * (value < 0)}1e300")
 
 
+def join_phrases(phrases: Iterable[str]) -> str:
+    """Return phrases with commas between them, as the language writes them."""
+    return gettext(", ").join(phrases)
+
+
+def join_facts(facts: Iterable[str]) -> str:
+    """Return facts with semicolons between them, as the language writes them."""
+    return gettext("; ").join(facts)
+
+
+def join_sentences(sentences: Iterable[str]) -> str:
+    """Return sentences one behind the other; Chinese has no space between them."""
+    text = ""
+    for sentence in sentences:
+        text = gettext("{text} {sentence}", text=text, sentence=sentence) if text else sentence
+    return text
+
+
 def join_names(names: Sequence[str]) -> str:
     """Return `a`, `a and b`, `a, b and c`."""
     if len(names) < 2:

@@ -32,7 +32,7 @@ from ..quiz import (
     load_notes,
     misconception,
 )
-from ..wording import current_language, gettext, ngettext
+from ..wording import current_language, gettext, join_phrases, ngettext
 from .lesson import find_cell_naming, find_lesson, find_tasks, lessons_folder, title_of
 from .tables import format_table
 from .translation import read_translated
@@ -308,7 +308,7 @@ def _describe_attempt(note: Mapping[str, Any]) -> str:
         parts.append(ngettext("{number} hint", "{number} hints", hints))
     if note.get("solution"):
         parts.append(gettext("solution seen"))
-    return ", ".join(parts)
+    return join_phrases(parts)
 
 
 progress = Progress

@@ -13,7 +13,7 @@ import ipywidgets
 from ipywidgets.widgets.widget_description import DescriptionStyle
 
 from ..copying import Source
-from ..wording import gettext, gettext_noop
+from ..wording import gettext, gettext_noop, join_sentences
 
 KINDS = {
     gettext_noop("a leaf"): "leaf",
@@ -230,4 +230,4 @@ def change_source(source: Source, name: str, value: Any) -> tuple[Source, str]:
                 "Two dimensions are needed to transpose, so x is no longer transposed."
             )
         notices.append(notice)
-    return Source(kind, shape, dtype, transposed), " ".join(notices)
+    return Source(kind, shape, dtype, transposed), join_sentences(notices)

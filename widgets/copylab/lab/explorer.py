@@ -18,7 +18,7 @@ from ..doc import Box
 from ..player import wrong_gradient_title
 from ..run import compile_program, describe_error, engine_for, require_engine, truncate_text
 from ..ui import Exhibit, Panel
-from ..wording import gettext, gettext_noop, ngettext
+from ..wording import gettext, gettext_noop, join_sentences, ngettext
 from . import view
 from .controls import GIVEN, WRITES, Controls, change_source
 from .lab_program import LabResult, run_lab_program
@@ -240,15 +240,17 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
         self.set_trait("program", result.code)
         self.set_trait("verdicts", result.facts.answers if result.facts is not None else {})
         self._show_choices()
-        outcome = " ".join(result.changes)
+        outcome = join_sentences(result.changes)
         if result.error:
             outcome = gettext(
                 "Error on line {number}. {error}", number=result.error_line, error=result.error
             )
         elif result.explanation:
-            outcome = f"{wrong_gradient_title()}. {outcome}"
+            title = gettext("{sentence}.", sentence=wrong_gradient_title())
+            outcome = join_sentences([title, outcome])
         message = self._notice or self._message
-        self._show_result(f"{message} {view.describe_copy(result)} {outcome}", old)
+        said = filter(None, [message, view.describe_copy(result), outcome])
+        self._show_result(join_sentences(said), old)
         self._proofs.html = view.make_proofs(result).html()
 
     def _show_result(self, announcement: str, old: LabResult | None = None) -> None:

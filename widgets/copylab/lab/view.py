@@ -32,7 +32,7 @@ from ..doc import (
 from ..player import wrong_gradient_title
 from ..run import make_printable
 from ..ui import panel_style_sheet
-from ..wording import gettext, gettext_noop
+from ..wording import gettext, gettext_noop, join_phrases
 from .lab_program import LabResult, ProgramLine
 
 
@@ -205,7 +205,7 @@ def describe_source(source: Source) -> str:
     if source.device != "cpu":
         words.append(gettext("on {device}", device=source.device))
     words.append(gettext(_KINDS[source.kind]))
-    return f"x: {', '.join(words)}"
+    return gettext("{what}: {facts}", what="x", facts=join_phrases(words))
 
 
 def shorten_to_line(code: str) -> str:

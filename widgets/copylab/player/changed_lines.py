@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import re
 
+from ..wording import join_facts
+
+# Languages have marks of their own; a full-width one has no space behind it.
+_COLON = re.compile(": |\uff1a")
+_SEMICOLON = re.compile("; |\uff1b")
+_FULL_STOPS = (".", "\u3002")
+
 
 def find_changed_lines(before: str, now: str) -> tuple[str, ...]:
     """Return the lines of a text that changed, each below the lines that it belongs to.
@@ -35,21 +42,25 @@ def _find_changes_of_block(block: str, old_lines: list[str]) -> list[str]:
             parents.append(head)
             continue
         new = [item for item in _items_of_line(line) if item not in old_items.get(head, ())]
-        end = "." if line.endswith(".") else ""
-        changed += [*parents, f"{head} {'; '.join(new)}{end}" if new else head]
+        space = " " if head.endswith(":") else ""
+        end = line[-1] if line.endswith(_FULL_STOPS) else ""
+        changed += [*parents, f"{head}{space}{join_facts(new)}{end}" if new else head]
         parents.clear()
     return changed
 
 
 def _head_of_line(line: str) -> str:
     """Return the beginning of a line, up to and with its colon."""
-    head, colon, _ = line.partition(": ")
-    return head + colon.rstrip()
+    colon = _COLON.search(line)
+    return line[: colon.end()].rstrip() if colon else line
 
 
 def _items_of_line(line: str) -> list[str]:
-    rest = line.partition(": ")[2].removesuffix(".")
-    return rest.split("; ") if rest else []
+    colon = _COLON.search(line)
+    rest = line[colon.end() :] if colon else ""
+    for full_stop in _FULL_STOPS:
+        rest = rest.removesuffix(full_stop)
+    return _SEMICOLON.split(rest) if rest else []
 
 
 def _first_word_of(block: str) -> str:

@@ -215,9 +215,9 @@ class Frame:
     def title(self) -> str:
         """The line that ran, and a note if it is not simply done."""
         note = _NOTES.get(self.step.kind)
-        return f"{self.place}: {_shorten_to_line(make_printable(self.source))}" + (
-            f"  ({gettext(note)})" if note else ""
-        )
+        source = _shorten_to_line(make_printable(self.source))
+        title = gettext("{what}: {facts}", what=self.place, facts=source)
+        return f"{title}  ({gettext(note)})" if note else title
 
 
 def wrong_gradient_title() -> str:

@@ -37,7 +37,14 @@ from ..run import (
     program_from_function,
     require_engine,
 )
-from ..wording import cached_property_in_language, current_language, gettext, gettext_noop, ngettext
+from ..wording import (
+    cached_property_in_language,
+    current_language,
+    gettext,
+    gettext_noop,
+    join_sentences,
+    ngettext,
+)
 from .drawing import StageDrawing, StageSizes, animate
 from .frames import Frame, NameObserver, make_frames
 from .groups import FrameOrGroup, find_stretches, fold_frames
@@ -332,7 +339,7 @@ class Steps(Sequence[Frame]):
     @property
     def end(self) -> str:
         """How the run ended, in sentences; empty if it simply finished."""
-        return " ".join(_describe_end(self._run, self._name_of_caller))
+        return join_sentences(_describe_end(self._run, self._name_of_caller))
 
     @property
     def ended(self) -> str:
@@ -447,7 +454,7 @@ class Steps(Sequence[Frame]):
         summary = gettext(
             "{summary}, the first {first} shown", summary=self.summary, first=f"{first:,}"
         )
-        end = " ".join(filter(None, [self.end, remark]))
+        end = join_sentences(filter(None, [self.end, remark]))
         return StaticForm(self._run.texts, parts, summary, end, cut=True, pills=self._make_pills())
 
     @cached_property_in_language

@@ -99,7 +99,7 @@ class CodeListing(Part):
     def text(self) -> str:
         """The lines with their numbers."""
         lines = indent_text("\n".join(f"{number}{line}".rstrip() for number, line in self.rows))
-        return f"  {self.title}:\n{lines}" if self.title else lines
+        return f"  {gettext('{what}:', what=self.title)}\n{lines}" if self.title else lines
 
     def html(self) -> str:
         """A `<pre>` with an element for each line, which the player's script reads."""
@@ -267,7 +267,7 @@ class OutputPart(Part):
 
     def text(self) -> str:
         """The title, and below it the output."""
-        return f"  {self.title}:\n{_indent_twice(self.output)}"
+        return f"  {gettext('{what}:', what=self.title)}\n{_indent_twice(self.output)}"
 
     def html(self) -> str:
         """A `<div>`; a long output scrolls, and can be reached by key for that."""
@@ -339,7 +339,7 @@ def words_of_picture(kind: str, frame: Frame, *, is_whole: bool = False) -> str:
     if picture.step != frame.number:
         return "  " + gettext("{title}: as in step {step}", title=title, step=picture.step)
     if is_whole:
-        return f"  {title}:\n{_indent_twice(picture.text)}"
+        return f"  {gettext('{what}:', what=title)}\n{_indent_twice(picture.text)}"
     heading = gettext("{title}, what changed:", title=title)
     lines = _indent_twice("\n".join(changed))
     return f"  {heading}\n{lines}"

@@ -17,7 +17,7 @@ from tinytorch.viz import Snapshot, collect_tensors_by_name, getattr_or_none, la
 
 from .. import tensor_facts
 from ..tensor_facts import TensorFact
-from ..wording import cache_in_language, gettext, gettext_noop, ngettext
+from ..wording import cache_in_language, gettext, gettext_noop, join_facts, join_sentences, ngettext
 from .answers import format_number
 from .runs import Moment, QuizRun
 
@@ -86,7 +86,7 @@ def describe_offset(run: QuizRun, x: str, *, at: int | None) -> str:
         for sharer in sharers
         if sharer.names
     ]
-    return " ".join(sentences)
+    return join_sentences(sentences)
 
 
 def describe_values(run: QuizRun, x: str, *, at: int | None) -> str:
@@ -139,7 +139,7 @@ def describe_outcome(run: QuizRun) -> str:
     if len(error) >= _MAX_ERROR:
         error = error[:_MAX_ERROR] + " ..."
     sentence = gettext("Line {line} raises {error}", line=run.error_line, error=error)
-    return " ".join([sentence, *run.player[-1].explanation])
+    return join_sentences([sentence, *run.player[-1].explanation])
 
 
 def describe_limit(run: QuizRun) -> str:
@@ -170,7 +170,7 @@ def describe_each_value(run: QuizRun, _number: float, *names: str, at: int | Non
     for name in names:
         value = format_number(run.value(name, at))
         sentences.append(gettext("`{name}` is {value}.", name=name, value=value))
-    return " ".join(sentences)
+    return join_sentences(sentences)
 
 
 # -- what can be counted ----------------------------------------------------------------
@@ -228,9 +228,9 @@ def describe_count(run: QuizRun, kind: str, *, at: int | None) -> str:
         each = ", ".join(f"`{name}`" for name in members)
         return gettext("{number} names: {each}.", number=number, each=each)
     if kind == "tensors":
-        each = "; ".join(f"`{names}`" for names in members.values())
+        each = join_facts(f"`{names}`" for names in members.values())
         return ngettext("{number} tensor: {each}.", "{number} tensors: {each}.", number, each=each)
-    each = "; ".join(
+    each = join_facts(
         gettext("{member} of `{names}`", member=member, names=names)
         for member, names in members.items()
     )
@@ -305,7 +305,7 @@ def describe_each_name(run: QuizRun, test: NameTest, *names: str, at: int | None
         found = ", ".join(sorted(find_names(run, test, *names, at=at)))
         return gettext("The run says: {names}.", names=found or gettext("none"))
     describe = PROPERTIES[test].describe
-    return " ".join(describe(run, name, at=at) for name in names)
+    return join_sentences(describe(run, name, at=at) for name in names)
 
 
 # -- what is tried ----------------------------------------------------------------------

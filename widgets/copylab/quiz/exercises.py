@@ -42,7 +42,7 @@ from ..run import (
     stabilize_text,
 )
 from ..ui import Panel
-from ..wording import gettext, gettext_noop, ngettext
+from ..wording import gettext, gettext_noop, join_sentences, ngettext
 from .attempts import is_same_program, run_attempt, select_variables, state_of_variables
 from .checked_facts import CheckedFact
 from .progress import add_note, find_note
@@ -348,7 +348,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             result = result.item()
         if result is None or result is True or isinstance(result, Iterator):
             # Why it is right says more than the list of what was looked at.
-            why = gettext(self._right) if self._right else " ".join(filter(None, sentences))
+            why = gettext(self._right) if self._right else join_sentences(filter(None, sentences))
             return Verdict("right", why or gettext("that is what was asked for."))
         return self._wrong_verdict(result)
 

@@ -17,7 +17,7 @@ from tinytorch.viz import Level, check_level, summarize_text
 from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Table, html_element
 from ..player import Steps
 from ..run import choose_engine, dedent_code, find_engine, make_printable, require_engine
-from ..wording import gettext, gettext_noop, ngettext
+from ..wording import gettext, gettext_noop, join_phrases, ngettext
 from .misconceptions import Misconception, misconception
 from .prediction_view import PredictionForm, PredictionView
 from .progress import add_note, find_note, load_seed
@@ -309,7 +309,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         listed = sum(len(question.wrong) for question in self.questions)
         questions = ngettext("{number} question", "{number} questions", len(self.questions))
         answers = ngettext("{number} answer in `wrong`", "{number} answers in `wrong`", listed)
-        return Verification(f"{questions}, {answers}", tuple(faults))
+        return Verification(join_phrases([questions, answers]), tuple(faults))
 
     # -- showing
 
@@ -340,7 +340,11 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
                 [
                     Cell(str(number), **left),
                     Cell(question.text, part=label, head=True, **left),
-                    Cell(f"{question.answer_format}: …", part=field, **left),
+                    Cell(
+                        gettext("{what}: {facts}", what=question.answer_format, facts="…"),
+                        part=field,
+                        **left,
+                    ),
                 ]
             )
         head = [

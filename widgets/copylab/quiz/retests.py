@@ -14,7 +14,7 @@ from hashlib import sha256
 from types import ModuleType
 from typing import NamedTuple, TypeVar
 
-from ..wording import gettext, gettext_noop
+from ..wording import gettext, gettext_noop, join_sentences
 from .answers import format_answer, translate_choice
 from .misconceptions import Misconception
 from .question import Question
@@ -85,7 +85,7 @@ def draw_retest(
     believed_answer = _find_believed_answer(program, question, words, engine)
     objection = replace(
         misconception,
-        refutation=lambda run: " ".join(
+        refutation=lambda run: join_sentences(
             [misconception.refute(run), _describe_belief(program, words, believed_answer)]
         ),
     )

@@ -157,7 +157,7 @@ class Growth(Presentation):
         parts: list[Part] = [Paragraph(self.title)]
         for origin in self.origins[:_MOST_LINES]:
             place = gettext("a line that is not known") if origin.place is None else origin.place
-            parts.append(Paragraph(protect_marks(f"{origin.sentence}:")))
+            parts.append(Paragraph(protect_marks(gettext("{what}:", what=origin.sentence))))
             parts.append(Code(str(place)))
         left_out = len(self.origins) - _MOST_LINES
         if left_out > 0:

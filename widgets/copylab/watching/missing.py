@@ -25,7 +25,7 @@ from tinytorch.viz import (
 )
 
 from ..doc import Alarm, Code, Paragraph, Part, Presentation, protect_marks
-from ..wording import gettext, ngettext
+from ..wording import gettext, join_facts, join_sentences, ngettext
 from .aliases import copy_locals
 from .places import LineFinder, Place
 
@@ -101,8 +101,8 @@ class MissingGradient(Presentation):
         lines = [line, *self.causes]
         code = Code("\n".join(lines), indent="")
         if self.is_fault:
-            return Alarm(self.title.rstrip("."), code, severity="wrong")
-        return Paragraph(protect_marks(" ".join([self.title, "; ".join(lines)])))
+            return Alarm(self.title.rstrip(".。"), code, severity="wrong")
+        return Paragraph(protect_marks(join_sentences([self.title, join_facts(lines)])))
 
     def __str__(self) -> str:
         return self.text

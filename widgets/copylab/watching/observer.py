@@ -30,7 +30,7 @@ from ..doc import Box, InPage, Paragraph, Part, Presentation, html_element, inde
 from ..ranks import find_rank
 from ..run import CELL_NUMBERS
 from ..ui import panel_style_sheet
-from ..wording import gettext, ngettext
+from ..wording import gettext, join_sentences, ngettext
 from . import scope
 from .aliases import find_aliases
 from .backward_log import BackwardLog
@@ -743,7 +743,7 @@ class Watch(Presentation):
         parts += [each.tree() for each in self.missing_gradients]
         reads = self.describe_reads()
         if reads:
-            parts.append(Paragraph(" ".join(reads)))
+            parts.append(Paragraph(join_sentences(reads)))
         return Box(sheet, *parts, spaced=True, class_="cl-panel")
 
     def describe_reads(self) -> list[str]:

@@ -27,7 +27,7 @@ from tinytorch.viz import join_few_names
 from ..doc import Box, InPage, Paragraph, Part, html_element
 from ..ranks import find_rank
 from ..ui import panel_style_sheet
-from ..wording import current_language, gettext, ngettext
+from ..wording import current_language, gettext, join_sentences, ngettext
 from .findings import Finding
 from .observer import Watch
 
@@ -323,7 +323,11 @@ def _describe_process(report: ProcessReport) -> str:
     if report.findings:
         number = len(report.findings)
         sentences.insert(0, ngettext("{number} finding.", "{number} findings.", number))
-    return f"**{report.label}**: {' '.join(filter(None, sentences))}"
+    return gettext(
+        "**{what}**: {sentences}",
+        what=report.label,
+        sentences=join_sentences(filter(None, sentences)),
+    )
 
 
 def _compose_page(title: str, body: str) -> str:
