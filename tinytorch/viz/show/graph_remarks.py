@@ -599,9 +599,10 @@ def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[Rema
         if snap.first_name(snap.tensor(saved.tensor)) or saved.tensor not in snap.label(
             saved.tensor
         ):
-            value = f"{head}: {cut_middle(snap.label(saved.tensor), LABEL_COLUMNS)}"
+            label = cut_middle(snap.label(saved.tensor), LABEL_COLUMNS)
+            value = gettext("{what}: {facts}", what=head, facts=label)
     elif saved.value is not None:
-        value = f"{head}: {format_value(saved.value)}"
+        value = gettext("{what}: {facts}", what=head, facts=format_value(saved.value))
     match saved.state:
         case "live":
             if saved.was_written_unseen:
