@@ -15,6 +15,7 @@ from ..wording import (
     gettext,
     join_names,
     join_phrases,
+    join_sentences,
     ngettext,
     short_dtype,
     short_node_name,
@@ -398,7 +399,7 @@ def _describe_counter(changed: Changes, counter_id: str) -> str:
     sharing = [snap.tensor(tid) for tid in counter.tensors if tid in snap.shown_tensor_ids]
     version = gettext("at version {version}", version=counter.version)
     if before is not None:
-        version += " " + gettext("(was {version})", version=before)
+        version = join_sentences([version, gettext("(was {version})", version=before)])
     names = [snap.label(tensor.id) for tensor in sharing]
     if len(names) > 1:
         owners = gettext("shared by {names}", names=join_names(names))
