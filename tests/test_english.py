@@ -1,5 +1,6 @@
 """The patterns that are kept out of the English are found where they are, and nowhere else."""
 
+import glossary
 import pytest
 from english import (
     FOR_READERS,
@@ -98,3 +99,14 @@ def test_a_place_is_named_with_its_fault() -> None:
     assert fault.startswith(
         "README.md: `shall`  (write: should, must or will)  in ... It shall be."
     )
+
+
+def test_chinese_and_korean_use_the_words_of_the_glossary() -> None:
+    """What somebody translates says the same: see tools/glossary.toml."""
+    for language in glossary.LANGUAGES:
+        names = glossary.read_texts(language)
+        assert {f"notebooks/translations/{language}/02_clone.md", f"README.{language}.md"} <= {
+            *names
+        }
+        assert len([name for name in names if name.endswith(".po")]) == 2
+    assert glossary.find_faults() == []

@@ -2,21 +2,10 @@
 
 import re
 
-import glossary
-from glossary import LANGUAGES, Term, find_forbidden, read_terms, read_texts
+from glossary import Term, find_forbidden, read_terms, read_texts
 from project_files import ROOT
 
 BOTH_FORMS = r"은\(는\)|이\(가\)|을\(를\)|[과와]\([와과]\)|[는가를]\([은이을]\)|\([으이]\)[로라어]"
-
-
-def test_prose_and_catalogues_use_the_words_of_the_glossary() -> None:
-    assert glossary.find_faults() == []
-    for language in LANGUAGES:
-        names = read_texts(language)
-        assert {f"notebooks/translations/{language}/02_clone.md", f"README.{language}.md"} <= {
-            *names
-        }
-        assert len([name for name in names if name.endswith(".po")]) == 2
 
 
 def test_another_word_is_found() -> None:
