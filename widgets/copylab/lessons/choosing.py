@@ -109,26 +109,26 @@ def dangerous(names, torch):
 
 
 WISHES: dict[str, dict[str, Answer]] = {
-    "noise is added in place, and the gradient comes back": {
+    gettext_noop("noise is added in place, and the gradient comes back"): {
         "same_storage": False,
         "gradient_returns": True,
     },
-    "numbers are kept for a plot": {
+    gettext_noop("numbers are kept for a plot"): {
         "same_storage": False,
         "gradient_returns": False,
         "warns": None,
     },
-    "the numbers are only read, without a gradient": {
+    gettext_noop("the numbers are only read, without a gradient"): {
         "same_storage": True,
         "same_counter": True,
         "gradient_returns": False,
     },
-    "the same cells in one row": {
+    gettext_noop("the same cells in one row"): {
         "same_tensor": False,
         "same_storage": True,
         "gradient_returns": True,
     },
-    "the numbers go into a tensor that is there": {"grad_fn": "CopyBackwards"},
+    gettext_noop("the numbers go into a tensor that is there"): {"grad_fn": "CopyBackwards"},
 }
 _WORDS: dict[tuple[str, Answer], str] = {
     ("same_storage", False): gettext_noop("{wish}: with {name}, it looks at the cells of x."),
@@ -146,6 +146,12 @@ _WORDS: dict[tuple[str, Answer], str] = {
         "{wish}: with {name}, it makes a new tensor, or none."
     ),
 }
+
+
+def _name_wish(wish: str) -> str:
+    """Return a key of the table as it is in the code, with its translation where there is one."""
+    meaning = gettext(wish)
+    return wish if meaning == wish else gettext("{key} ({meaning})", key=wish, meaning=meaning)
 
 
 def _write_choice(*names: str | None) -> str:
@@ -184,25 +190,29 @@ def wishes(choice, torch):
     if not isinstance(choice, dict) or set(choice) != set(WISHES):
         wrong(gettext("choice has to be the dict with its five keys, as it was."))
     for wish, wanted in WISHES.items():
-        given = choice[wish]
+        given, name_in_words = choice[wish], _name_wish(wish)
         if given is None:
-            wrong(gettext("still open: {wish}.", wish=wish))
+            wrong(gettext("still open: {wish}.", wish=name_in_words))
         try:
             found = facts(method(given), "result", torch)
         except (TypeError, ValueError) as error:
-            wrong(gettext("{wish}: {problem}", wish=wish, problem=_describe_problem(error)))
+            wrong(
+                gettext("{wish}: {problem}", wish=name_in_words, problem=_describe_problem(error))
+            )
         # Of a method that raises there is no result to ask more about.
         if found["raises"].answer:
             sentence = gettext(
                 "{wish}: {name} raises an error on a result: {error}.",
-                wish=wish,
+                wish=name_in_words,
                 name=repr(method(given).name),
                 error=str(found["raises"].answer).partition(". ")[0].rstrip("."),
             )
             wrong(sentence)
         for key, answer in wanted.items():
             if found[key].answer != answer:
-                wrong(gettext(_WORDS[key, answer], wish=wish, name=repr(method(given).name)))
+                wrong(
+                    gettext(_WORDS[key, answer], wish=name_in_words, name=repr(method(given).name))
+                )
 
 
 @task(
