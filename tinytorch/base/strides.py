@@ -390,12 +390,12 @@ def store_values(a: ndarray, data: Any) -> None:
     np.copyto(a, data, "unsafe")
 
 
-def store_one_by_one(a: ndarray, data: Any, again: Callable[[], Any]) -> None:
+def store_one_by_one(a: ndarray, data: Any, compute_anew: Callable[[], Any]) -> None:
     """Write to elements that overlap as torch does, one after the other.
 
     Each sees what the ones before it wrote.
 
-    `again`: computes the data once more, after the elements of one turn were written.
+    `compute_anew`: computes the data once more, after the elements of one turn were written.
     """
     count = byte_extent(a.shape, a.strides, a.itemsize) // a.itemsize
     steps = tuple([s // a.itemsize * 8 for s in a.strides])
@@ -407,7 +407,7 @@ def store_one_by_one(a: ndarray, data: Any, again: Callable[[], Any]) -> None:
         turns[i] = last_turn[cell] = last_turn[cell] + 1
     for turn in range(max(last_turn.values()) + 1):
         is_written = (turns == turn).reshape(a.shape)
-        np.copyto(a, data if turn == 0 else again(), "unsafe", where=is_written)
+        np.copyto(a, data if turn == 0 else compute_anew(), "unsafe", where=is_written)
 
 
 def is_channels_last(a: np.ndarray) -> bool:

@@ -188,13 +188,13 @@ def _declare_triangle(name: str, keep: Callable) -> Any:
 
     how = {
         "backward": f"{name.title()}Backward0",
-        "self": lambda grad, diagonal: made(grad, diagonal),
+        "self": lambda grad, diagonal: declared(grad, diagonal),
     }
-    made = op(
+    declared = op(
         f"{name}(Tensor self, SymInt diagonal=0)", row_major(keep_triangle), out="exact", **how
     )
     op(f"{name}_(Tensor(a!) self, SymInt diagonal=0)", write(keep_triangle), function=False, **how)
-    return made
+    return declared
 
 
 tril, triu = _declare_triangle("tril", np.tril), _declare_triangle("triu", np.triu)

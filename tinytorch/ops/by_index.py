@@ -385,20 +385,20 @@ def _take_along_dim(self: Any, indices: Any, dim: int | None) -> Any:
     """Gather along a dimension, with the index and the tensor broadcast along the others."""
     if dim is None:
         return gather(view(self, (-1,)), 0, view(indices, (-1,)))
-    n, given = array_of(self).ndim, array_of(indices)
-    if n != given.ndim:
+    n, index_array = array_of(self).ndim, array_of(indices)
+    if n != index_array.ndim:
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of "
-            f"dimensions, but got {n} dimensions for input, and {given.ndim} dimensions for "
+            f"dimensions, but got {n} dimensions for input, and {index_array.ndim} dimensions for "
             "indices"
         )
-    if given.dtype != np.int64:
-        name = dtypes.BY_NUM[given.dtype.num].scalar_name
+    if index_array.dtype != np.int64:
+        name = dtypes.BY_NUM[index_array.dtype.num].scalar_name
         raise RuntimeError(
             f"torch.take_along_dim(): dtype of indices should be Long but got {name}"
         )
     d, shape = wrap_dim(dim, n), array_of(self).shape
-    whole, part = (*shape[:d], *given.shape[d : d + 1], *shape[d + 1 :]), given.shape
+    whole, part = (*shape[:d], *index_array.shape[d : d + 1], *shape[d + 1 :]), index_array.shape
     # The remainder lets indices count from the end, and ones beyond it from the start again.
     index = expand(indices, broadcast_shape(whole, part)) % shape[d]
     whole, part = shape, (*part[:d], *shape[d : d + 1], *part[d + 1 :])
@@ -432,11 +432,11 @@ def _repeat_as_tensor_says(
     self: Any, repeats: Tensor, dim: int | None, output_size: int | None
 ) -> Any:
     """Repeat each part of a dimension as often as a vector of numbers says; a copy."""
-    given = flatten(self) if dim is None else self
+    source = flatten(self) if dim is None else self
     d = 0 if dim is None else dim
     if repeats._data.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
-    n = given.size(d)
+    n = source.size(d)
     if repeats._data.size == 1:
         repeats = expand(reshape(repeats, (1,)), (n,))
     elif repeats._data.size != n:
@@ -444,23 +444,23 @@ def _repeat_as_tensor_says(
             "repeats must have the same size as input along dim, but got repeats.size(0) = "
             f"{repeats._data.size} and input.size({d}) = {n}"
         )
-    return index_select(given, d, _repeats_of_indices(repeats, output_size))
+    return index_select(source, d, _repeats_of_indices(repeats, output_size))
 
 
 def _repeat_each(self: Any, repeats: int, dim: int | None, output_size: int | None) -> Any:
     """Repeat each part of a dimension equally often: a view of a copy that nobody else has."""
-    given = flatten(self) if dim is None else self
-    d = wrap_dim(0 if dim is None else dim, given._data.ndim)
+    source = flatten(self) if dim is None else self
+    d = wrap_dim(0 if dim is None else dim, source._data.ndim)
     if repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
-    shape = list(unsqueeze(given, d + 1)._data.shape)
+    shape = list(unsqueeze(source, d + 1)._data.shape)
     shape[d + 1] = repeats
     if output_size is not None and output_size != repeats * shape[d]:
         raise RuntimeError(
             f"repeat_interleave: Invalid output_size, expected {repeats * shape[d]} but got "
             f"{output_size}"
         )
-    repeated = expand(unsqueeze(given, d + 1), tuple(shape))
+    repeated = expand(unsqueeze(source, d + 1), tuple(shape))
     return flatten(clone(repeated, contiguous_format), d, d + 1)
 
 

@@ -66,13 +66,13 @@ class factory(composite):
 
     def __call__(self, *args: Any) -> Any:
         """Make the tensor."""
-        given, dtype, device = self.split_options(args)
+        arguments, dtype, device = self.split_options(args)
         # `dtype=4` is how a schema of C++ writes a default: no dtype was given.
         if not isinstance(dtype, dtypes.dtype):
-            default = self.default(*given) if callable(self.default) else self.default
+            default = self.default(*arguments) if callable(self.default) else self.default
             # Asked at each call: set_default_dtype may have come between.
             dtype = default or dtypes.get_default_dtype()
-        return make_leaf(self.function(dtype, *given), as_device(device))
+        return make_leaf(self.function(dtype, *arguments), as_device(device))
 
     def run_into_out(self, out: Tensor, args: tuple) -> Tensor:
         """Write the numbers into `out`, which is resized if need be."""
@@ -93,16 +93,16 @@ class factory_new(factory):
 
     def __call__(self, like: Any, *args: Any) -> Any:
         """Make the tensor, or for an array an array."""
-        given, dtype, device = self.split_options(args)
+        arguments, dtype, device = self.split_options(args)
         a = like if type(like) is np.ndarray else like._data
-        array = self.make_array(a, dtype or dtypes.BY_NUM[a.dtype.num], given)
+        array = self.make_array(a, dtype or dtypes.BY_NUM[a.dtype.num], arguments)
         if a is like:
             return array
         return make_leaf(array, device_of(like) if device is None else as_device(device))
 
-    def make_array(self, a: np.ndarray, d: dtypes.dtype, given: tuple) -> np.ndarray:
+    def make_array(self, a: np.ndarray, d: dtypes.dtype, arguments: tuple) -> np.ndarray:
         """Make the array."""
-        return self.function(d, *given)
+        return self.function(d, *arguments)
 
 
 class factory_like(factory_new):
@@ -111,10 +111,10 @@ class factory_like(factory_new):
     `fill(array, ...)` fills an array with the shape and layout of `self`.
     """
 
-    def make_array(self, a: np.ndarray, d: dtypes.dtype, given: tuple) -> np.ndarray:
+    def make_array(self, a: np.ndarray, d: dtypes.dtype, arguments: tuple) -> np.ndarray:
         """Make the array."""
-        array = empty_like_strides(a.shape, d.np, strides_of_copy(a, given[-1], d.itemsize))
-        self.function(array, *given[:-1])
+        array = empty_like_strides(a.shape, d.np, strides_of_copy(a, arguments[-1], d.itemsize))
+        self.function(array, *arguments[:-1])
         return array
 
 

@@ -83,11 +83,11 @@ def _read_operands(left: str, count: int) -> list[list[str]]:
     return operands
 
 
-def _read_equation(equation: str, given: list) -> Equation:
+def _read_equation(equation: str, tensors: list) -> Equation:
     """Return the parts of an equation for these operands. RuntimeError in PyTorch's words."""
     left, arrow, right = equation.partition("->")
-    operands = _read_operands(left, len(given))
-    for at, (labels, x) in enumerate(zip(operands, given, strict=True)):
+    operands = _read_operands(left, len(tensors))
+    for at, (labels, x) in enumerate(zip(operands, tensors, strict=True)):
         _check_label_count(labels, x.ndim, at)
     every = [label for labels in operands for label in labels]
     if not arrow:

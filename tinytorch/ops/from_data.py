@@ -163,8 +163,8 @@ def array_from_data(data: Any, d: dtypes.dtype | None) -> np.ndarray:
         # PyTorch makes 255 of -1 in uint8, where NumPy raises.
         if not found.is_signed and any(v < 0 for v in values):
             return np.array(values, np.int64).astype(found.np).reshape(shape)
-    made = run_silenced(np.array, values, found.np)
-    return made.reshape(shape) if made.size else np.empty(shape, found.np)
+    array = run_silenced(np.array, values, found.np)
+    return array.reshape(shape) if array.size else np.empty(shape, found.np)
 
 
 def _check_array(a: np.ndarray) -> dtypes.dtype:
@@ -389,18 +389,18 @@ def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, **n
     if "other" in found:
         if d not in (None, found["other"].dtype):
             raise TypeError(f"expected a tensor of dtype {d!r} (got {found['other'].dtype!r})")
-        made = alias(found["other"])
+        tensor = alias(found["other"])
     elif "data" in found:
         if not is_sequence(found["data"]) and not isinstance(found["data"], (str, bytes)):
             raise TypeError(f"new(): data must be a sequence (got {type_name(found['data'])})")
-        made = make_leaf(array_from_data(found["data"], default), CPU)
+        tensor = make_leaf(array_from_data(found["data"], default), CPU)
     else:
         check_size(found.get("size", ()))
-        made = make_leaf(np.zeros(found.get("size", 0), default.np), CPU)
-        made = made.set_(found["storage"]) if "storage" in found else made
+        tensor = make_leaf(np.zeros(found.get("size", 0), default.np), CPU)
+        tensor = tensor.set_(found["storage"]) if "storage" in found else tensor
     if cls is not Tensor:
-        made.__class__ = cls
-    return made
+        tensor.__class__ = cls
+    return tensor
 
 
 def _parse_legacy_call(args: tuple, named: dict) -> dict[str, Any]:

@@ -505,5 +505,5 @@ def _index_from_sequence(item: Any) -> Tensor:
     """Convert a list to an index tensor: booleans make a mask, all other numbers become int64."""
     if isinstance(item, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type_name(item)}'")
-    made = make_tensor(array_from(item if isinstance(item, np.ndarray) else list(item), None))
-    return made if made._data.dtype == bool else made.long()
+    index = make_tensor(array_from(item if isinstance(item, np.ndarray) else list(item), None))
+    return index if index._data.dtype == bool else index.long()

@@ -214,16 +214,16 @@ class pointwise(Kernel):
             self.check(*values[: self.operand_count])
         return result_dtype(*[x for x in values[: self.operand_count] if x is not None])
 
-    def operands_as_given(self, given: tuple) -> list | None:
+    def operands_as_given(self, raw_operands: tuple) -> list | None:
         """Return the operands if nothing has to be converted, else None.
 
         They are arrays of one dtype; beside them, where that is a float, Python's floats, and where
         it is float32, float64 or int64, Python's ints.
         """
-        dtype = given[0].dtype if type(given[0]) is ndarray else None
+        dtype = raw_operands[0].dtype if type(raw_operands[0]) is ndarray else None
         if dtype is None or dtype.num not in self.direct_dtype_nums:
             return None
-        for x in given[1:]:
+        for x in raw_operands[1:]:
             if x is None:
                 continue
             if type(x) is ndarray:
@@ -235,7 +235,7 @@ class pointwise(Kernel):
                 fits = type(x) is float and dtype.kind == "f"
             if not fits:
                 return None
-        return [x if x is None or type(x) is ndarray else np.array(x, dtype) for x in given]
+        return [x if x is None or type(x) is ndarray else np.array(x, dtype) for x in raw_operands]
 
     def convert_operands(self, values: tuple, target: ndarray | None = None) -> list:
         """Convert operands to the dtype they meet in.
@@ -244,16 +244,18 @@ class pointwise(Kernel):
         NotImplementedError where PyTorch has no kernel, RuntimeError if the result does not fit
         into `target`.
         """
-        given = values[: self.operand_count]
+        raw_operands = values[: self.operand_count]
         # Below is the order of PyTorch's checks: an error is raised though nothing is converted.
-        arrays = self.operands_as_given(given)
+        arrays = self.operands_as_given(raw_operands)
         if arrays is None:
-            common = self.common_dtype(given)
+            common = self.common_dtype(raw_operands)
         elif self.check is not None:
-            self.check(*given)
+            self.check(*raw_operands)
         if target is not None:
-            check_overlap(target, *given[1:])
-            check_broadcast_into(target.shape, *[x.shape for x in given if isinstance(x, ndarray)])
+            check_overlap(target, *raw_operands[1:])
+            check_broadcast_into(
+                target.shape, *[x.shape for x in raw_operands if isinstance(x, ndarray)]
+            )
         if arrays is not None:
             return arrays
         # The dtype to compute in.
@@ -266,9 +268,9 @@ class pointwise(Kernel):
                 raise cannot_cast(d, into, self.in_c)
         if LETTER_OF_DTYPE[common.np.num] not in self.takes:
             # of two errors torch raises that of the shapes
-            shape_of_all(*[x for x in given if isinstance(x, ndarray)])
+            shape_of_all(*[x for x in raw_operands if isinstance(x, ndarray)])
             check_kernel(common.np, self.takes, self.stub)
-        return [x if x is None else as_array(x, d) for x in given]
+        return [x if x is None else as_array(x, d) for x in raw_operands]
 
     def compute_in_one_dtype(self, arrays: list[ndarray], rest: tuple) -> Any:
         """Return the result for operands of one dtype. float16 is computed in float32."""
@@ -287,8 +289,8 @@ class pointwise(Kernel):
         """Return the result for operands as they were given."""
         arrays = self.convert_operands(values)
         tensors = []
-        given = values[: self.operand_count]
-        for x, array, decides_layout in zip(given, arrays, self.decides_layout, strict=True):
+        raw_operands = values[: self.operand_count]
+        for x, array, decides_layout in zip(raw_operands, arrays, self.decides_layout, strict=True):
             if isinstance(x, ndarray) or (decides_layout and array is not None):
                 tensors.append(array)
         data = self.compute_in_one_dtype(arrays, values[self.operand_count :])

@@ -33,13 +33,13 @@ def multiply_matrices(a: Any, b: Any, kernel: Any) -> Any:
 def _two_dtypes_error(a: Any, b: Any, kernel: str) -> RuntimeError:
     """Make the error for factors of two dtypes, which each of PyTorch's kernels says otherwise."""
     x, y = (BY_NUM[c.dtype.num] for c in (a, b))
-    one, other = x.scalar_name, y.scalar_name
+    first, second = x.scalar_name, y.scalar_name
     words = {
-        "dot": f"dot : expected both vectors to have same dtype, but found {one} and {other}",
+        "dot": f"dot : expected both vectors to have same dtype, but found {first} and {second}",
         # its first tensor is the result, which has the dtype of the vector
         "addmv_impl_cpu": "addmv input tensors must have the same dtype, but got "
-        f"{other}, {one}, and {other}",
-        "bmm": f"expected scalar type {one} but found {other}",
+        f"{second}, {first}, and {second}",
+        "bmm": f"expected scalar type {first} but found {second}",
     }
     of_matrices = (
         f"expected m1 and m2 to have the same dtype, but got: {cpp_name(x)} != {cpp_name(y)}"
@@ -169,14 +169,18 @@ def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
         if x.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
     _check_mm(a, b)
-    made = multiply_matrices(a, b, "addmm_impl_cpu_")
+    product = multiply_matrices(a, b, "addmm_impl_cpu_")
     if alpha != 1:
-        made = made * made.dtype.type(alpha)
+        product = product * product.dtype.type(alpha)
     # A bias, one row, is broadcast by NumPy itself.
-    if self.shape != made.shape and self.shape != made.shape[1:]:
-        self = expand(self, made.shape)
+    if self.shape != product.shape and self.shape != product.shape[1:]:
+        self = expand(self, product.shape)
     # Written into the product, which nobody else has.
-    return np.add(self if beta == 1 else self * self.dtype.type(beta), made, made) if beta else made
+    return (
+        np.add(self if beta == 1 else self * self.dtype.type(beta), product, product)
+        if beta
+        else product
+    )
 
 
 addmm = op(

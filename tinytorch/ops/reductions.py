@@ -132,8 +132,8 @@ def _declare_spread(name: str, finish: Any, formula: Any) -> None:
     """Declare `var`, or `std`, which is its root."""
 
     def compute(a: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
-        spread = finish(_compute_variance(name, a, dim, correction, keepdim))
-        return np.asarray(spread).astype(a.dtype, copy=False)
+        deviation = finish(_compute_variance(name, a, dim, correction, keepdim))
+        return np.asarray(deviation).astype(a.dtype, copy=False)
 
     # Not made of the next one: as a plain call `var(x, 0)` would be that.
     op(
@@ -155,7 +155,7 @@ def _declare_spread(name: str, finish: Any, formula: Any) -> None:
     )
 
 
-_declare_spread("var", lambda spread: spread, _var_backward)
+_declare_spread("var", lambda variance: variance, _var_backward)
 _declare_spread("std", np.sqrt, _std_backward)
 
 # truth --------------------------------------------------------------------------------------------
@@ -234,9 +234,9 @@ def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
 
     def find_value(a: Any) -> Any:
         if not a.size:
-            what = "Expected reduction dim to be specified for input.numel() == 0."
+            head = "Expected reduction dim to be specified for input.numel() == 0."
             raise RuntimeError(
-                f"{name}(): {what} Specify the reduction dim with the 'dim' argument."
+                f"{name}(): {head} Specify the reduction dim with the 'dim' argument."
             )
         return np.asarray(ufunc.reduce(a, None))
 
@@ -399,8 +399,8 @@ def _compute_logsumexp(a: Any, dim: tuple, keepdim: bool) -> Any:
     # The largest becomes 0, so that `exp` cannot overflow; infinities stay as they are.
     largest = np.where(np.isfinite(largest), largest, x.dtype.type(0))
     total = np.log(np.add.reduce(np.exp(x - largest), axes, keepdims=True)) + largest
-    kept = np.asarray(total if keepdim else np.squeeze(total, axes))
-    return kept.astype(a.dtype) if a.dtype.char == "e" else kept
+    result = np.asarray(total if keepdim else np.squeeze(total, axes))
+    return result.astype(a.dtype) if a.dtype.char == "e" else result
 
 
 def _logsumexp_backward(grad: Any, self: Any, result: Any, dim: tuple, keepdim: bool) -> Any:

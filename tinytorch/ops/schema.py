@@ -443,8 +443,8 @@ def _invalid_combination(name: str, args: tuple, kwargs: dict, lines: list[str])
     # torch lists them in the order of its hash table, which mostly is this one
     named = dict(reversed(kwargs.items()))
     head = f"{name}() received an invalid combination of arguments - got "
-    given = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in named.items()]
-    got = f"({', '.join(given)}{', ' if named and not args else ''}), but expected "
+    type_names = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in named.items()]
+    got = f"({', '.join(type_names)}{', ' if named and not args else ''}), but expected "
     text = [f"{head}{got}one of:"]
     for line in lines:
         params = [p.rpartition(" ")[::2] for p in line[1:-1].split(", ")]
@@ -454,7 +454,7 @@ def _invalid_combination(name: str, args: tuple, kwargs: dict, lines: list[str])
             [k for k in named if k not in options[max(len(options) - len(named), 0) :]]
         )
         # torch counts the `*` as a parameter, and an empty list as one parameter
-        as_many = len(options) == len(given)
+        as_many = len(options) == len(type_names)
         why = _list_types(params, args, named) if as_many and not wrong else ""
         if len(lines) == 1:
             if wrong:

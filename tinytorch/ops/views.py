@@ -355,7 +355,7 @@ def _transpose_matrices(self: Tensor, name: str) -> Tensor:
     return transpose(self, -2, -1) if n else self
 
 
-for _name, _made in (
+for _name, _member in (
     ("T", readonly(_reverse_dims)),
     ("H", readonly(_transpose_only_matrix)),
     (
@@ -373,8 +373,8 @@ for _name, _made in (
         ),
     ),
 ):
-    _made.name = _name
-    offer_member(_name, _made, function=False)
+    _member.name = _name
+    offer_member(_name, _member, function=False)
 op(
     "adjoint(Tensor(a) self)",
     composite(lambda self: _transpose_matrices(self, "adjoint()")),
@@ -426,7 +426,7 @@ def declare_view_with_in_place(
 ) -> Any:
     """Declare a view, and its form in place, which changes the tensor itself."""
     title = schema.partition("(")[0].title().replace("_", "") + "Backward"
-    made = op(schema, view_kernel(look), backward=f"{title}{numbers[0]}", self=back, **options)
+    declared = op(schema, view_kernel(look), backward=f"{title}{numbers[0]}", self=back, **options)
     op(
         schema.replace("(Tensor(a) self", "_(Tensor(a!) self"),
         view_kernel(look),
@@ -434,7 +434,7 @@ def declare_view_with_in_place(
         self=back,
         **(options or {"function": False}),
     )
-    return made
+    return declared
 
 
 transpose = declare_view_with_in_place(

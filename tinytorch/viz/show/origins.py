@@ -29,9 +29,9 @@ def find_origins(steps: Iterable[tuple[Changes, str]]) -> list[dict[str, str]]:
             if tensor_id in alive and not _has_another_history(changed.attribute_changes, tensor_id)
         }
         name, expression = _read_assignment(source)
-        made = dict(now.names).get(name, "")
-        if made in changed.new_tensors:
-            known[made] = shorten_text(expression, ORIGIN_COLUMNS)
+        tensor_id = dict(now.names).get(name, "")
+        if tensor_id in changed.new_tensors:
+            known[tensor_id] = shorten_text(expression, ORIGIN_COLUMNS)
         origins.append(dict(known))
     return origins
 

@@ -115,7 +115,7 @@ def grade_class(folder: Path) -> tuple[list[Path], list[str]]:
     for learner in known:
         missing = Submission(learner, remarks=[gettext("nothing was handed in")])
         submissions.append(missing)
-    submissions.sort(key=lambda one: one.learner)
+    submissions.sort(key=lambda submission: submission.learner)
     rows = _judge_all(submissions, key, course)
     _write_tables(target, submissions, rows)
     return [folder / "grades.csv", folder / "answers.csv"], _summarize(submissions, rows)
@@ -226,7 +226,7 @@ def _judge_all(
     verdicts = _judge_cells(submissions)
     # Lessons that somebody handed in are asked of everybody.
     lessons = {lesson for submission in submissions for lesson, _ in submission.cells}
-    asked = [(lesson, one.key) for lesson in sorted(lessons) for one in course[lesson]]
+    asked = [(lesson, task.key) for lesson in sorted(lessons) for task in course[lesson]]
     rows: list[dict[str, Any]] = []
     for submission in submissions:
         notes = list_note_rows(submission.notes, lesson_of_key)
@@ -242,7 +242,9 @@ def _judge_all(
 def _judge_cells(submissions: Iterable[Submission]) -> dict[tuple[str, str], Judgement]:
     """Return the verdicts on all answers to exercises, by key and source."""
     # Many of a class write the same answer.
-    answers = {(key, source) for one in submissions for (_, key), source in one.cells.items()}
+    answers = {
+        (key, source) for submission in submissions for (_, key), source in submission.cells.items()
+    }
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
         verdicts = pool.map(lambda answer: judge_answer(*answer), answers)
         return dict(zip(answers, verdicts, strict=True))

@@ -167,7 +167,7 @@ class StepLog:
         """
         with self._lock:
             entry = self._find_entry(optimizer)
-        self._forget_given(entry, optimizer)
+        self._forget_reached(entry, optimizer)
 
     def record(self, optimizer: Any) -> None:
         """Note what has no gradient at a step of an optimizer, which has just been made."""
@@ -176,14 +176,14 @@ class StepLog:
             entry.steps += 1
             entry.is_after_backward |= self.has_backward
         # A closure computes gradients within the step.
-        self._forget_given(entry, optimizer)
+        self._forget_reached(entry, optimizer)
         # A look takes as long as many steps: at the first one, the second, the fourth.
         if entry.missing and not entry.steps & (entry.steps - 1):
             # What a snapshot of the program's own objects raises must not end the program.
             with suppress(Exception):
                 self._look_at(entry, optimizer)
 
-    def _forget_given(self, entry: _Stepped, optimizer: Any) -> None:
+    def _forget_reached(self, entry: _Stepped, optimizer: Any) -> None:
         """Forget the parameters of an optimizer that have a gradient now."""
         # Of most optimizers nothing is missing after the first step: the rest is rare.
         parameters: list[Any] | None = None
