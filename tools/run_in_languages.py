@@ -5,9 +5,8 @@
     python tools/run_in_languages.py --check       say what is out of date; run and change nothing
 
 It comes after `execute_notebooks.py` and `make_solutions.py`: what is stored is compared with the
-English outputs, and a cell whose English outputs have changed since is laid out in English. What is
-stored holds also for the sentences of the catalogue that were shown: `--check` notices one that has
-another translation since.
+English outputs, and a cell whose English outputs have changed since is laid out in English. Run it
+after a change of the catalogues, too, which `--check` does not notice.
 """
 
 from __future__ import annotations
