@@ -148,8 +148,8 @@ MUTATIONS = (
     Mutation(
         "a prediction tells no answer before it is committed",
         "widgets/copylab/quiz/prediction.py",
-        'Cell(f"{question.answer_format}: …", part=field, **left)',
-        'Cell(f"{question.right_answer(self.run())}: …", part=field, **left)',
+        'gettext("{what}: {facts}", what=question.answer_format, facts="…")',
+        'gettext("{what}: {facts}", what=question.right_answer(self.run()), facts="…")',
         "tests/widgets/quiz/test_predict.py::test_the_twins_are_whole_and_tell_no_answer",
     ),
     Mutation(

@@ -21,7 +21,7 @@ net = torch.nn.Linear(3, 1)
 x = torch.ones(2, 3, requires_grad=True)
 loss = net(x).sum()
 for p in net.parameters():
-    p.data.clamp_(-0.1, 0.1)
+    p.data.clamp_(-0.001, 0.001)
 loss.backward()
 """
 
@@ -84,7 +84,7 @@ def test_torch_may_be_imported_later(way: str, tmp_path: Path) -> None:
         tmp_path,
     )
     assert said.stdout.startswith("[('net.weight',"), said.stdout + said.stderr
-    assert "train.py:7  p.data.clamp_(-0.1, 0.1)" in said.stdout
+    assert "train.py:7  p.data.clamp_(-0.001, 0.001)" in said.stdout
     elsewhere = "PyTorch was not watched in the thread that began this watch: it was imported in another thread"
     assert (elsewhere in said.stdout) is (way == "in a thread")
     assert not said.stderr
