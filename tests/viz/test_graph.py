@@ -161,8 +161,8 @@ def test_a_cut_is_drawn_where_it_is_seen(engine: ModuleType) -> None:
 def test_it_goes_to_the_right_where_that_fits(engine: ModuleType) -> None:
     names = run(TWO_BRANCHES, engine)
     right, down = graph(names), graph(names, direction="down")
-    assert "Backward runs to the right." in words_in(right.svg)
-    assert "Backward runs down." in words_in(down.svg)
+    assert "Graph: backward runs to the right." in words_in(right.svg)
+    assert "Graph: backward runs down." in words_in(down.svg)
     chain = run("x = torch.ones(1, requires_grad=True)\nz = (x * 2).exp().sin()", engine)
     assert size_of(graph(chain).svg)[1] <= 60
     assert size_of(right.svg)[0] <= 480
@@ -170,8 +170,8 @@ def test_it_goes_to_the_right_where_that_fits(engine: ModuleType) -> None:
     names["long"] = names["z"]
     for _ in range(9):
         names["long"] = names["long"].exp()
-    assert "Backward runs down." in words_in(graph(names).svg), "a page has 836 px"
-    assert "Backward runs to the right." in words_in(graph(names, direction="right").svg)
+    assert "Graph: backward runs down." in words_in(graph(names).svg), "a page has 836 px"
+    assert "Graph: backward runs to the right." in words_in(graph(names, direction="right").svg)
     with pytest.raises(ValueError, match='must be "right" or "down"'):
         graph(names, direction="up")
     with pytest.raises(TypeError, match="as the first argument"):

@@ -69,10 +69,13 @@ from .render import graphs_of as graphs_of
 from .render import memories_of as memories_of
 from .show import LEVELS as LEVELS
 from .show import Level as Level
+from .show import NumberRead as NumberRead
+from .show import ReadStep as ReadStep
 from .show import StepSentence as StepSentence
 from .show import describe as describe
 from .show import describe_kept_graphs as describe_kept_graphs
 from .show import find_backward_root as find_backward_root
+from .show import find_number_reads as find_number_reads
 from .show import format_values as format_values
 from .show import texts_of as texts_of
 from .wording import add_catalogue as add_catalogue

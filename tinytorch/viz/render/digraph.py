@@ -87,7 +87,7 @@ class GraphPicture(PictureBase, graphviz.Digraph):
             for card in sheet.cards:
                 self._add_card(card)
             for edge in sheet.edges:
-                style = "dashed" if edge.kind in ("saved", "cut") else "solid"
+                style = "dashed" if edge.kind in ("saved", "cut", "copied") else "solid"
                 self.edge(edge.tail, edge.head, label=edge.label or None, style=style)
         # To notice whether somebody adds to the graph: then Graphviz has to draw it. The attributes
         # above are for that, and for those who take the source elsewhere.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..show import FoldEntry, NamedTensor, NodeEntry, Remark, RemarkKind
+from ..show import FoldEntry, NamedTensor, NodeEntry, NumberEntry, Remark, RemarkKind
 from ..wording import cut_middle, gettext, join_facts, shorten_text, text_width, wrap_text
 from .style import Canvas
 
@@ -233,6 +233,15 @@ def make_cut_card(tensor: NamedTensor) -> Card:
     state = "new" if words else ""
     words.append(Beside(gettext("cut off")))
     return Card(tensor.id, "cut", (line,), tensor.label, state, tensor.id, tuple(words))
+
+
+def make_number_card(number: NumberEntry) -> Card:
+    """Make the card of a number of Python's that was read from a tensor on the graph."""
+    line = CardLine(shorten_text(number.label, NAME_COLUMNS), "mono b")
+    words = (Beside(gettext("new"), is_fresh=True),) if number.is_new else ()
+    state = "new" if words else ""
+    words = (*words, Beside(gettext("a number, cut off")))
+    return Card(number.id, "cut", (line,), number.label, state, beside=words)
 
 
 def _state_of_entry(entry: NodeEntry | FoldEntry, *, is_freed: bool) -> str:

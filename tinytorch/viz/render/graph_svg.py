@@ -18,6 +18,7 @@ from ..show import (
     GraphContents,
     GraphEdge,
     NodeEntry,
+    NumberRead,
     check_option,
     describe_graph,
     select_nodes,
@@ -41,6 +42,7 @@ from .graph_cards import (
     make_fold_card,
     make_leaf_card,
     make_node_card,
+    make_number_card,
 )
 from .picture import Folded, Picture
 from .style import Canvas, format_point
@@ -100,6 +102,7 @@ def graphs_of(
     wrong_nodes: Iterable[frozenset[object]],
     roots: Iterable[object] = (),
     *,
+    reads: Iterable[Sequence[NumberRead]] = (),
     width: float = 0,
 ) -> Iterator[GraphStep]:
     """Make the graph pictures of the steps of a run.
@@ -107,18 +110,23 @@ def graphs_of(
     A graph that is not too large is laid out once, so that what stays keeps its place. `wrong_nodes`
     has, for each step, the keys of the nodes whose gradient is wrong, as `blame_lines` found them;
     `width` is that of the pictures beside them, in px: a graph may be as wide; `roots` has, for each step, the key of the node that a
-    backward began at, or None (see `find_flow`).
+    backward began at, or None (see `find_flow`); `reads` what has the numbers of a tensor alone (see
+    `find_number_reads`).
     """
     room = Room(max(width, STAGE_WIDTH))
     sheets: list[GraphSheet] = []
     describe_unmarked: list[Callable[[], GraphContents]] = []
-    roots_of_steps = iter(roots)
+    roots_of_steps, reads_of_steps = iter(roots), iter(reads)
     # A run whose time for drawing is up ends before its nodes do.
     for changed, wrong_in_step in zip(run, wrong_nodes, strict=False):
         selection = select_nodes(changed)
         root = next(roots_of_steps, None)
-        sheets.append(make_sheet(describe_graph(changed, selection, wrong_in_step, root)))
-        describe_unmarked.append(partial(describe_graph, Changes(changed.now), selection))
+        read = next(reads_of_steps, ())
+        contents = describe_graph(changed, selection, wrong_in_step, root, read)
+        sheets.append(make_sheet(contents))
+        old = [each._replace(is_new=False) for each in read]
+        unmarked = partial(describe_graph, Changes(changed.now), selection, reads=old)
+        describe_unmarked.append(unmarked)
     stage: Callable[[], GraphStage] | None = None
     renamed = _rename_all(sheets)
     if renamed is not None:
@@ -168,6 +176,7 @@ def make_sheet(contents: GraphContents) -> GraphSheet:
     for tensor in contents.cut_off:
         make = make_leaf_card if tensor.is_grad_leaf else make_cut_card
         cards.append(make(tensor))
+    cards += map(make_number_card, contents.numbers)
     # Without a node, one line says all that there is to say.
     for leaf in contents.without_graph if contents.entries else ():
         # One with a gradient was reached by a graph that is gone.
@@ -511,12 +520,12 @@ def _heading_of(sheet: GraphSheet, room: Room, direction: str) -> str:
         columns = columns_that_fit(room.width - 2 * EDGE, "m")
         return shorten_text(sheet.contents.heading.caption, columns)
     if direction == "right":
-        return gettext("Backward runs to the right.")
-    return gettext("Backward runs down.")
+        return gettext("Graph: backward runs to the right.")
+    return gettext("Graph: backward runs down.")
 
 
 def _width_of_head(sheets: Sequence[GraphSheet], room: Room, direction: str) -> float:
-    return max(text_width(_heading_of(sheet, room, direction)) for sheet in sheets)
+    return max(text_width(_heading_of(sheet, room, direction), "m b") for sheet in sheets)
 
 
 def write_dot(
@@ -575,7 +584,7 @@ def draw_sheet(
     """Draw a picture on the stage of its run, or laid out by itself; returns the SVG document."""
     canvas, contents = Canvas(), sheet.contents
     stage = stage or place_sheets([sheet], room)
-    canvas.text(EDGE, 12, _heading_of(sheet, room, stage.direction), "m")
+    canvas.text(EDGE, 12, _heading_of(sheet, room, stage.direction), "m b" if sheet.cards else "m")
     waiting: dict[tuple[str, str], list[list[Point]]] = {}
     for route in stage.routes:
         waiting.setdefault((route.tail, route.head), []).append(route.points)
@@ -625,6 +634,7 @@ _LOOKS_OF_EDGES = {
     "flows": ("flow", "flow-t"),
     "freed": ("thin", "thin-t"),
     "cut": ("arrow dash", ""),
+    "copied": ("arrow dash", ""),
     "saved": ("arrow dash", ""),
 }
 """Classes of the line and of its tip, by the state or the kind of an edge."""
@@ -663,6 +673,9 @@ def _draw_edge(
         canvas.path("M" + "L".join(map(format_point, (end, left, right))) + "z", tip)
     if edge.kind == "cut":
         meaning = gettext("the same memory, and no gradient goes from one to the other")
+        _draw_label(canvas, points, "✂", meaning)
+    elif edge.kind == "copied":
+        meaning = gettext("only the numbers were read, and no gradient goes back")
         _draw_label(canvas, points, "✂", meaning)
 
 

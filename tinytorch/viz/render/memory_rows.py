@@ -37,10 +37,11 @@ LEAST_ARROW = 18
 """Of an arrow behind the word "new", in px."""
 GAP = 12
 """Between cells and words, and between words and versions."""
-LEAST_WORDS, LEAST_LANE_WORDS = 104, 190
+LEAST_WORDS, LEAST_LANE_WORDS = 84, 190
 """The least width of words beside cells, and of words below a lane."""
-ROOMS = (344, 389, 434, 480)
-"""Widths of pictures, from that of a page on a telephone to half of one on a desk."""
+ROOMS = (371, 404, 442, 480)
+"""Widths of pictures, from that of a page on a telephone to half of one on a desk: made smaller by a
+twelfth, the first is 340 px wide and the second 370."""
 MOST_HIGHER = 1.1
 """A picture takes the first of these in which it is hardly higher than in any other."""
 MOST_FOR_WORD = 240

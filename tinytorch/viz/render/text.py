@@ -122,6 +122,13 @@ def graph_text(contents: GraphContents) -> str:
         lines += _named_tensor_lines(tensor)
     if contents.not_listed:
         lines.append(f"  {contents.not_listed}")
+    for number in contents.numbers:
+        sentence = gettext(
+            "{number}, read from {source}: no gradient goes through it.",
+            number=_mark_new(number.label, number.is_new),
+            source=number.source,
+        )
+        lines.append(f"  {sentence}")
     lines += entry_lines(contents)
     if contents.notes:
         lines.append("")

@@ -12,6 +12,7 @@ from .contents import (
     MemoryContents,
     NamedTensor,
     NodeEntry,
+    NumberEntry,
     PackEntry,
     Remark,
     RemarkKind,
@@ -22,6 +23,7 @@ from .graph_flow import find_backward_root
 from .graph_remarks import describe_graph
 from .left_behind import describe_kept_graphs
 from .memory_remarks import describe_memory
+from .number_reads import NumberRead, ReadStep, find_number_reads
 from .origins import find_origins
 from .select_nodes import NodeSelection, select_nodes
 from .select_storages import check_option, leave_out_gradients, select_storages
@@ -39,7 +41,10 @@ __all__ = [
     "NamedTensor",
     "NodeEntry",
     "NodeSelection",
+    "NumberEntry",
+    "NumberRead",
     "PackEntry",
+    "ReadStep",
     "Remark",
     "RemarkKind",
     "Span",
@@ -53,6 +58,7 @@ __all__ = [
     "describe_kept_graphs",
     "describe_memory",
     "find_backward_root",
+    "find_number_reads",
     "find_origins",
     "find_spans",
     "format_values",

@@ -262,6 +262,19 @@ class OutsideEntry(NamedTuple):
     """Where it leads to or comes from."""
 
 
+class NumberEntry(NamedTuple):
+    """A number of Python's that was read from a tensor on the graph."""
+
+    id: str
+    """The name of its card."""
+    label: str
+    """Its name and what it is, as `n = 7.5`."""
+    source: str
+    """What the tensor is called that it was read from."""
+    is_new: bool
+    """True if the earlier snapshot did not have it."""
+
+
 class GraphEdge(NamedTuple):
     """A line of a graph picture from entry to entry."""
 
@@ -271,7 +284,8 @@ class GraphEdge(NamedTuple):
     """The id of that which it goes to."""
     kind: str
     """ "next" along next_functions, "leaf" to an accumulated leaf, "saved" from a node to a tensor that
-    it saved and that gets no gradient, "cut" between two tensors over the same memory."""
+    it saved and that gets no gradient, "cut" between two tensors over the same memory, "copied" between a
+    tensor and what has its numbers alone."""
     label: str = ""
     """The index in next_functions, where several edges go the same way."""
     state: str = ""
@@ -281,7 +295,7 @@ class GraphEdge(NamedTuple):
     @property
     def has_sign(self) -> bool:
         """True if the drawing has something on the line."""
-        return self.kind == "cut" or bool(self.label)
+        return self.kind in ("cut", "copied") or bool(self.label)
 
 
 @dataclass(frozen=True)
@@ -305,7 +319,9 @@ class GraphContents:
     without_graph: tuple[NamedTensor, ...]
     """Leaves that require grad and from which no node here was computed."""
     cut_off: tuple[NamedTensor, ...]
-    """Tensors that share memory with one on the graph and get no gradient of it."""
+    """Tensors with the memory or the numbers of one on the graph that get no gradient of it."""
+    numbers: tuple[NumberEntry, ...]
+    """Numbers of Python's that were read from a tensor on the graph."""
     asides: tuple[str, ...]
     """Lines of the drawing alone: which tensors have no place in it."""
     outside: tuple[OutsideEntry, ...]

@@ -2,22 +2,24 @@
 
 `detach`, `.data`, a view made in `no_grad` and a new leaf over old memory all look the same
 afterwards, and that is what is seen: the same cells, and no way for a gradient between the two. Of a
-copy (`detach().clone()`, `item()`) nothing is left to be seen, and so nothing is said.
+copy (`detach().clone()`, `item()`) nothing is left to be seen: it is a cut where `number_reads` has
+read the line that made it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..read import NodeRecord, Snapshot, TensorRecord
+from .number_reads import NumberRead
 
 MOST_CUTS = 6
 """More cuts than this are not drawn: a `state_dict` has one for each parameter."""
 
 
 class GraphCut(NamedTuple):
-    """Two tensors over the same cells between which no gradient goes."""
+    """Two tensors with the same numbers between which no gradient goes."""
 
     tensor: str
     """The id of the one that has no history: off the graph, or a leaf of its own."""
@@ -25,11 +27,17 @@ class GraphCut(NamedTuple):
     """The id of the one that is on the graph."""
     savers: tuple[str, ...]
     """The nodes that saved the first, and pass no gradient to it."""
+    is_copy: bool = False
+    """True if the first has the numbers in cells of its own."""
 
 
-def find_cuts(snap: Snapshot) -> list[GraphCut]:
-    """Return the cuts that a snapshot shows; none if they are too many to be drawn."""
+def find_cuts(snap: Snapshot, reads: Sequence[NumberRead] = ()) -> list[GraphCut]:
+    """Return the cuts that a snapshot shows; none if they are too many to be drawn.
+
+    `reads`: what has the numbers of a tensor alone, as `find_number_reads` has found it.
+    """
     savers = _find_savers(snap)
+    copies = {read.tensor: read.source for read in reads if read.tensor}
     cuts = []
     for tensor in snap.tensors:
         if not tensor.is_leaf or tensor.storage is None or tensor.grad_of is not None:
@@ -40,6 +48,9 @@ def find_cuts(snap: Snapshot) -> list[GraphCut]:
         source = _find_source(snap, tensor)
         if source is not None:
             cuts.append(GraphCut(tensor.id, source.id, tuple(savers.get(tensor.id, ()))))
+        elif tensor.id in copies:
+            saved_by = tuple(savers.get(tensor.id, ()))
+            cuts.append(GraphCut(tensor.id, copies[tensor.id], saved_by, is_copy=True))
     return cuts if len(cuts) <= MOST_CUTS else []
 
 

@@ -36,12 +36,14 @@ from .contents import (
     GraphEdge,
     NamedTensor,
     NodeEntry,
+    NumberEntry,
     OutsideEntry,
     Remark,
     RemarkKind,
 )
 from .graph_cuts import GraphCut, find_cuts
 from .graph_flow import find_flow
+from .number_reads import NumberRead
 from .select_nodes import FOLD_ABOVE, MOST_LEAVES, NodeFold, NodeSelection, has_noted_modules
 from .sentences import (
     GRAPH_FACTS,
@@ -74,13 +76,15 @@ def describe_graph(
     selection: NodeSelection,
     wrong_nodes: Collection[object] = (),
     root: object = None,
+    reads: Sequence[NumberRead] = (),
 ) -> GraphContents:
     """Make everything that a graph picture says of a snapshot, with what changed in it.
 
     `wrong_nodes` has the keys of nodes whose gradient is wrong: the step player has them from
     `blame_lines`, and no other caller knows. `root`: see `find_flow`.
+    `reads`: see `find_cuts`.
     """
-    return _GraphDescriber(changed, selection, wrong_nodes, root).describe()
+    return _GraphDescriber(changed, selection, wrong_nodes, root, reads).describe()
 
 
 class _GraphDescriber:
@@ -92,9 +96,10 @@ class _GraphDescriber:
         selection: NodeSelection,
         wrong_nodes: Collection[object],
         root: object,
+        reads: Sequence[NumberRead],
     ) -> None:
         self.changed, self.snap, self.selection = changed, changed.now, selection
-        self.wrong_nodes = wrong_nodes
+        self.wrong_nodes, self.reads = wrong_nodes, reads
         self.flow = find_flow(changed, root)
         self.maybe_written = find_maybe_written(changed.now)
         """(node id, tensor id) -> the names through which it may have been written unseen."""
@@ -112,6 +117,7 @@ class _GraphDescriber:
         without_graph, off_graph = self._sort_tensors_without_node()
         # In an opened fold, these belong to the picture around it.
         cuts = [] if selection.outside else self._select_cuts()
+        numbers = [] if selection.outside else self._select_numbers()
         cut_off = dict.fromkeys(cut.tensor for cut in cuts)
         listed_tensors = self._list_for_text()
         hidden = len(snap.named_tensors) - len(listed_tensors)
@@ -121,11 +127,13 @@ class _GraphDescriber:
             edges += self._edges_of(entry)
         for cut in cuts:
             edges += self._edges_of_cut(cut)
+        for entry, place in numbers:
+            edges.append(GraphEdge(entry.id, place, "copied"))
         loose = without_graph if len(without_graph) <= MOST_LOOSE else []
         return GraphContents(
             title=_title_of_graph(snap),
             heading=_heading_of_graph(snap, without_graph),
-            summary=_summarize_graph(self.changed, len(self.flow), len(cuts)),
+            summary=_summarize_graph(self.changed, len(self.flow), len(cuts) + len(numbers)),
             listed=self._describe_all(listed_tensors),
             not_listed=gettext("and {number} more, leaves or folded.", number=f"{hidden:,}")
             if hidden
@@ -138,6 +146,7 @@ class _GraphDescriber:
             cut_off=self._describe_all(
                 snap.tensor(tensor) for tensor in cut_off if tensor not in self.leaf_ids
             ),
+            numbers=tuple(entry for entry, _ in numbers),
             asides=tuple(
                 self._list_asides(
                     [tensor for tensor in without_graph if not loose],
@@ -197,7 +206,24 @@ class _GraphDescriber:
     def _select_cuts(self) -> list[GraphCut]:
         if not self.snap.nodes:
             return []
-        return [cut for cut in find_cuts(self.snap) if self._place_of_tensor(cut.source)]
+        cuts = find_cuts(self.snap, self.reads)
+        return [cut for cut in cuts if self._place_of_tensor(cut.source)]
+
+    def _select_numbers(self) -> list[tuple[NumberEntry, str]]:
+        """Return the numbers that were read from tensors which are drawn, each with that card."""
+        found = []
+        for read in self.reads:
+            place = None if read.tensor else self._place_of_tensor(read.source)
+            if place is None:
+                continue
+            entry = NumberEntry(
+                f"number{read.step}",
+                f"{escape_name(read.name)} = {read.text}",
+                self.snap.label(read.source),
+                read.is_new,
+            )
+            found.append((entry, place))
+        return found
 
     def _list_for_text(self) -> list[TensorRecord]:
         """List the tensors that the text has a line for: of many leaves the first and the changed."""
@@ -458,7 +484,7 @@ class _GraphDescriber:
         return "freed" if any(saved.state == "freed" for saved in node.saved) else ""
 
     def _edges_of_cut(self, cut: GraphCut) -> Iterator[GraphEdge]:
-        """Make the line between two tensors that share memory, and those from nodes that saved one."""
+        """Make the line of a cut, and those from nodes that saved the tensor that is cut off."""
         places = self.selection.places
         source = self._place_of_tensor(cut.source)
         assert source is not None
@@ -466,7 +492,7 @@ class _GraphDescriber:
         savers = () if cut.tensor in self.leaf_ids else cut.savers
         for tail in dict.fromkeys(places[node] for node in savers if node in places):
             yield GraphEdge(tail, cut.tensor, "saved")
-        yield GraphEdge(cut.tensor, source, "cut")
+        yield GraphEdge(cut.tensor, source, "copied" if cut.is_copy else "cut")
 
     def _describe_outside(self) -> tuple[tuple[OutsideEntry, ...], list[GraphEdge]]:
         """Describe the entries outside of an opened fold that its nodes lead to, or come from."""

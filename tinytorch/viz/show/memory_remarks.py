@@ -356,9 +356,7 @@ def _changes_of_tensor(changed: Changes, tensor: TensorRecord) -> Iterator[Remar
                 # A gradient that came has a row, which says that it is new.
                 caption = ""
             elif kind == "grad_fn_name" and _has_new_node(changed, tensor):
-                caption = gettext(
-                    "grad_fn is now {node}", node=short_node_name(tensor.grad_fn_name or "")
-                )
+                caption = gettext("now {node}", node=short_node_name(tensor.grad_fn_name or ""))
             yield Remark("changed", fact, caption)
     for fact in list_rebound_names(changed, tensor):
         yield Remark.in_both("changed", fact)

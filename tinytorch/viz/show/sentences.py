@@ -275,7 +275,11 @@ def list_changes(changed: Changes, tensor_id: str, kinds: Sequence[str]) -> list
     before = changed.earlier_tensors.get(tensor_id)
     if before is None:
         return []
-    return [_describe_change(kind, facts[kind][0], before) for kind in kinds if kind in facts]
+    # That it requires grad follows from the grad_fn that came, and that it does not from its loss.
+    said = [kind for kind in kinds if kind in facts]
+    if "grad_fn_name" in facts and "requires_grad" in said:
+        said.remove("requires_grad")
+    return [_describe_change(kind, facts[kind][0], before) for kind in said]
 
 
 def _describe_change(kind: str, value_before: object, before: TensorRecord) -> str:

@@ -91,13 +91,20 @@ class StageDrawing(Document):
         _draw_lines(canvas, words, top)
         y: float = _PADDING
         for kind, (_, height) in stage.pictures.items():
-            canvas.text(_WIDTH + _PADDING, y + 12, gettext(PICTURE_TITLES[kind]), "m b")
+            title = _height_of_title(kind)
+            if title:
+                canvas.text(_WIDTH + _PADDING, y + 12, gettext(PICTURE_TITLES[kind]), "m b")
             if kind in frame.pictures:
                 svg = frame.pictures[kind].themed(theme)
-                canvas.parts.append(_place_picture(svg, _WIDTH + _PADDING, y + _LINE))
-            y += _LINE + height + _PADDING
+                canvas.parts.append(_place_picture(svg, _WIDTH + _PADDING, y + title))
+            y += title + height + _PADDING
         svg = canvas.svg(stage.width, stage.height, frame.title, is_whole=True)
         return svg if theme is None else fix_theme(svg, theme)
+
+
+def _height_of_title(kind: str) -> int:
+    """Return the height of the title above a picture: that of a graph is in it."""
+    return 0 if kind == "graph" else _LINE
 
 
 class StageSizes:
@@ -115,7 +122,10 @@ class StageSizes:
                     self.pictures[kind] = largest
         self.code_lines = max((len(list(self.list_code(frame))) for frame in frames), default=1)
         words = max((len(list(list_words(frame))) for frame in frames), default=1)
-        pictures = sum(height + _LINE + _PADDING for _, height in self.pictures.values())
+        pictures = sum(
+            height + _height_of_title(kind) + _PADDING
+            for kind, (_, height) in self.pictures.items()
+        )
         texts = (self.code_lines + words) * _LINE + 2 * _PADDING
         self.height = _PADDING + max(texts, pictures)
         largest_width = max((width for width, _ in self.pictures.values()), default=0)

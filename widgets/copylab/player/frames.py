@@ -21,13 +21,16 @@ from tinytorch.viz import (
     Document,
     LayoutError,
     Level,
+    NumberRead,
     PastStep,
+    ReadStep,
     Snapshot,
     StepSentence,
     blame_lines,
     compare_snapshots,
     describe,
     find_backward_root,
+    find_number_reads,
     graphs_of,
     memories_of,
     shorten_text,
@@ -485,8 +488,10 @@ def _draw_pictures(
         frozenset() if run.steps[number - 1].error else blames[number].nodes for number in graphs
     ]
     roots = [_find_root(run.steps[number - 1], differences[number]) for number in graphs]
+    reads_of_steps = dict(zip(differences, _find_reads(run, differences), strict=True))
+    reads = [reads_of_steps[number] for number in graphs]
     time_of_graphs = _DrawingTime(seconds - time_of_memories.seconds_used())
-    count = _draw_graphs(graphs, wrong_nodes, roots, pictures, time_of_graphs)
+    count = _draw_graphs(graphs, GraphMarks(wrong_nodes, roots, reads), pictures, time_of_graphs)
     _add_undrawn(pictures, "graph", list(graphs)[count:], seconds)
     return pictures
 
@@ -608,10 +613,34 @@ def _find_root(step: Step, difference: Difference) -> object:
     return find_backward_root(difference.before.snapshot, step.site.source)
 
 
+class GraphMarks(NamedTuple):
+    """What the run tells of the graphs of its steps, one of each for each step that has a graph."""
+
+    wrong_nodes: list[frozenset[Any]]
+    """The keys of the nodes whose gradient is wrong."""
+    roots: list[object]
+    """The key of the node at which a backward began, or None."""
+    reads: list[tuple[NumberRead, ...]]
+    """What has the numbers of a tensor and not its history."""
+
+
+def _find_reads(
+    run: RecordedRun, differences: Mapping[int, Difference]
+) -> list[tuple[NumberRead, ...]]:
+    """Return for each step that was observed what has the numbers of a tensor alone."""
+    steps = []
+    for number, (_, changes) in differences.items():
+        step = run.steps[number - 1]
+        # In a function the names are others; a line of several rounds does not tell what they did.
+        is_known = step.site.function is None and not step.folded and step.kind == "ran"
+        source = step.site.source if is_known else ""
+        steps.append(ReadStep(changes, source, step.seen.plain))
+    return find_number_reads(steps)
+
+
 def _draw_graphs(
     changes: Mapping[int, Changes],
-    wrong_nodes: list[frozenset[Any]],
-    roots: list[object],
+    marks: GraphMarks,
     pictures: Mapping[int, StepPictures],
     time_left: _DrawingTime,
 ) -> int:
@@ -621,7 +650,8 @@ def _draw_graphs(
     count = 0
     # Below a wide picture of memory there is room for a graph to the right, which is not as high.
     width = max(_measure_width(pictures[number]) for number in changes) if changes else 0
-    graphs = graphs_of(time_left.limit(changes.values()), wrong_nodes, roots, width=width)
+    limited = time_left.limit(changes.values())
+    graphs = graphs_of(limited, marks.wrong_nodes, marks.roots, reads=marks.reads, width=width)
     for number, (content, graph) in zip(changes, graphs, strict=False):
         if time_left.is_up():
             break
