@@ -51,13 +51,10 @@ def test_a_run_finds_what_a_hook_does_and_changes_nothing(engine: ModuleType) ->
 def test_a_hook_that_a_run_does_not_call_stays_a_doubt(engine: ModuleType) -> None:
     x = engine.ones(3, requires_grad=True)
     loss = x.sum()
-    handle = x.register_post_accumulate_grad_hook(lambda leaf: _refuse(leaf.grad))
+    x.register_post_accumulate_grad_hook(_refuse)
     said = explain(loss, run=True)
     assert said.verdict == "unknown"
     assert "a hook that was not called when it was run" in said.text
-    handle.remove()
-    x.register_post_accumulate_grad_hook(_refuse)
-    assert explain(loss).verdict == "raises"
     with pytest.raises(ValueError, match="today"):
         loss.backward()
 

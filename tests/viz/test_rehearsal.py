@@ -6,12 +6,14 @@ from typing import Any
 import copylab
 import pytest
 
+import tinytorch
 from tinytorch.viz import explain
 from tinytorch.viz.read.rehearsal import StandIn, rehearse_call
 
 kept: list[Any] = []
 by_name: dict[str, Any] = {}
 scale = 2.0
+weight = tinytorch.ones(3)
 
 
 def appends(grad: Any) -> None:
@@ -27,9 +29,7 @@ def clips(grad: Any) -> Any:
 
 
 def refuses(grad: Any) -> Any:
-    if grad is None:
-        return None
-    raise ValueError("not today")
+    raise ValueError(grad)
 
 
 def loops(grad: Any) -> Any:
@@ -63,6 +63,19 @@ def counts(grad: Any) -> None:  # noqa: ARG001
         lambda grad: grad.to("cpu"),
         lambda grad: clips(grad),  # noqa: PLW0108
         lambda grad: grad == grad,  # noqa: PLR0124
+        refuses,
+        lambda grad: grad if appends is clips else None,
+        lambda grad: grad * (1 / 0),
+        lambda grad: grad * 7 ** (10**8),
+        lambda grad: ("x" * 10**9, grad)[1],
+        lambda grad: (grad,) * 10**9,
+        lambda grad: grad if grad.device.type == "cpu" else None,
+        lambda grad: grad.sizes,
+        lambda grad: grad / grad.shape.numel(),
+        lambda grad: grad.clamp(1, min=2),
+        lambda grad: f"{grad!r}",
+        lambda grad, factor=2: grad * factor,
+        lambda grad: grad * weight,
         lambda grad: kept[grad],
         lambda grad: __import__("os"),  # noqa: ARG005
     ],
@@ -83,14 +96,6 @@ def test_what_is_known_is_said_and_nothing_happens(capsys: pytest.CaptureFixture
     assert outcome is not None
     assert outcome.value.sizes == (2, 3)
     assert outcome.value.dtype == "float32"
-    for hook, error in (
-        (refuses, "ValueError: not today"),
-        (lambda grad: 1 / 0, "ZeroDivisionError: division by zero"),  # noqa: ARG005
-        (lambda grad: no_such_name, "NameError: name 'no_such_name' is not defined"),  # type: ignore[name-defined]  # noqa: ARG005, F821
-    ):
-        outcome = rehearse_call(hook, [gradient])
-        assert outcome is not None
-        assert outcome.error == error
 
 
 def test_shapes_are_those_of_arithmetic() -> None:
@@ -129,11 +134,13 @@ def make_function(engine: Any, run_backward: Any) -> Any:
             "runs, not compared",
         ),
         (lambda ctx, grad: (grad * ctx.weight * ctx.factor, None), "runs, not compared"),
-        (lambda ctx, grad: (grad.clamp(-1, 1) if ctx.needs_input_grad[0] else None, None), "runs"),
+        (lambda ctx, grad: (grad.clamp(-1, 1), None), "runs"),  # noqa: ARG005
+        (lambda ctx, grad: (grad if ctx.needs_input_grad[0] else None, None), "unknown"),
+        (lambda ctx, grad: [grad * 2, None], "unknown"),  # noqa: ARG005
         (lambda ctx, grad: (grad * len(ctx.weight), None), "runs"),
         (lambda ctx, grad: grad, "raises"),  # noqa: ARG005
         (lambda ctx, grad: (grad, None, grad), "raises"),  # noqa: ARG005
-        (lambda ctx, grad: (grad / 0 * (1 / 0), None), "raises"),  # noqa: ARG005
+        (lambda ctx, grad: (grad / 0 * (1 / 0), None), "unknown"),  # noqa: ARG005
         (lambda ctx, grad: (grad.sum(), None), "unknown"),  # noqa: ARG005
         (lambda ctx, grad: (None, None), "unknown"),  # noqa: ARG005
         (lambda ctx, grad: (grad * ctx.no_such_attribute, None), "unknown"),
@@ -160,10 +167,8 @@ def test_hooks_of_arithmetic_are_decided(engine: ModuleType) -> None:
     assert explain(h.sum()).verdict == "runs"
     assert not kept
     w.register_hook(refuses)
-    said = explain(h.sum())
-    assert said.verdict == "raises"
-    assert "a hook on the leaf, refuses (test_rehearsal.py:" in said.text
-    with pytest.raises(ValueError, match="not today"):
+    assert explain(h.sum()).verdict == "unknown"
+    with pytest.raises(ValueError, match="tensor"):
         h.sum().backward()
     kept.clear()
     by_name.clear()
@@ -215,13 +220,16 @@ def test_a_checkpoint_of_arithmetic_is_decided_under_a_watch() -> None:
     from torch.utils.checkpoint import checkpoint
 
     def scaled(v: Any) -> Any:
-        return v.exp() * scale
+        return v.exp() * 2.0
+
+    def reads(v: Any) -> Any:
+        return v.exp() * scale  # which may have been another number in forward
 
     def drops(v: Any) -> Any:
         return torch.dropout(v, 0.5, train=True)
 
     for use_reentrant in (False, True):
-        for block, verdict in ((scaled, "runs"), (drops, "unknown")):
+        for block, verdict in ((scaled, "runs"), (reads, "unknown"), (drops, "unknown")):
             with copylab.watch(silent="record"):
                 x = torch.ones(3, requires_grad=True)
                 loss = checkpoint(block, x, use_reentrant=use_reentrant).sum()

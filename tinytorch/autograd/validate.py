@@ -178,13 +178,11 @@ def _is_plainly_laid_out(array: ndarray) -> bool:
 def _lay_out_output(node: Any, index: int, output: ndarray, operands: list) -> ndarray:
     """Return what formula number `index` computed from these operands, with torch's strides."""
     same_shape = [array for array in operands if array.shape == output.shape]
-    # What is expanded along all dimensions, as the gradient of a sum, has no say in any step.
-    plain = [array for array in same_shape if any(array.strides)]
-    strides = {array.strides for array in plain}
+    strides = {array.strides for array in same_shape}
     # Of several layouts each step of the formula makes another one, as does a layout with gaps. What
     # a hook packed is not read again: the hook would be called twice.
     packed = [v for v in node._saved if isinstance(v, SavedTensor) and v.packed is not None]
-    if packed or (len(strides) == 1 and output.size and _is_layout_plain(plain[0])):
+    if packed or (len(strides) == 1 and output.size and _is_layout_plain(same_shape[0])):
         laid_out = lay_out_result(output, *same_shape)
     else:
         # In elements, as NumPy may have computed in another dtype.

@@ -288,7 +288,11 @@ def _find_writes_to_saved_grads(
         pairs = [] if grad is None else pairs_by_storage.get(grad.storage, [])
         if leaf is None or grad is None or not pairs:
             continue
-        order = {} if node.id in used else find_visiting_order(snap, root, nodes)
+        order: Mapping[str, int] | None = {}
+        if node.id not in used:
+            # A Function may return None, and then nothing is added behind it.
+            has_function = any(each.function is not None for each in nodes)
+            order = None if has_function else find_visiting_order(snap, root, nodes)
         late = [
             pair
             for pair in pairs

@@ -109,6 +109,8 @@ def compare_gradients(
 def _runs_code_of_the_program(root: Any, nodes: Sequence[NodeRecord]) -> bool:
     """Return True if code would run that acts, or that reads what is not given out as it was saved."""
     for node in nodes:
+        if node.function is not None or any(saved.state == "packed" for saved in node.saved):
+            return True
         if any(saved.tensor and saved.version is None for saved in node.saved):
             return True  # an attribute of a Function, or what a hook unpacks
     return bool(find_hooks(sys.modules[engine_name(root)], find_graph_nodes(root)))

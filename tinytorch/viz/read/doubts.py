@@ -131,14 +131,6 @@ def refusals_of_node(node: Any) -> Iterator[str]:
         )
     if name == "LinalgQrBackward0" and _refuses_qr(node):
         yield gettext("{node} has no derivative in its mode and shape", node=name)
-    for hook in _find_hooks_of_leaf(node):
-        outcome = _rehearse_hook_of_leaf(node, hook)
-        if outcome is not None and outcome.error:
-            yield gettext(
-                "a hook on the leaf, {code}, raises {error}",
-                code=describe_code(hook.function),
-                error=escape_unseen(outcome.error),
-            )
     edges = node.next_functions
     # Releases after 2.11 save what the derivative of `nextafter` needs.
     is_refused = _FIRST_NOT_IMPLEMENTED.search(name) and not (
@@ -220,7 +212,7 @@ def _list_undecided(
         found.key
         for node in (nodes if hooks else ())
         for found in _find_hooks_of_leaf(node)
-        if _is_decided_on_leaf(node, found)
+        if has_real_gradients and _is_decided_on_leaf(node, found)
     }
     undecided = []
     for hook in hooks:
@@ -229,7 +221,7 @@ def _list_undecided(
             continue
         if hook.is_of_tensor and has_real_gradients:
             outcome = rehearse_call(function, [gradient], may_act=True)
-        if outcome is None or outcome.error or not _fits(outcome.value, gradient):
+        if outcome is None or not _fits(outcome.value, gradient):
             undecided.append(function)
     return undecided
 
@@ -242,7 +234,7 @@ def _is_decided_on_leaf(node: Any, hook: _HookOfLeaf) -> bool:
     specs = gradient_specs_of(node)
     device = str(leaf_of_accumulator(node).device)
     gradient = stand_in_for_gradient(specs[0], device) if specs else None
-    return bool(outcome.error) or hook.is_after or _fits(outcome.value, gradient)
+    return outcome.value is None if hook.is_after else _fits(outcome.value, gradient)
 
 
 def _fits(value: Any, gradient: StandIn | None) -> bool:

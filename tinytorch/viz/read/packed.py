@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..wording import escape_unseen, gettext
+from ..wording import gettext
 from .probe import (
     StaleVersions,
     find_foreign_hook,
@@ -56,13 +56,6 @@ def open_packed(raw: Any) -> PackedState:
         pass
     stand_in = stand_in_for(data)
     outcome = rehearse_call(hook, [stand_in])
-    if outcome is not None and outcome.error:
-        refusal = gettext(
-            "{code}, which unpacks what a hook packed, raises {error}",
-            code=describe_code(hook),
-            error=escape_unseen(outcome.error),
-        )
-        return PackedState(refusal=refusal)
     if outcome is not None and outcome.value is stand_in and is_tensor(data):
         return PackedState(data)
     doubt = gettext(
@@ -133,8 +126,8 @@ def _computes_again(frame: Any) -> bool:
             arguments.append(stand_in_for(tensor))
     if _find_in_closure(repeated, "kwargs"):
         return False
-    outcome = rehearse_call(_find_in_closure(repeated, "fn"), arguments)
-    if outcome is None or outcome.error:
+    outcome = rehearse_call(_find_in_closure(repeated, "fn"), arguments, has_variables=False)
+    if outcome is None:
         return False
     values = outcome.value if isinstance(outcome.value, tuple) else (outcome.value,)
     return all(isinstance(value, StandIn) and not value.origins for value in values)

@@ -493,7 +493,12 @@ class _Reader:
             spec is None or "float" not in spec.dtype
             for node in self.nodes
             for spec in gradient_specs_of(node)
-        ) and not any(getattr_or_none(node, "_saved_sparse") for node in self.nodes)
+        ) and not any(_may_give_sparse(node) for node in self.nodes)
+
+
+def _may_give_sparse(node: Any) -> bool:
+    name = name_of_node(node)
+    return bool(getattr_or_none(node, "_saved_sparse")) or "Sparse" in name or "Bag" in name
 
 
 def _counter_ids(since: Snapshot) -> dict[str, str]:

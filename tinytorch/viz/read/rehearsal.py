@@ -2,18 +2,18 @@
 
 A Function's backward, a hook on a gradient and what unpacks a saved tensor may raise and compute
 anything. Most are a little arithmetic. Such code is run here where it reaches nothing of the program:
-its bytecode alone, with stand-ins in the place of its arguments and of all that it finds in variables.
-A stand-in for a tensor has a shape and no values. What happens next and is not decided by shapes and
-plain numbers ends the rehearsal, and then it is not known what the code does.
+its bytecode alone, with stand-ins in the place of its arguments and of what it finds in variables.
+A stand-in for a tensor has a shape and no values. Only instructions that are on a list are run: no
+branch, no loop, no handler, nothing that could tell a stand-in from what it stands for. All else ends
+the rehearsal, and then it is not known what the code does; so does whatever it raises.
 """
 
 from __future__ import annotations
 
-import builtins
 import dis
 import inspect
-import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from types import CellType, CodeType, FunctionType
 from typing import Any, NamedTuple
 
@@ -21,93 +21,135 @@ from .blocks import PLAIN_CLASSES
 from .probe import is_tensor
 from .records import GradientSpec
 
-_FORBIDDEN = (
-    *(
-        "IMPORT",
-        "STORE_GLOBAL",
-        "STORE_ATTR",
-        "STORE_DEREF",
-        "STORE_NAME",
-        "DELETE",
-        "MAKE_FUNCTION",
-    ),
-    *("JUMP_BACKWARD", "FOR_ITER", "SEND", "YIELD", "GET_A", "LOAD_BUILD_CLASS", "LOAD_NAME"),
+_ALLOWED = frozenset(
+    {
+        *("RESUME", "NOP", "CACHE", "EXTENDED_ARG", "NOT_TAKEN", "COPY_FREE_VARS", "PUSH_NULL"),
+        *("POP_TOP", "COPY", "SWAP", "LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_LOAD_FAST"),
+        *("LOAD_FAST_BORROW", "LOAD_FAST_BORROW_LOAD_FAST_BORROW", "STORE_FAST"),
+        *("STORE_FAST_STORE_FAST", "STORE_FAST_LOAD_FAST", "LOAD_CONST", "LOAD_SMALL_INT"),
+        *("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_ATTR", "LOAD_METHOD", "PRECALL", "CALL", "CALL_KW"),
+        *("KW_NAMES", "BINARY_OP", "BINARY_SUBSCR", "STORE_SUBSCR", "UNARY_NEGATIVE"),
+        *("COMPARE_OP", "BUILD_TUPLE", "UNPACK_SEQUENCE", "RETURN_VALUE", "RETURN_CONST"),
+    }
 )
-"""Beginnings of instructions that may change something, or run for long."""
-_PLAIN = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis))
-_BUILTINS = {"len": len, "abs": abs, "tuple": tuple, "list": list}
+"""The instructions that are run. No release has all of them."""
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "@", "**", "[]"})
+_MOST_INSTRUCTIONS = 150
+"""A longer function is not rehearsed: 40 lines of `n = n * n` would take for ever."""
+_MOST_PRODUCTS = 12
+_LARGEST_EXPONENT = 4
+_LARGEST_CONSTANT = 2**31
+_NUMBERS = (int, float, bool, type(None))
+_BUILTINS = {"len": len, "abs": abs}
 
 
-class _UnforeseenError(BaseException):
-    """Ends a rehearsal. No `except` of the code's own catches it: code that has one is not rehearsed."""
+class _UnforeseenError(Exception):
+    """Ends a rehearsal."""
 
 
 class Rehearsal(NamedTuple):
-    """What code does, as far as a rehearsal shows."""
+    """What code does, as far as a rehearsal shows: it returns."""
 
-    value: Any = None
-    """What it returns: stand-ins, numbers, tuples and lists of them."""
-    error: str = ""
-    """What it raises; empty if it returns."""
+    value: Any
+    """What it returns: a stand-in, a number, None, or a tuple of these."""
 
 
 def rehearse_call(
-    function: Any, arguments: Iterable[Any], *, may_act: bool = False
+    function: Any, arguments: Iterable[Any], *, may_act: bool = False, has_variables: bool = True
 ) -> Rehearsal | None:
-    """Return what a function would do; None if a rehearsal does not show it.
+    """Return what a function would return; None if a rehearsal does not show it.
 
-    arguments: stand-ins and plain values, see `stand_in_for`. may_act: it may print, append to a list
-    and set keys of a dict, which a rehearsal leaves out.
+    arguments: stand-ins and numbers, see `stand_in_for`. may_act: it may print, append to a list and
+    set keys of a dict, which a rehearsal leaves out. has_variables: it may read a number in a variable
+    outside of it, which may have been another number earlier.
     """
     code = getattr(function, "__code__", None)
     if type(function) is not FunctionType or not isinstance(code, CodeType) or not _is_plain(code):
         return None
-    cells = tuple(CellType(_read_cell(cell, may_act)) for cell in function.__closure__ or ())
-    defaults = tuple(map(stand_in_for, function.__defaults__ or ()))
+    if function.__defaults__ or function.__kwdefaults__:
+        return None
+    variables = _collect_variables(function, code, may_act)
+    if not has_variables and (function.__closure__ or variables.keys() - _BUILTINS.keys()):
+        return None
     # Under another name of the file: a tool that counts lines or stops at them has none of this.
     copy = FunctionType(
-        code.replace(co_filename="<rehearsal>"),
-        {"__builtins__": {}, **_collect_variables(function, code, may_act)},
+        code.replace(
+            co_filename="<rehearsal>",
+            co_consts=tuple(_Text(each) if type(each) is str else each for each in code.co_consts),
+        ),
+        {"__builtins__": {}, **variables},
         code.co_name,
-        defaults,
-        cells,
+        None,
+        tuple(CellType(_read_cell(cell, may_act)) for cell in function.__closure__ or ()),
     )
-    if function.__kwdefaults__:
-        return None
     try:
         return Rehearsal(copy(*arguments))
-    except _UnforeseenError:
+    except Exception:  # noqa: BLE001 - of a stand-in, or of the code's own: that is not told apart
         return None
-    except Exception as error:  # noqa: BLE001 - what it raises is asked
-        # Raised by an instruction of the code, and not in here by a stand-in.
-        trace = error.__traceback__.tb_next if error.__traceback__ else None
-        if trace is None or trace.tb_frame.f_code is not copy.__code__ or trace.tb_next:
-            return None
-        return Rehearsal(error=f"{type(error).__name__}: {error}".removesuffix(": "))
 
 
 def _is_plain(code: CodeType) -> bool:
-    """Return True for code without loops, handlers, inner functions and writes to variables outside."""
+    """Return True for code that only computes with its arguments, in one straight way."""
     flags = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-    if code.co_flags & flags or code.co_exceptiontable:
+    if code.co_flags & flags or getattr(code, "co_exceptiontable", b""):
         return False
-    if any(name.startswith("__") for name in code.co_names):
+    # A stand-in has attributes of its own, which a tensor does not have or has otherwise.
+    if any(name.startswith("_") or name in StandIn.__slots__ for name in code.co_names):
         return False
-    return not any(each.opname.startswith(_FORBIDDEN) for each in dis.get_instructions(code))
+    instructions = list(dis.get_instructions(code))
+    if len(instructions) > _MOST_INSTRUCTIONS:
+        return False
+    products = sum(each.argrepr in ("*", "*=", "**", "**=") for each in instructions)
+    return products <= _MOST_PRODUCTS and all(
+        _is_allowed(*pair) for pair in _pair_with_previous(instructions)
+    )
+
+
+def _pair_with_previous(
+    instructions: list[dis.Instruction],
+) -> Iterator[tuple[dis.Instruction, dis.Instruction]]:
+    shown = [each for each in instructions if each.opname not in ("CACHE", "EXTENDED_ARG")]
+    return pairwise([*shown[:1], *shown])
+
+
+def _is_allowed(previous: dis.Instruction, instruction: dis.Instruction) -> bool:
+    if instruction.opname not in _ALLOWED:
+        return False
+    # Tuples are returned, and nothing else is made of them: `(g,) * 10**9` fills the memory.
+    if previous.opname == "BUILD_TUPLE" or _is_constant_tuple(previous):
+        is_keywords = instruction.opname == "CALL_KW" and previous.opname == "LOAD_CONST"
+        if instruction.opname != "RETURN_VALUE" and not is_keywords:
+            return False
+    constant = instruction.argval if instruction.opname == "LOAD_CONST" else None
+    if type(constant) is int and abs(constant) > _LARGEST_CONSTANT:
+        return False
+    if type(constant) not in (int, float, bool, str, tuple, type(None)):
+        return False
+    if instruction.opname != "BINARY_OP":
+        return True
+    if instruction.argrepr in ("**", "**="):
+        return type(previous.argval) in (int, float) and abs(previous.argval) <= _LARGEST_EXPONENT
+    return instruction.argrepr in _ARITHMETIC
+
+
+def _is_constant_tuple(instruction: dis.Instruction) -> bool:
+    return instruction.opname == "LOAD_CONST" and type(instruction.argval) is tuple
 
 
 def _read_cell(cell: CellType, may_act: bool) -> Any:
     try:
-        return _stand_in_for_variable(cell.cell_contents, "a variable around it", may_act)
+        return _stand_in_for_variable(cell.cell_contents, may_act)
     except ValueError:  # it is empty yet
         return _Unknown()
 
 
-def _stand_in_for_variable(value: Any, name: str, may_act: bool) -> Any:
-    if type(value) in (list, dict):
-        container = _ListStandIn() if type(value) is list else _DictStandIn()
-        return container if may_act else _Unknown()
-    return stand_in_for(value, name)
+def _stand_in_for_variable(value: Any, may_act: bool) -> Any:
+    """Return a number, or what takes the acts of a hook; of a tensor's values nothing is known."""
+    if may_act and type(value) is list:
+        return _ListStandIn()
+    if may_act and type(value) is dict:
+        return _DictStandIn()
+    return value if type(value) in _NUMBERS else _Unknown()
 
 
 def _collect_variables(function: FunctionType, code: CodeType, may_act: bool) -> dict[str, Any]:
@@ -115,21 +157,17 @@ def _collect_variables(function: FunctionType, code: CodeType, may_act: bool) ->
     variables: dict[str, Any] = {}
     for name in code.co_names:
         if name in function.__globals__:
-            variables[name] = _stand_in_for_variable(function.__globals__[name], name, may_act)
-        elif hasattr(builtins, name):
-            value = getattr(builtins, name)
-            is_error = isinstance(value, type) and issubclass(value, Exception)
-            if name == "print" and may_act:
-                variables[name] = _print_nothing
-            else:
-                variables[name] = value if is_error else _BUILTINS.get(name, _Unknown())
+            variables[name] = _stand_in_for_variable(function.__globals__[name], may_act)
+        elif name == "print" and may_act:
+            variables[name] = _print_nothing
+        elif name in _BUILTINS:
+            variables[name] = _BUILTINS[name]
     return variables
 
 
-def _print_nothing(*values: Any, **options: Any) -> None:
-    for value in values:
-        if options or not isinstance(value, (*_PLAIN, StandIn)):
-            raise _UnforeseenError
+def _print_nothing(*values: Any) -> None:
+    if not all(isinstance(value, (*_NUMBERS, _Text, StandIn)) for value in values):
+        raise _UnforeseenError
 
 
 def end_rehearsal() -> Any:
@@ -145,23 +183,22 @@ def stand_in_for_gradient(spec: GradientSpec | None, device: str) -> StandIn | N
 
 
 def stand_in_for(value: Any, origin: str = "") -> Any:
-    """Return what stands for a value of the program: plain ones for themselves.
+    """Return what stands for a value of the program: numbers for themselves.
 
     origin: what a tensor is called, for `StandIn.origins`.
     """
-    if type(value) in _PLAIN:
-        return value
-    if type(value) is tuple:
-        return tuple(map(stand_in_for, value))
-    if value is math:
-        return math  # of stand-ins it refuses to make floats
-    if isinstance(value, type) and issubclass(value, Exception) and value.__module__ == "builtins":
+    if type(value) in _NUMBERS:
         return value
     stand_in = _make_tensor_stand_in(value)
     if stand_in is None:
         return _Unknown()
     stand_in.origins = frozenset([origin] if origin else [])
     return stand_in
+
+
+def stand_in_for_series(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Return what stands for a tuple, of which single elements can be read."""
+    return _Series(map(stand_in_for, values))
 
 
 def _make_tensor_stand_in(value: Any) -> StandIn | None:
@@ -214,10 +251,24 @@ _OPERATORS = (
     ),
     *("__getitem__", "__setitem__", "__delitem__", "__contains__", "__call__", "__int__"),
     *("__float__", "__complex__", "__index__", "__round__", "__str__", "__format__"),
-    *("__enter__", "__exit__", "__next__", "__reversed__"),
+    *("__enter__", "__exit__", "__next__", "__reversed__", "__repr__"),
 )
 for _operator in _OPERATORS:
     setattr(_Unknown, _operator, _refuse)
+
+
+class _Text(str):
+    """A text in the code, to print or as a key. Nothing is computed with it."""
+
+    __slots__ = ()
+    __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = _refuse
+
+
+class _Series(tuple[Any, ...]):
+    """A tuple, of which nothing else is computed."""
+
+    __slots__ = ()
+    __add__ = __radd__ = __mul__ = __rmul__ = _refuse
 
 
 class _ListStandIn(_Unknown):
@@ -231,7 +282,7 @@ class _DictStandIn(_Unknown):
     """A dict, of which plain keys may be set."""
 
     def __setitem__(self, key: Any, _: Any) -> None:
-        if type(key) not in (int, str):
+        if type(key) not in (int, _Text):
             raise _UnforeseenError
 
 
@@ -261,10 +312,8 @@ class StandIn(_Unknown):
             return lambda *args: self._change(*args)
         if name in _COMBINING:
             return lambda *args: self._combine(*args)
-        if name in _CLAMPS:
+        if name == "clamp":
             return lambda *args, **options: self._clamp(args, options)
-        if name == "shape" and self.sizes is not None:
-            return self.sizes
         if name == "T" and len(self.sizes or ()) == 2:
             return self._make(self.sizes[::-1])
         raise _UnforeseenError
@@ -285,7 +334,8 @@ class StandIn(_Unknown):
 
     def _clamp(self, args: tuple[Any, ...], options: dict[str, Any]) -> StandIn:
         limits = (*args, *options.values())
-        if not options.keys() <= {"min", "max"} or not 1 <= len(limits) <= 2:
+        free_names = {"min", "max"} - set(("min", "max")[: len(args)])
+        if not options.keys() <= free_names or not 1 <= len(limits) <= 2:
             raise _UnforeseenError
         if any(type(limit) not in (int, float) for limit in limits):
             raise _UnforeseenError
@@ -355,7 +405,6 @@ _POINTWISE = frozenset(
 )
 """Methods without arguments that compute each element for itself, into new memory."""
 _COMBINING = frozenset({"add", "sub", "mul", "div"})
-_CLAMPS = frozenset({"clamp", "clamp_min", "clamp_max"})
 _LARGEST_INT = 2**62
 """Larger ones PyTorch refuses."""
 

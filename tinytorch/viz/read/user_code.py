@@ -24,6 +24,7 @@ from .rehearsal import (
     rehearse_call,
     stand_in_for,
     stand_in_for_gradient,
+    stand_in_for_series,
 )
 
 _TRUSTED = ("BackwardHookFunction", "CompiledFunction")
@@ -166,10 +167,10 @@ class _CtxStandIn:
             raws = getattr_or_none(self.__node, "_raw_saved_tensors")
             self.__reads_saved = True
             # Freed: reading it raises, which is for others to say.
-            return end_rehearsal() if raws is None else tuple(map(_stand_in_for_saved, raws))
+            return end_rehearsal() if raws is None else stand_in_for_series(map(_find_saved, raws))
         attributes = vars(self.__node)
         if name == "needs_input_grad":
-            return self.__node.needs_input_grad
+            return stand_in_for_series(self.__node.needs_input_grad)
         return (
             stand_in_for(attributes[name], f"ctx.{name}") if name in attributes else end_rehearsal()
         )
@@ -180,10 +181,10 @@ class _CtxStandIn:
         return ctx.__reads_saved
 
 
-def _stand_in_for_saved(raw: Any) -> Any:
+def _find_saved(raw: Any) -> Any:
     tensor = None if raw is None else find_tensor_in(raw)
     # A hook that packed it would have to be called.
-    return stand_in_for(raw if tensor is None else tensor)
+    return raw if tensor is None else tensor
 
 
 def _rehearse_backward(node: Any, backward: Any, place: str) -> FunctionRecord | None:
@@ -197,10 +198,9 @@ def _rehearse_backward(node: Any, backward: Any, place: str) -> FunctionRecord |
     if outcome is None or any(gradient is None for gradient in gradients):
         return None
     reads_saved = _CtxStandIn.has_read_saved(ctx)
-    error = outcome.error
-    values = outcome.value
-    values = list(values) if isinstance(values, (tuple, list)) else [values]
-    if not error and not _has_right_number(values, needs):
+    values = list(outcome.value) if isinstance(outcome.value, tuple) else [outcome.value]
+    error = ""
+    if not _has_right_number(values, needs):
         error = (
             f"RuntimeError: function {type(node).__name__} returned an incorrect number of gradients "
             f"(expected {len(needs)}, got {len(values)})"
@@ -224,7 +224,7 @@ def _computes_again(node: Any, repeated: Any) -> bool:
         inputs[position] = stand_in_for(tensor, str(position))
         if getattr_or_none(tensor, "requires_grad"):
             needing.add(str(position))
-    outcome = rehearse_call(repeated, inputs)
+    outcome = rehearse_call(repeated, inputs, has_variables=False)
     # Something has to require grad: else it raises.
     return (
         outcome is not None
