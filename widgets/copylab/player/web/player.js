@@ -14,7 +14,7 @@ const WRONG_KINDS = ["error", "syntax", "wrong"];
 // How many of the longest stops are measured for the height of the words.
 const MEASURED_STOPS = 24;
 // All below is in px. Between the columns, and between the rows.
-const GAP = 12;
+const GAP = 8;
 // Of the stage: in a narrower one everything is in one column.
 const NARROW = 600;
 // Of the column with code and words, at least and at most.
@@ -317,6 +317,8 @@ class Player {
     this.laidOutWidth = width;
     this.wordsHeights = new Map();
     this.stage.style.height = "";
+    // Words grow to the height of an earlier layout, and would be measured as that high.
+    this.stage.style.removeProperty("--cl-beside");
     const rest = this.root.offsetHeight - this.stage.offsetHeight;
     const heights = HEIGHTS.map((height) => height - rest);
     const forms = width < NARROW ? [] : this.listForms(width);
@@ -358,7 +360,8 @@ class Player {
     const below = isBelow ? gap + graphHeight : 0;
     const pictures = name === "beside" ? memoryHeight + gap + graphHeight : Math.max(memoryHeight, isBelow ? 0 : graphHeight);
     const [code, words] = [this.measureCode(program), this.measureWords(program)];
-    const texts = Math.max(Math.min(code + words, room - below), Math.min(code, LEAST_CODE) + words) + 2;
+    // With the two borders of their box.
+    const texts = Math.max(Math.min(code + words + 2, room - below), Math.min(code, LEAST_CODE) + words + 2);
     const height = Math.min(Math.max(texts, pictures) + below, most);
     const roomForWords = height - below - Math.min(code, LEAST_CODE) - 2;
     const cut = memory - memoryHeight + graph - graphHeight + Math.max(words - roomForWords, 0);
