@@ -112,9 +112,20 @@ def list_docstrings(root: Path = ROOT) -> Iterator[tuple[str, str]]:
     """Yield each docstring of the code, with its file and line."""
     for path in _code_files(root):
         place = path.relative_to(root).as_posix()
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in walk_statements(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
                 yield f"{place}:{getattr(node, 'lineno', 1)}", text
+
+
+def walk_statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node and all statements below it.
+
+    It is `ast.walk` without expressions: they are most of the nodes and have no docstrings.
+    """
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):
+            yield from walk_statements(child)
 
 
 def _code_files(root: Path) -> Iterator[Path]:
