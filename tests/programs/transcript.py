@@ -200,7 +200,10 @@ def _run(
         if isinstance(statement, ast.Expr):
             value = eval(compile(ast.Expression(statement.value), name, "eval"), names)
             shown = repr(value)
-            if value is not None and not _ADDRESS.search(shown):
+            if _ADDRESS.search(shown):
+                where = f"{Path(name).name}, line {statement.lineno}"
+                print(f"{where}: left out, as it shows an address: {shown}", file=sys.stderr)
+            elif value is not None:
                 print(shown, file=out)
         else:
             exec(compile(ast.Module([statement], []), name, "exec"), names)

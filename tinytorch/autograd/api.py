@@ -116,6 +116,7 @@ def _is_plain_scalar(tensor: Tensor) -> bool:
     return (
         not node._has_several_outputs
         and not node._ends_graph
+        # `.data =` may have given the tensor another shape and dtype than its node gave it.
         and node._gradient_specs[0][:2] == ((), data.dtype)
     )
 

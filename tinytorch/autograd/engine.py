@@ -7,7 +7,11 @@ for each node the edges that lead to it are counted. Then, as long as a node is 
 2. run the hooks on them (`_run_hooks_before`);
 3. call the node's backward, and the hooks after it (`_call_backward`);
 4. send each gradient along its edge (`_route`): it waits there for the others, is added to the one
-   that waits, or makes the next node ready. At a leaf it is added to `.grad` (`_finish_leaf`).
+   that waits, or makes the next node ready. At a leaf it is added to `.grad` (`_finish_leaf`); a
+   leaf that is complete and next in turn does not go through the queue.
+
+A leaf stands for its own AccumulateGrad: wherever a "node" is an end of an edge, a key or in the
+queue, it may be a tensor (`_ends_graph` tells them apart). Both are looked up by identity.
 
 Gradients are plain arrays on their way, because formulas on arrays take half to a third of the time
 of formulas on tensors. They are tensors where the gradient's own graph is wanted (`create_graph`);
@@ -154,7 +158,8 @@ class GraphTask:
         )
         hooks_before, errors_before = thread.saved_tensor_hooks, thread.user_errors
         arrived = GradientList.empty(self.root._output_count)
-        # `empty` has set the state HELD_BY_OTHERS, which is right: the caller may hold the gradient.
+        # `empty` has set the state HELD_BY_OTHERS, which is right: the caller may hold the gradient,
+        # and the 1 of `loss.backward()` is held in PyTorch by the Python function that made it.
         arrived[output_nr] = gradient
         try:  # Nothing is switched before: an interrupt may come between any two lines.
             thread.backward_nr = next(_BACKWARD_NUMBERS)
@@ -326,7 +331,11 @@ class GraphTask:
     # along the edges ------------------------------------------------------------------------------
 
     def _route(self, thread: Any, node: Any, arrived: GradientList, outputs: list) -> None:
-        """Send the gradients that a node computed along its edges, in the order of its inputs."""
+        """Send the gradients that a node computed along its edges, in the order of its inputs.
+
+        `outputs`, by PyTorch's word, are what its backward returned: one for each input of the node.
+        The `output_nr` of an edge is an output of the operation in which the edge's target was made.
+        """
         to_visit = self.to_visit
         for index, edge in enumerate(node._edges):
             if edge is None:
@@ -362,9 +371,9 @@ class GraphTask:
     def _can_finish_leaf_now(self) -> bool:
         """Return True if a leaf that is complete would be the next one to run anyway.
 
-        Leaves run before all nodes, so only another leaf in the queue may run before it. Not in
-        anomaly mode: if a hook on the leaf raises, PyTorch's warning names its AccumulateGrad, and
-        `_walk` names the node that it took out of the queue.
+        Only what has the highest number, too, may run before it: other leaves for the most part. Not
+        in anomaly mode: if a hook on the leaf raises, PyTorch's warning names its AccumulateGrad,
+        and `_walk` names the node that it took out of the queue.
         """
         return not self.is_anomaly_mode and (not self.ready or self.ready[0][0] != -HIGHEST_NUMBER)
 

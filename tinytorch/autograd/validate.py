@@ -59,7 +59,8 @@ def fit_output(
     """Return a gradient that a node computed, brought to what its edge expects, and its state.
 
     If `outputs` is a GradientList, that has the state. Else the gradient has the state of the array
-    that arrived, if it is that array or a view of it; if it is neither, that of a new array.
+    that arrived, if it is that array or a view of it; if it is neither, that of a new array. So the
+    gradients of `x * y`, which fit and are new, pass all questions and leave by the last line.
 
     RuntimeError, in PyTorch's words, if the shape does not fit.
     """

@@ -31,8 +31,13 @@ class SeenBy(IntEnum):
 class GradientState:
     """The version that a gradient's tensor would have, and who else can see the gradient.
 
-    `maybe_held_twice`: a formula returned this array more than once, so the walk itself may hold it
-    in a second place. Whether it does is found out when somebody has to know (`with_places_known`).
+    `fit_output` finds the state of each gradient that a node computed. From there it goes along with
+    the gradient, and `add_gradients` and `accumulate_into_leaf` ask it what may be done in place.
+
+    `maybe_held_twice`: a formula returned this array more than once (`returned_twice`), so the walk
+    itself may hold it in a second place: then `seen_by` would have to be SAME_TENSOR. It is decided
+    late, where somebody has to know (`GraphTask._settle_state`, by `with_places_known`), as the
+    second place may be gone by then.
     """
 
     __slots__ = ("is_private", "maybe_held_twice", "seen_by", "version")

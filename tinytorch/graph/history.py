@@ -50,7 +50,10 @@ def regenerate_grad_fn(view: Any) -> None:
     """Make the history of a view anew from its base if its memory was written to meanwhile."""
     base, version_of_edge, creation = view._view_meta
     version = view._counter.version
-    if version == version_of_edge or (view._edge is None and not needs_grad(base)):
+    if version == version_of_edge:
+        return
+    # Written to, but neither the view nor what was written has a history.
+    if view._edge is None and not needs_grad(base):
         return
     check_view(view, is_regenerated=True)
     old_edge = view._edge

@@ -161,7 +161,8 @@ class Node:
         """
         # For such an output torch expects the gradient of a float32 scalar.
         scalar = (), np.dtype(np.float32), None
-        self._gradient_specs = [scalar if t is None else gradient_spec_of(t) for t in outputs]
+        specs = [scalar if t is None else gradient_spec_of(t) for t in outputs]
+        self._gradient_specs = tuple(specs)
 
     def _apply(self, grads: list, on_arrays: bool) -> list:
         """Return the gradients of the inputs, given those of the outputs.

@@ -191,13 +191,13 @@ class Overloads:
 
 
 def make_plain_call(
-    op: Any, otherwise: Callable, called_by: str = "engine", in_place: bool = False
+    op: Any, otherwise: Callable, called_by: str = "operator", in_place: bool = False
 ) -> Callable:
     """Make the quickest way to call one overload; a call that is not plain goes to `otherwise`.
 
-    `called_by`: "function" or "method", as the user calls it by name, or "engine" for formulas,
-    other operations and Python's operators. These pass sizes as a tuple, and gain nothing where
-    there is no short way. `in_place`: the name is `name_`.
+    `called_by`: "function" or "method" if the user calls it by name. "operator" for Python's
+    operators, and for formulas and other operations, which call as these do: sizes are a tuple, and
+    where there is no short way, nothing is gained. `in_place`: the name is `name_`.
     """
     schema = op.schema
     # What must be given by name is in no plain call.
@@ -207,7 +207,7 @@ def make_plain_call(
     # Sizes may be given one by one: as the arguments of a function, after `self` of a method.
     sizes_at = 1 if called_by == "method" else 0
     if not op.has_short_way:
-        if called_by == "engine":
+        if called_by == "operator":
             return otherwise
         return general_call(op, otherwise, sizes_at, in_place)
     if in_place:
@@ -222,7 +222,11 @@ def make_plain_call(
 
 
 def has_short_way(op: Any) -> bool:
-    """Return True if an operation makes one tensor of one, or of two by a ufunc."""
+    """Return True if one of the short ways below is made for an operation.
+
+    They make one tensor: a view of one, or a new one of one (beside which numbers may stand, as in
+    `x ** 2`) or of two by a ufunc.
+    """
     if op.has_several_results or op.list_indices or op.schema.is_factory:
         return False
     if op.kind == "view":
@@ -231,7 +235,10 @@ def has_short_way(op: Any) -> bool:
 
 
 def is_binary_ufunc(op: Any) -> bool:
-    """Return True if an operation is a ufunc of two tensors, both differentiable if any is."""
+    """Return True if an operation is a ufunc of two tensors.
+
+    Its node, if it has one, has an edge and a formula for both.
+    """
     return (
         op.tensor_indices == [0, 1]
         and op.schema.required_count == 2
@@ -241,7 +248,10 @@ def is_binary_ufunc(op: Any) -> bool:
 
 
 def _ufunc_of(op: Any) -> Any:
-    """Return what a pointwise kernel calls if arguments after the operands have their defaults."""
+    """Return what a pointwise kernel calls if arguments after the operands have their defaults.
+
+    None for other kernels, and for those that call something else even then.
+    """
     kernel = op.kernel
     if type(kernel) is not pointwise:
         return None
@@ -381,6 +391,8 @@ def _read_plain(param: Param, value: Any) -> Any:
 # The four functions repeat each other where a call in common would cost a tenth of the time of an
 # addition: they make the result as `make_tensor` does, find edges as `gradient_edge` does, and first
 # ask whether a tensor has a storage or is a view, as one that has neither needs no general way.
+# They do not call `keep_freed_memory`, which once in a process is enough: `make_tensor` did when it
+# made an operand as large.
 
 
 def needs_general_way(x: Any) -> bool:
@@ -480,6 +492,7 @@ def make_saver_of_two(op: Any) -> Callable[[Any, Any, Any, Any], tuple]:
 def save_factors(x: Any, y: Any, edge: Any, other_edge: Any) -> tuple:
     """Save each factor of a product if the other one's gradient is needed.
 
+    Their order is that in which every node saves, by name: `other`, which is `y`, before `self`.
     `Op.save` is a loop over what is to be saved. It takes as long as the product itself.
     """
     saved_y: Any = None

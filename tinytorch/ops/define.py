@@ -125,6 +125,10 @@ class Op:
     An operation that makes a result also has `run_in_place` (as `name_`) and `run_into_out` (with
     `out=`), which are only called by name.
 
+    What users call by name or as an operator is made elsewhere, of the same parts: `make_plain_call`
+    makes a short way of its own for `torch.mul` and for `Tensor.mul` (`Overloads.make_function`),
+    and one for `__mul__` (`_offer_operators`). They differ in whom they leave other calls to.
+
     `node_class`: the class of its nodes, None if PyTorch records nothing. `inputs`: positions of
     the parameters that have an edge in the node. `numbers`, `has_hidden_form`: as for `op`.
     `out_error`: PyTorch's error for an `out` of another dtype, empty if the result is converted.
