@@ -87,6 +87,7 @@ from .wording import gettext as gettext
 from .wording import gettext_noop as gettext_noop
 from .wording import join_facts as join_facts
 from .wording import join_few_names as join_few_names
+from .wording import join_list as join_list
 from .wording import join_names as join_names
 from .wording import join_phrases as join_phrases
 from .wording import join_sentences as join_sentences

@@ -50,7 +50,7 @@ from .run import (
     require_engine,
 )
 from .ui import panel_style_sheet
-from .wording import gettext, gettext_noop, join_sentences, ngettext
+from .wording import gettext, gettext_noop, join_list, join_sentences, ngettext
 
 METHODS = (
     "detach",
@@ -282,7 +282,7 @@ class Race(Presentation):
         )
         facts = (
             gettext("x is made by: {code}", code=source),
-            gettext("Sizes: {sizes} elements.", sizes=", ".join(f"{n:,}" for n in self.sizes)),
+            gettext("Sizes: {sizes} elements.", sizes=join_list(f"{n:,}" for n in self.sizes)),
             gettext("Engines: {engines}.", engines=engines),
             join_sentences([limits, procedure]),
             gettext(

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..read import NodeRecord, Snapshot, TensorRecord
-from ..wording import MOST_NAMES, format_shape, gettext, join_few_names, ngettext, short_node_name
+from ..wording import (
+    MOST_NAMES,
+    format_shape,
+    gettext,
+    join_facts,
+    join_few_names,
+    ngettext,
+    short_node_name,
+)
 from .finding_words import BackwardFinding, SavedBy, all_saved, phrase_first_saved, phrase_others
 from .hazards import select_stale
 from .refusals import (
@@ -163,7 +171,7 @@ def _describe_freed(
             for tensor in snap.named_tensors
             if tensor.id != root.id and tensor.grad_fn in freed_ids
         ]
-        sentence += "; " + gettext("the rest of the graph is newer")
+        sentence = join_facts([sentence, gettext("the rest of the graph is newer")])
         if carried:
             sentence += gettext(
                 ", and {carried} leads into what was used", carried=snap.label(carried[0].id)
@@ -175,9 +183,8 @@ def _describe_freed(
         )
     elif root.grad_fn_name == "AddBackward0":
         # Typical of `total = total + loss` for a log.
-        way_out += "; " + gettext(
-            "a sum that is only to be shown is one of loss.detach() or loss.item()"
-        )
+        shown = gettext("a sum that is only to be shown is one of loss.detach() or loss.item()")
+        way_out = join_facts([way_out, shown])
     return BackwardFinding("freed", sentence, way_out, freed)
 
 

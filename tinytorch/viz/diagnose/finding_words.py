@@ -91,7 +91,9 @@ def phrase_first_saved(snap: Snapshot, pairs: Sequence[SavedBy]) -> dict[str, An
     node, saved = pairs[0]
     label = gettext("its {saved}", saved=saved.name)
     if saved.tensor is not None:
-        label = f"{label} ({snap.label(saved.tensor)})"
+        label = gettext(
+            "{sentence} ({addition})", sentence=label, addition=snap.label(saved.tensor)
+        )
     return {
         "node": short_node_name(node.name),
         "saved": label,

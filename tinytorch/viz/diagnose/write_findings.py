@@ -96,10 +96,11 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> Backwar
     )
     sentence = add_writing_lines(sentence, saved) + phrase_others(pairs)
     if len(sharing) > 1:
-        sentence += "; " + gettext(
+        counted = gettext(
             "{names} share that version counter, and a write through any of them counts",
             names=join_names(sharing),
         )
+        sentence = join_facts([sentence, counted])
     # Of several names the last one is the alias, which was most likely written through.
     sharers = [] if saved.tensor is None else snap.counter_sharers(saved.tensor)
     way_out = advise_copy([*reversed(sharers)])

@@ -380,7 +380,9 @@ class _GraphDescriber:
     ) -> Remark:
         state = _sentence_of_saved(self.snap, saved)
         if before is not None:
-            state += f" ({state_before(before)})"
+            state = gettext(
+                "{sentence} ({addition})", sentence=state, addition=state_before(before)
+            )
         kind, caption = _kind_and_caption_of_saved(self.snap, saved)
         if kind == "unchanged" and is_doubtful:
             # A tick beside "perhaps written unseen" would say the opposite.

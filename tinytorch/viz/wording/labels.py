@@ -220,11 +220,19 @@ def join_sentences(sentences: Iterable[str]) -> str:
     return text
 
 
+def join_list(names: Iterable[str]) -> str:
+    """Return `a, b, c`; Chinese has a mark of its own between the members of a list."""
+    text = ""
+    for name in names:
+        text = gettext("{names}, {name}", names=text, name=name) if text else name
+    return text
+
+
 def join_names(names: Sequence[str]) -> str:
     """Return `a`, `a and b`, `a, b and c`."""
     if len(names) < 2:
         return "".join(names)
-    return gettext("{names} and {last}", names=", ".join(names[:-1]), last=names[-1])
+    return gettext("{names} and {last}", names=join_list(names[:-1]), last=names[-1])
 
 
 def join_few_names(names: Iterable[str]) -> str:

@@ -22,7 +22,7 @@ from ..copying import (
     make_cell,
 )
 from ..doc import Box, Cell, InPage, Items, Paragraph, Table, html_element, protect_marks
-from ..wording import current_language, gettext, gettext_noop
+from ..wording import current_language, gettext, gettext_noop, join_list
 
 SOURCE = Source("result", (2, 3))
 """The tensor that is copied: computed from a leaf, because there the ways of copying differ
@@ -193,7 +193,7 @@ def _list_sharing(engine: ModuleType) -> list[tuple[str, list[str]]]:
         (gettext("Never"), never),
         (gettext("By the other arguments, or by the dtype"), rest),
         *[
-            (gettext("A copy only for: {layouts}", layouts=", ".join(map(gettext, layouts))), names)
+            (gettext("A copy only for: {layouts}", layouts=join_list(map(gettext, layouts))), names)
             for layouts, names in by_copied.items()
         ],
     ]
@@ -203,7 +203,7 @@ def _render_lists(entries: Sequence[tuple[str, list[str]]]) -> str:
     """Return lists of names, each below its head."""
     items = "".join(
         Paragraph(head, tag="dt").html()
-        + Paragraph(", ".join(f"`{protect_marks(name)}`" for name in names), tag="dd").html()
+        + Paragraph(join_list(f"`{protect_marks(name)}`" for name in names), tag="dd").html()
         for head, names in entries
     )
     return html_element("dl", items)
@@ -230,4 +230,4 @@ def _render_want(
     ]
     if not names:
         raise RuntimeError(f"no copy method gives what is wanted here: {want}")
-    return Paragraph(gettext(want), tag="dt").html() + Paragraph(", ".join(names), tag="dd").html()
+    return Paragraph(gettext(want), tag="dt").html() + Paragraph(join_list(names), tag="dd").html()

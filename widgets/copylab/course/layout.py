@@ -23,7 +23,7 @@ import tinytorch
 from ..course_folder import COURSE_STATE_FILE, SOLUTIONS
 from ..quiz import PROGRESS_FILE
 from ..safe_files import RefusedFileError, SafeFolder, read_file
-from ..wording import gettext
+from ..wording import gettext, join_list
 from .cheatsheet import render_cheat_sheet
 from .lesson import digest_of_file, find_lesson, lessons_folder, remove_answers
 from .translation import TRANSLATIONS, list_languages, read_translated, require_language
@@ -128,7 +128,7 @@ def _lay_out(course: SafeFolder, record: Record, language: str | None) -> list[s
             gettext(
                 "What you have begun stays as it is: {names}. `copylab reset LESSON` gives the new "
                 "edition of a lesson and keeps yours beside it.",
-                names=", ".join(comparison.edited),
+                names=join_list(comparison.edited),
             )
         )
     # A folder that is up to date may be read-only.

@@ -13,7 +13,7 @@ from typing import Any
 from ..quiz import Exercise, Prediction
 from ..run import dedent_code
 from ..safe_files import read_text
-from ..wording import gettext
+from ..wording import gettext, join_list
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _TAGS_OF_ANSWERS = {"questioned", "answer"}
@@ -43,7 +43,7 @@ def find_lesson(lesson: str, names: Iterable[str]) -> str:
         gettext(
             "There is no lesson {lesson!r}. There are: {there}",
             lesson=lesson,
-            there=", ".join(lesson_names),
+            there=join_list(lesson_names),
         )
     )
 

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from ..quiz import PROGRESS_FILE, Exercise, parse_notes
 from ..safe_files import SafeFolder
-from ..wording import current_language, gettext, use_language
+from ..wording import current_language, gettext, join_list, use_language
 from .exam import Key, read_key
 from .judging import Judgement, judge_answer
 from .lesson import find_tasks, lessons_folder, read_notebook
@@ -325,7 +325,7 @@ def _summarize(submissions: Sequence[Submission], rows: Sequence[Mapping[str, An
     remarks = [gettext("Learners: {number}.", number=len(submissions))]
     beliefs = Counter(row["belief"] for row in rows if row.get("belief"))
     if beliefs:
-        common = ", ".join(f"{gettext(name)} ({count})" for name, count in beliefs.most_common(3))
+        common = join_list(f"{gettext(name)} ({count})" for name, count in beliefs.most_common(3))
         remarks.append(gettext("Most common misconceptions: {beliefs}.", beliefs=common))
     waiting = sum(row["state"] in _BY_HAND for row in rows if row["from"] != PROGRESS_FILE)
     if waiting:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..safe_files import read_file, read_text
-from ..wording import gettext
+from ..wording import gettext, join_list
 from .lesson import read_notebook
 
 TRANSLATIONS = "translations"
@@ -183,7 +183,7 @@ def require_language(language: str, folder: Path) -> None:
             gettext(
                 "the course is not there in {language!r}; it is in: {there}",
                 language=language,
-                there=", ".join(available),
+                there=join_list(available),
             )
         )
 

@@ -21,7 +21,7 @@ from ..quiz import (
     shows_values,
 )
 from ..watching import Watch
-from ..wording import gettext
+from ..wording import gettext, join_sentences
 from . import task
 
 _TRAIN = "with torch.no_grad():\n    layer.weight.fill_(99.0)\n"
@@ -274,14 +274,14 @@ def refer(seen: Watch) -> Part:
         patients[finding.title] = 8 if finding.silent else 7
     for missing in seen.missing_gradients:
         # An optimizer that holds what was replaced, or a part that the graph does not reach.
-        sentences = " ".join([missing.title, *missing.causes])
+        sentences = join_sentences([missing.title, *missing.causes])
         patients[sentences] = 9 if missing.replaced else 5
     if not patients:
         nothing = gettext(
             "A watch knows four of the patients by their looks (5, 7, 8 and 9), and this program is "
             "none of them. Look for its symptom in the table at the top."
         )
-        return Box(Paragraph(" ".join(seen.describe_reads())), Paragraph(nothing))
+        return Box(Paragraph(join_sentences(seen.describe_reads())), Paragraph(nothing))
     return Items(_refer_to(title, number) for title, number in patients.items())
 
 

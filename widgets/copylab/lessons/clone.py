@@ -16,7 +16,7 @@ from ..quiz import (
     share_no_cells,
     shows_values,
 )
-from ..wording import gettext
+from ..wording import gettext, join_phrases
 from . import task
 
 seven = predict(
@@ -63,7 +63,7 @@ def _describe_calls_in_place(run: QuizRun) -> str:
             ends.append(raises if step.error else runs)
     return gettext(
         "Some do. Here {calls}: a call that `backward` can go back through is recorded like any other operation.",
-        calls=", ".join(ends),
+        calls=join_phrases(ends),
     )
 
 

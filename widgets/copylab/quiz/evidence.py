@@ -64,7 +64,7 @@ def describe_versions(run: QuizRun, x: str, *, at: int | None) -> str:
         counter=tensor.counter,
         names=labels.join_names(named),
     )
-    return f"{sentence} {also}"
+    return join_sentences([sentence, also])
 
 
 def describe_offset(run: QuizRun, x: str, *, at: int | None) -> str:
@@ -225,7 +225,7 @@ def describe_count(run: QuizRun, kind: str, *, at: int | None) -> str:
     members = COUNTABLES[kind].find_in(run.snapshot(at))
     number = len(members)
     if kind == "names":
-        each = ", ".join(f"`{name}`" for name in members)
+        each = labels.join_list(f"`{name}`" for name in members)
         return gettext("{number} names: {each}.", number=number, each=each)
     if kind == "tensors":
         each = join_facts(f"`{names}`" for names in members.values())
@@ -302,7 +302,7 @@ def find_names(run: QuizRun, test: NameTest, *names: str, at: int | None) -> fro
 def describe_each_name(run: QuizRun, test: NameTest, *names: str, at: int | None) -> str:
     """Say of each name what decides if a test is true for it."""
     if callable(test):
-        found = ", ".join(sorted(find_names(run, test, *names, at=at)))
+        found = labels.join_list(sorted(find_names(run, test, *names, at=at)))
         return gettext("The run says: {names}.", names=found or gettext("none"))
     describe = PROPERTIES[test].describe
     return join_sentences(describe(run, name, at=at) for name in names)
@@ -426,7 +426,7 @@ def _describe_path(snapshot: Snapshot, x: str, of: str) -> str:
             names = [labels.short_node_name(snapshot.node(node_id).name) for node_id in path]
             if len(names) > _MAX_NODES:
                 names = [*names[:4], "...", *names[-3:]]
-            return gettext("The way of the nodes: {nodes}.", nodes=", ".join(names))
+            return gettext("The way of the nodes: {nodes}.", nodes=labels.join_list(names))
         for end in snapshot.node(path[-1]).ends:
             if end not in visited:
                 visited.add(end)

@@ -490,7 +490,10 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         A page has the hints themselves, folded, and the `verdict` of the last check.
         """
         usage = self._describe_usage()
-        words = InText(Paragraph(f"{self.title}: {self.task}"), Paragraph(usage))
+        words = InText(
+            Paragraph(gettext("{what}: {facts}", what=self.title, facts=self.task)),
+            Paragraph(usage),
+        )
         hints = (
             Fold(gettext("Hint {number}", number=n), split_paragraphs(hint))
             for n, hint in enumerate(self.hints, 1)

@@ -17,7 +17,7 @@ from tinytorch.viz import Level, check_level, summarize_text
 from ..doc import Box, Cell, Code, InPage, InText, Paragraph, Part, Table, html_element
 from ..player import Steps
 from ..run import choose_engine, dedent_code, find_engine, make_printable, require_engine
-from ..wording import gettext, gettext_noop, join_phrases, ngettext
+from ..wording import gettext, gettext_noop, join_list, join_phrases, ngettext
 from .misconceptions import Misconception, misconception
 from .prediction_view import PredictionForm, PredictionView
 from .progress import add_note, find_note, load_seed
@@ -220,7 +220,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
                     "{missing} of {count} are missing ({rows})",
                     missing=len(missing),
                     count=len(self.questions),
-                    rows=", ".join(missing),
+                    rows=join_list(missing),
                 )
             )
         return {question.name: by_name[question.name] for question in self.questions}

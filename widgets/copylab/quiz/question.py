@@ -10,7 +10,7 @@ from typing import Any
 
 from tinytorch.viz import short_node_name, summarize_text
 
-from ..wording import gettext
+from ..wording import gettext, join_sentences
 from .answers import (
     format_answer,
     is_of_same_kind,
@@ -61,7 +61,8 @@ class Refutation:
                 return [*sentences, f"**{again}**"]
             already_explained.add(self.misconception.name)
             headline = gettext("A common misconception: {name}.", name=name)
-            sentences.append(f"**{headline}** “{gettext(self.misconception.belief)}”")
+            belief = f"“{gettext(self.misconception.belief)}”"
+            sentences.append(join_sentences([f"**{headline}**", belief]))
         return [*sentences, *([self.objection] if self.objection else [])]
 
 

@@ -39,7 +39,7 @@ from typing import Any, Protocol
 from tinytorch.viz import short_node_name
 
 from .. import tensor_facts
-from ..wording import gettext, gettext_noop
+from ..wording import gettext, gettext_noop, join_list
 from . import evidence, wrong_answers
 from .question import Question, Wrong
 from .runs import QuizRun
@@ -165,7 +165,7 @@ def _format_prompt(template: str, subject_by_parameter: Mapping[str, Any], at: i
     values = dict(subject_by_parameter)
     # The one parameter that is a tuple, `*names`.
     if "names" in values:
-        values["names"] = ", ".join(f"`{name}`" for name in values["names"])
+        values["names"] = join_list(f"`{name}`" for name in values["names"])
     text = gettext(template, **values)
     if at is None:
         return text

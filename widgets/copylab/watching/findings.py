@@ -9,7 +9,7 @@ from tinytorch.viz import format_repr, short_node_name
 
 from ..doc import Alarm, Code, Figure, Items, Paragraph, Part, Presentation, protect_marks
 from ..ranks import Rank
-from ..wording import gettext, ngettext
+from ..wording import gettext, join_sentences, ngettext
 from .places import Place
 from .watched_backward import GradientNumbers
 
@@ -90,7 +90,7 @@ class Finding(Presentation):
             )
         headline = self._headline()
         if not self.silent:
-            return f"{headline} {gettext('PyTorch raises an error.')}"
+            return join_sentences([headline, gettext("PyTorch raises an error.")])
         if not self.compared:
             rest = gettext(
                 "PyTorch raises no error. Its values could not be compared: unless the same were "
@@ -105,7 +105,7 @@ class Finding(Presentation):
             rest = gettext(
                 "PyTorch raises no error; the gradient is computed from the changed values."
             )
-        return f"{headline} {rest}"
+        return join_sentences([headline, rest])
 
     def _headline(self) -> str:
         """Return the first sentence: `h was changed by line 12 after line 9 saved it`."""

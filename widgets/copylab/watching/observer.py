@@ -234,7 +234,7 @@ class Watch(Presentation):
         place = self._line_finder.find_place()
         # One that another thread of the program imported was attached there: no warning for that.
         if self._engines_not_attached - self._ever_attached and place is not None:
-            _warn_at(place, " ".join(self.describe_gaps()), UserWarning)
+            _warn_at(place, join_sentences(self.describe_gaps()), UserWarning)
 
     def start(self) -> Self:
         """Begin, as `with` does, where a program cannot be put into a block: in a notebook.
@@ -754,18 +754,19 @@ class Watch(Presentation):
     def _describe_clean(self) -> str:
         """Say how much was read without a finding."""
         if not self.read_count:
-            return f"{_describe_nothing_checked()} {self._explain_nothing_read()}"
+            return join_sentences([_describe_nothing_checked(), self._explain_nothing_read()])
         message = ngettext(
             "Backward has read {number} saved tensor under this watch; it was as it was saved.",
             "Backward has read {number} saved tensors under this watch; each was as it was saved.",
             self.read_count,
         )
         if self._uncompared_count:
-            message += " " + ngettext(
+            uncompared = ngettext(
                 "{number} of them could not be compared; no operation wrote to it.",
                 "{number} of them could not be compared; no operation wrote to them.",
                 self._uncompared_count,
             )
+            message = join_sentences([message, uncompared])
         return message
 
     def _explain_nothing_read(self) -> str:
