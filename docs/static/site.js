@@ -19,9 +19,9 @@ const WORDS = {
     copy: "복사",
     copied: "복사됨",
     link: "링크 복사",
-    tooLong: "주소가 너무 길어 읽을 수 없습니다. 프로그램 자체를 보내 달라고 하십시오.",
-    needsKernel: "이 프로그램의 실행은 여기에 저장되어 있지 않아 커널이 필요합니다. copylab이 설치된 노트북에 붙여 넣으십시오.",
-    beware: "주소를 만든 사람이 넣은 프로그램입니다. 실행하기 전에 읽어 보십시오.",
+    tooLong: "주소가 너무 길어 읽을 수 없습니다. 프로그램 자체를 보내 달라고 하세요.",
+    needsKernel: "이 프로그램의 실행은 여기에 저장되어 있지 않아 커널이 필요합니다. copylab이 설치된 노트북에 붙여 넣으세요.",
+    beware: "주소를 만든 사람이 넣은 프로그램입니다. 실행하기 전에 읽어 보세요.",
   },
 };
 const words = WORDS[document.documentElement.lang.slice(0, 2)] ?? WORDS.en;
