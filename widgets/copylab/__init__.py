@@ -92,9 +92,8 @@ _check_engine()
 
 def load_ipython_extension(shell: Any) -> None:
     """Bring `%%steps`, `%%watch` and `%memory` into a notebook; `%load_ext copylab` calls this."""
-    from .course import load
-
-    load(shell)
+    # As in `__getattr__`: the course, with all widgets, is loaded by those who use it alone.
+    import_module(".course", __name__).load(shell)
 
 
 def __getattr__(name: str) -> Any:

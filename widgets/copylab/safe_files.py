@@ -20,6 +20,15 @@ from typing import NamedTuple
 
 from .wording import gettext
 
+if sys.platform == "win32":
+    import msvcrt
+else:
+    try:
+        import fcntl
+    except ImportError:
+        # The Python of a browser leaves it out: nobody else has its files.
+        fcntl = None  # type: ignore[assignment]
+
 LIMIT = 32 * 2**20
 """Maximum size of a file that is read: fifty times the largest lesson, with room for pictures."""
 
@@ -372,15 +381,11 @@ def _read_up_to_limit(name: str, handle: int, limit: int) -> bytes:
 
 
 def _try_to_lock(lock: int) -> bool:
-    """Return True if the lock is taken now, or if the file system knows no locks."""
+    """Return True if the lock is taken now, or if the file system or the system knows no locks."""
     try:
         if sys.platform == "win32":
-            import msvcrt
-
             msvcrt.locking(lock, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
+        elif fcntl is not None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     # What flock and msvcrt raise while another process holds the lock.
     except (BlockingIOError, PermissionError):

@@ -25,6 +25,22 @@ from typing import Any
 
 from ..wording import gettext, gettext_noop
 
+if sys.platform == "emscripten":
+    # Only a browser's Python has these two.
+    import js
+    from pyodide.ffi import to_js
+
+    def _instantiate_in_browser(path: Path) -> _Graphviz:
+        """Make an instance that the browser runs, or whatever runs the JavaScript around Pyodide."""
+        module = js.WebAssembly.Module.new(to_js(path.read_bytes()))
+        wasm = js.eval(Path(__file__).with_name("wasi.js").read_text("utf-8"))(module)
+        return _Graphviz(
+            lambda name, *args: wasm.call(name, *args),
+            lambda data, address: wasm.write(to_js(data), address),
+            lambda address, length: bytes(wasm.read(address, length).to_py()),
+        )
+
+
 _lock = threading.Lock()
 
 
@@ -196,17 +212,3 @@ def _folders_for_compiled() -> list[Path]:
         if cache.is_absolute():
             folders.append(cache / "copylab")
     return folders
-
-
-def _instantiate_in_browser(path: Path) -> _Graphviz:
-    """Make an instance that the browser runs, or whatever runs the JavaScript around Pyodide."""
-    import js
-    from pyodide.ffi import to_js
-
-    module = js.WebAssembly.Module.new(to_js(path.read_bytes()))
-    wasm = js.eval(Path(__file__).with_name("wasi.js").read_text("utf-8"))(module)
-    return _Graphviz(
-        lambda name, *args: wasm.call(name, *args),
-        lambda data, address: wasm.write(to_js(data), address),
-        lambda address, length: bytes(wasm.read(address, length).to_py()),
-    )

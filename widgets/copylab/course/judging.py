@@ -20,6 +20,14 @@ import tinytorch
 from ..wording import cache_in_language, current_language, gettext, use_language
 from .plain_answers import list_exercises, make_plain
 
+try:
+    import resource
+except ImportError:
+    # Windows and the Python of a browser have no such limits.
+    _HAS_LIMITS = False
+else:
+    _HAS_LIMITS = True
+
 SECONDS = 60
 """Seconds after which a process is ended: an answer has 20 of its own, and imports take one."""
 _MAX_BYTES = 8 * 2**30
@@ -76,10 +84,10 @@ def _judge_in_process(key: str, program: str) -> Judgement:
 
 def _limit_process() -> None:
     """Bound what this process may take of the machine, where the system can."""
-    # Windows has no such limits; there the seconds alone end it.
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource
-
+    # Where there are no limits, the seconds alone end it.
+    if not _HAS_LIMITS:
+        return
+    with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (_MAX_BYTES, _MAX_BYTES))
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 

@@ -409,15 +409,14 @@ def _sign_notebooks(course: SafeFolder, written: Mapping[str, bytes]) -> list[st
     notebooks = [data for name, data in written.items() if name.endswith(".ipynb")]
     if not notebooks or importlib.util.find_spec("nbformat") is None:
         return []
-    import nbformat
-    from nbformat.sign import NotebookNotary
+    import nbformat.sign
 
     try:
         course.make_folder(TRUST)
         _require_safe_trust(course)
     except RefusedFileError as error:
         return [gettext("{name} stays as it is: {why}.", name=error.filename, why=error.strerror)]
-    with NotebookNotary(data_dir=str(course.path / TRUST)) as notary:  # type: ignore[no-untyped-call]
+    with nbformat.sign.NotebookNotary(data_dir=str(course.path / TRUST)) as notary:  # type: ignore[no-untyped-call]
         for data in notebooks:
             notary.sign(nbformat.reads(data.decode(), as_version=4))  # type: ignore[no-untyped-call]
     return []

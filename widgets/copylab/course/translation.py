@@ -25,6 +25,14 @@ from ..safe_files import read_file, read_text
 from ..wording import gettext, join_list
 from .lesson import read_notebook
 
+try:
+    import lzma
+except ImportError:
+    # A Python that was built without it, as one from source often is, shows the cells in English.
+    _HAS_LZMA = False
+else:
+    _HAS_LZMA = True
+
 TRANSLATIONS = "translations"
 """The name of the folders with translations."""
 
@@ -129,9 +137,7 @@ def read_run(path: Path, language: str) -> dict[str, CellInLanguage]:
 # One notebook after the other is read from the same file, and to unpack it takes 0.1 s.
 @functools.lru_cache(maxsize=1)
 def _unpack_runs(packed: bytes) -> dict[str, dict[str, CellInLanguage]]:
-    try:
-        import lzma
-    except ImportError:
+    if not _HAS_LZMA:
         return {}
     try:
         runs = json.loads(lzma.decompress(packed))
