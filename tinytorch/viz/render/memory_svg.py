@@ -10,10 +10,10 @@ picture fits into half of a page.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from ..diagnose import Changes, compare_snapshots
 from ..read import Snapshot, read_snapshot
@@ -56,7 +56,6 @@ BEGIN = 4
 """Above the first row, in px: rows have room above and below themselves."""
 NOTE_WIDTH = 328
 """Notes at the foot, and lines for packs, are as wide as the rows, and no narrower than this."""
-T = TypeVar("T")
 
 
 def memory(
@@ -102,37 +101,67 @@ def memories_of(
     a tensor which expression computed it.
     """
     check_level(level)
-    # Selected at once, since that raises for wrong options; the rest is made when it is asked for.
-    selections = [(changed, select_storages(changed, find, fold)) for changed in run]
-    if level != LEVELS[-1]:
-        selections = [
-            (changed, leave_out_gradients(selection)) for changed, selection in selections
-        ]
-    arrangements = arrange_run(selection for _, selection in selections)
-    steps = zip((changed for changed, _ in selections), sources, strict=False)
-    origins = find_origins(steps) or [{} for _ in selections]
-    # Text, title, folds and drawing each call the same one: so it is cached.
-    describers = [
-        cache_in_language()(partial(describe_memory, *pair, arrangements, level, origin))
-        for pair, origin in zip(selections, origins, strict=True)
-    ]
+    memory_run = _MemoryRun(run, find, fold, level, sources)
+    for step in range(len(memory_run.changes)):
+        yield memory_run.make_picture(step)
 
-    @cache_in_language()
-    def place_run() -> PlacedRun:
-        return place_sheets([make_sheet(describe()) for describe in describers])
 
-    for step, (changed, selection) in enumerate(selections):
-        describe = describers[step]
-        describe_unmarked = partial(
-            describe_memory, Changes(changed.now), selection, arrangements, level
+class _MemoryRun:
+    """The steps of a run, whose pictures are placed together."""
+
+    def __init__(
+        self, run: Iterable[Changes], find: str, fold: bool, level: Level, sources: Iterable[str]
+    ) -> None:
+        self.find, self.fold, self.level = find, fold, level
+        self.changes = list(run)
+        # Selected at once, since that raises for wrong options; the rest is made when it is asked for.
+        self.selections = [select_storages(changed, find, fold) for changed in self.changes]
+        if level != LEVELS[-1]:
+            self.selections = list(map(leave_out_gradients, self.selections))
+        self.arrangements = arrange_run(self.selections)
+        steps = zip(self.changes, sources, strict=False)
+        self.origins = find_origins(steps) or [{} for _ in self.changes]
+        # Text, title, folds and drawing of a step need the same contents, all drawings the same places.
+        self.describe = cache_in_language()(self._describe)
+        self.place = cache_in_language()(self._place)
+
+    def make_picture(self, step: int) -> Picture:
+        """Make the picture of a step, of which nothing is drawn or written yet."""
+        return Picture(
+            lambda: draw_sheet(self.place().sheets[step], self.place().stage),
+            lambda: memory_text(self.describe(step)),
+            lambda: self._list_folds(step),
+            make_title=lambda: self.describe(step).title,
+            render_unmarked=lambda: memory_text(self._describe_unmarked(step)),
         )
-        yield Picture(
-            partial(_draw_step, place_run, step),
-            partial(_render_contents, memory_text, describe),
-            partial(_list_folds, describe, changed, find, fold),
-            make_title=partial(_render_contents, _title_of, describe),
-            render_unmarked=partial(_render_contents, memory_text, describe_unmarked),
+
+    def _describe(self, step: int) -> MemoryContents:
+        return describe_memory(
+            self.changes[step],
+            self.selections[step],
+            self.arrangements,
+            self.level,
+            self.origins[step],
         )
+
+    def _describe_unmarked(self, step: int) -> MemoryContents:
+        """Describe a step as if nothing had changed in it."""
+        unchanged = Changes(self.changes[step].now)
+        return describe_memory(unchanged, self.selections[step], self.arrangements, self.level)
+
+    def _place(self) -> PlacedRun:
+        return place_sheets([make_sheet(self.describe(step)) for step in range(len(self.changes))])
+
+    def _list_folds(self, step: int) -> list[Folded]:
+        folds = _list_packs(self.describe(step).entries)
+        if self.level == LEVELS[-1]:
+            return folds
+        # Below a picture that says less, for whoever wants to see all: it needs no kernel.
+        return [*folds, Folded(gettext("everything"), partial(self._open_whole, step))]
+
+    def _open_whole(self, step: int) -> tuple[str, str, list[Folded]]:
+        whole = next(memories_of([self.changes[step]], self.find, self.fold))
+        return whole.svg, whole.text, []
 
 
 def check_level(level: object) -> None:
@@ -140,32 +169,6 @@ def check_level(level: object) -> None:
     check_option("level", level, str)
     if level not in LEVELS:
         raise ValueError(f"level must be one of {', '.join(LEVELS)}, not {level!r}")
-
-
-def _render_contents(
-    renderer: Callable[[MemoryContents], T], describe: Callable[[], MemoryContents]
-) -> T:
-    return renderer(describe())
-
-
-def _title_of(contents: MemoryContents) -> str:
-    return contents.title
-
-
-def _list_folds(
-    describe: Callable[[], MemoryContents], changed: Changes, find: str, fold: bool
-) -> list[Folded]:
-    contents = describe()
-    folds = _list_packs(contents.entries)
-    if contents.level == LEVELS[-1]:
-        return folds
-    # Below a picture that says less, for whoever wants to see all: it needs no kernel.
-    return [*folds, Folded(gettext("everything"), partial(_open_whole, changed, find, fold))]
-
-
-def _open_whole(changed: Changes, find: str, fold: bool) -> tuple[str, str, list[Folded]]:
-    whole = next(memories_of([changed], find, fold))
-    return whole.svg, whole.text, []
 
 
 def _list_packs(entries: Iterable[StorageEntry | PackEntry]) -> list[Folded]:
@@ -393,11 +396,6 @@ def _sort_by_counter(
 
 
 # -- drawing -----------------------------------------------------------------------
-
-
-def _draw_step(place_run: Callable[[], PlacedRun], step: int) -> str:
-    run = place_run()
-    return draw_sheet(run.sheets[step], run.stage)
 
 
 def draw_sheet(sheet: MemorySheet, stage: Stage) -> str:
