@@ -63,7 +63,7 @@ class FoundTensors:
 
     def add(self, tensor: Any, role: str) -> int:
         """Return the position of a tensor, which is a new one if it was not found before."""
-        position = self.position_of(tensor)
+        position = self._position_by_object.get(id(tensor))
         if position is None:
             position = len(self.entries)
             self._position_by_object[id(tensor)] = position

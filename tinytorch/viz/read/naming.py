@@ -48,9 +48,11 @@ class KnownNames(dict[int, str]):
 class CollectedThings(NamedTuple):
     """What the arguments of a call hold."""
 
-    pairs: Pairs
-    """Names with tensors and NumPy arrays."""
-    arrays: list[str]
+    tensors: Pairs
+    """Names with tensors."""
+    arrays: Pairs
+    """Names with NumPy arrays."""
+    array_arguments: list[str]
     """The names of arguments that are arrays."""
     held_by_modules: set[int]
     """See `KnownNames`."""
@@ -70,8 +72,7 @@ def collect_tensors(
 
     Raises TypeError for an argument that is not a tensor and contains none.
     """
-    pairs = collect_tensors_and_arrays(args, named, frame, preceding).pairs
-    return [(name, value) for name, value in pairs if is_tensor(value)]
+    return collect_tensors_and_arrays(args, named, frame, preceding).tensors
 
 
 def collect_tensors_by_name(variables: Mapping[str, Any]) -> Pairs:
@@ -101,8 +102,8 @@ def collect_tensors_and_arrays(
         is_positional = index < len(args)
         # `net.parameters()` is an iterator: read once, and not to the end if that never comes.
         is_iterator = isinstance(argument, Iterator)
-        value = list(islice(argument, MAX_NAMES)) if is_iterator else argument
-        entries = _named_entries(value) if is_positional or name == "params" else None
+        thing = list(islice(argument, MAX_NAMES)) if is_iterator else argument
+        entries = _named_entries(thing) if is_positional or name == "params" else None
         if entries is not None:
             for key, entry in entries:
                 # snapshot(locals()): names are the keys, and what is not a tensor is passed over.
@@ -111,14 +112,18 @@ def collect_tensors_and_arrays(
                     pairs += tensors_in(key, entry, known_names, objects=name == "params")
             continue
         label = name or f"argument {index}"
-        found = list(tensors_in(label, value, known_names, objects=True))
+        found = list(tensors_in(label, thing, known_names, objects=True))
         if not found:
             raise make_type_error(label, argument)
         pairs += found
     places = _list_optimizer_places(pairs)
     pairs = _without_second_names(pairs)[:MAX_NAMES]
-    arrays = [name for name, argument in arguments if isinstance(argument, np.ndarray)]
-    return CollectedThings(pairs, arrays, known_names.held_by_modules, places)
+    tensors: Pairs = []
+    arrays: Pairs = []
+    for pair in pairs:
+        (tensors if is_tensor(pair[1]) else arrays).append(pair)
+    array_arguments = [name for name, argument in arguments if isinstance(argument, np.ndarray)]
+    return CollectedThings(tensors, arrays, array_arguments, known_names.held_by_modules, places)
 
 
 def make_type_error(label: str, argument: object) -> TypeError:
@@ -149,12 +154,12 @@ def _without_second_names(pairs: Pairs) -> Pairs:
     ]
 
 
-def _named_entries(value: Any) -> Pairs | None:
+def _named_entries(thing: Any) -> Pairs | None:
     """Return the entries of what `locals()` or `net.named_parameters()` give; None for others."""
-    if isinstance(value, Mapping) and not is_tensor(value):
-        return [(_key_as_text(key), entry) for key, entry in list(value.items())]
-    if isinstance(value, list) and value and all(map(_is_named_pair, value)):
-        return value
+    if isinstance(thing, Mapping) and not is_tensor(thing):
+        return [(_key_as_text(key), entry) for key, entry in list(thing.items())]
+    if isinstance(thing, list) and thing and all(map(_is_named_pair, thing)):
+        return thing
     return None
 
 
@@ -167,34 +172,34 @@ class _Waiting(NamedTuple):
 
     name: str
     """The path to it."""
-    value: Any
+    thing: Any
     """The thing itself."""
     depth: int
     """How many steps the path has."""
 
 
 def tensors_in(
-    name: str, value: Any, known_names: dict[int, str] | None = None, objects: bool = False
+    name: str, thing: Any, known_names: dict[int, str] | None = None, objects: bool = False
 ) -> Iterator[tuple[str, Any]]:
     """Yield the tensors and arrays inside of something, with dotted names.
 
     `objects`: also inside of objects of any class. `known_names` (identity -> name) gets the names
     of the tensors that are found, and is asked by an optimizer for those of its parameters.
     """
-    for path, thing in things_in(name, value, known_names, objects):
-        if is_data(thing):
-            yield path, thing
+    for path, part in things_in(name, thing, known_names, objects):
+        if is_data(part):
+            yield path, part
 
 
-def is_data(value: Any) -> bool:
+def is_data(thing: Any) -> bool:
     """Return True for a tensor and for a NumPy array."""
     # Not isinstance, which asks the object for its class, and so may run code of the user's.
-    return is_tensor(value) or issubclass(type(value), np.ndarray)
+    return is_tensor(thing) or issubclass(type(thing), np.ndarray)
 
 
 def things_in(
     name: str,
-    value: Any,
+    thing: Any,
     known_names: dict[int, str] | None = None,
     objects: bool = False,
     nearest_first: bool = False,
@@ -207,23 +212,23 @@ def things_in(
     after it. The other arguments are those of `tensors_in`.
     """
     # No recursion: containers may contain themselves, or be nested very deeply.
-    waiting = deque([_Waiting(name, value, 0)])
+    waiting = deque([_Waiting(name, thing, 0)])
     known_names = {} if known_names is None else known_names
     searched: set[int] = set()
     # Of a program with lists of millions of numbers all would be looked at, for seconds.
     for _ in range(_MAX_THINGS):
         if not waiting:
             return
-        name, value, depth = waiting.popleft()
-        yield name, value
-        if is_data(value):
-            known_names.setdefault(id(value), name)
-            inner = inner_tensors(value) if depth <= _MAX_DEPTH else []
-        elif depth > _MAX_DEPTH or id(value) in searched or len(searched) > MAX_NAMES:
+        name, thing, depth = waiting.popleft()
+        yield name, thing
+        if is_data(thing):
+            known_names.setdefault(id(thing), name)
+            inner = inner_tensors(thing) if depth <= _MAX_DEPTH else []
+        elif depth > _MAX_DEPTH or id(thing) in searched or len(searched) > MAX_NAMES:
             continue
         else:
-            searched.add(id(value))
-            inner = _search(value, known_names, objects)
+            searched.add(id(thing))
+            inner = _search(thing, known_names, objects)
         parts = [_Waiting(f"{name}.{key}" if name else key, part, depth + 1) for key, part in inner]
         if nearest_first:
             waiting.extend(parts)

@@ -28,11 +28,11 @@ def engine_name(tensor: Any) -> str:
     return type(tensor).__module__.partition(".")[0]
 
 
-def is_tensor(candidate: object) -> bool:
+def is_tensor(thing: object) -> bool:
     """Return True for a tensor of an engine that can be read (tinytorch, torch)."""
     # Asking the class, not the object, runs no code of the user's but for that of a metaclass,
     # which may raise anything.
-    kind = type(candidate)
+    kind = type(thing)
     try:
         # Not all() over names: every attribute of a model is asked.
         return (
@@ -203,12 +203,13 @@ def grad_fn_or_none(tensor: Any) -> Any:
         return None
 
 
-def grad_or_none(tensor: Any) -> Any:
-    """Return the `.grad` of a leaf, or of a result that retains it; None for all others.
+def grad_or_none(tensor: Any, grad_fn: Any) -> Any:
+    """Return the `.grad` of a tensor, if it is a leaf or retains it; None for all others.
 
-    torch warns where that of another result is read.
+    torch warns where that of another result is read. `grad_fn` is that of the tensor, as
+    `read_history` or `grad_fn_or_none` read it: `tensor.grad_fn` might make it anew.
     """
-    if grad_fn_or_none(tensor) is None or getattr_or_none(tensor, "retains_grad"):
+    if grad_fn is None or getattr_or_none(tensor, "retains_grad"):
         grad = getattr_or_none(tensor, "grad")
         return grad if is_tensor(grad) else None
     return None

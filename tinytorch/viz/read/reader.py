@@ -38,7 +38,6 @@ from .probe import (
     engine_name,
     getattr_or_none,
     grad_or_none,
-    is_tensor,
     leaf_of_accumulator,
     read_history,
     version_of,
@@ -108,7 +107,7 @@ def snapshot(
 
 
 def read_snapshot(
-    args: tuple[Any, ...],
+    tensors: tuple[Any, ...],
     named: dict[str, Any],
     frame: FrameType | None = None,
     since: Snapshot | None = None,
@@ -124,23 +123,22 @@ def read_snapshot(
             f"not of type {type(since).__name__}; "
             f'a tensor of that name is shown with {{"since": since}} as the first argument'
         )
-    if len(args) == 1 and not named and isinstance(args[0], Snapshot):
-        return args[0] if since is None else attach_earlier_checksums(args[0], since)
+    if len(tensors) == 1 and not named and isinstance(tensors[0], Snapshot):
+        return tensors[0] if since is None else attach_earlier_checksums(tensors[0], since)
     if not isinstance(values, bool):
         # A tensor called `values`: snapshot(values=net.values).
         named, values = {**named, "values": values}, True
-    collected = collect_tensors_and_arrays(args, named, frame)
-    pairs, own_arrays = collected.pairs, collected.arrays
+    collected = collect_tensors_and_arrays(tensors, named, frame)
     # A subclass or a mode would be asked by the look, and could refuse it, record it or change it.
     with pause_garbage_collection(), disable_overrides(), hold_identities() as identities:
         reader = _Reader(values, collected.held_by_modules, collected.optimizer_places)
-        for name, tensor in pairs:
-            if is_tensor(tensor):
-                reader.add_name(reader.tensors.add(tensor, "named"), name)
-        arrays = [(name, array) for name, array in pairs if not is_tensor(array)]
-        snap = reader.read(since or Snapshot((), (), (), (), ()), arrays, own_arrays)
+        for name, tensor in collected.tensors:
+            reader.add_name(reader.tensors.add(tensor, "named"), name)
+        snap = reader.read(
+            since or Snapshot((), (), (), (), ()), collected.arrays, collected.array_arguments
+        )
         snap = replace(snap, identities=tuple(identities.values()))
-    if len(pairs) == MAX_NAMES:
+    if len(collected.tensors) + len(collected.arrays) == MAX_NAMES:
         note = gettext(
             "there may be more tensors: only the first {number} were read", number=f"{MAX_NAMES:,}"
         )
@@ -233,9 +231,12 @@ class _Reader:
         self.tensors[position].names.append(name)
 
     def read(
-        self, since: Snapshot, arrays: list[tuple[str, Any]], own_arrays: list[str]
+        self, since: Snapshot, arrays: list[tuple[str, Any]], array_arguments: list[str]
     ) -> Snapshot:
-        """Find all that is reachable and return its records; `own_arrays` were given by name."""
+        """Find all that is reachable and return its records.
+
+        `arrays` have names; `array_arguments` are those of them that were given as arguments.
+        """
         self.find_reachable()
         keys = [found.key for found in self.tensors.entries]
         tensor_ids = IdSequence("T", {t.key: t.id for t in since.tensors}, since.last_ids.tensor)
@@ -262,7 +263,7 @@ class _Reader:
             counters=counters,
             nodes=self._make_nodes(ids, keys),
             notes=self._describe_limit(),
-            arrays=_without_known(own_arrays, arrays_by_block),
+            arrays=_without_known(array_arguments, arrays_by_block),
             doubts=self._find_doubts(),
             last_ids=LastIds(tensor_ids.last, storage_ids.last, counter_ids.last),
         )
@@ -300,7 +301,7 @@ class _Reader:
             self._add_node(grad_fn)
             if is_of_twin:
                 self.views_of_twins[id(grad_fn)] = tensor
-        grad = grad_or_none(tensor)
+        grad = grad_or_none(tensor, grad_fn)
         if grad is not None:
             found.grad_position = self.tensors.add(grad, "grad")
 
@@ -367,7 +368,7 @@ class _Reader:
                 storage=place.storage,
                 start_byte=place.start_byte,
                 counter=counter.id if counter else None,
-                version=counter.version if counter else version_of(tensor),
+                version=counter.version if counter else None,
                 grad_fn=self._node_id(found.grad_fn),
                 grad_fn_name=None if found.grad_fn is None else name_of_node(found.grad_fn),
                 output_nr=getattr_or_none(tensor, "output_nr") or 0,

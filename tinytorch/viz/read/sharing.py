@@ -41,7 +41,7 @@ from .overlaps import (
     normalize_geometry,
     share_bytes,
 )
-from .probe import disable_overrides, grad_or_none, is_tensor
+from .probe import disable_overrides, grad_fn_or_none, grad_or_none, is_tensor
 
 _MOST_COMPARED = 20_000
 """Pairs of views of one storage that are compared: a tenth of a second."""
@@ -218,7 +218,9 @@ class _Search:
     def _add_grads(self) -> None:
         """Add the `.grad` of each tensor under the first of its names."""
         for thing in list(self.data.values()):
-            grad = grad_or_none(thing.value) if is_tensor(thing.value) else None
+            if not is_tensor(thing.value):
+                continue
+            grad = grad_or_none(thing.value, grad_fn_or_none(thing.value))
             if grad is not None:
                 argument, name = next(iter(thing.uses))
                 self._add(self.data, grad, _UseOfName(argument, f"{name}.grad"))
