@@ -91,7 +91,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         self._results_saved = {}
         self._materialize = True
         # Not known until forward has returned.
-        self._gradient_specs, self._output_count = [], 0
+        self._gradient_specs, self._output_count = (), 0
         self._zeros: tuple = ()
 
     def __call__(self, *grads: Any) -> Any:

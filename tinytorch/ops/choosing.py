@@ -91,6 +91,7 @@ def declare_with_in_place(
     )
 
 
+# Two overloads of one name, by whether the value is a tensor or a number. Formulas call the second.
 _, masked_fill_with_ = declare_with_in_place(
     "masked_fill",
     "Tensor mask, Tensor value",

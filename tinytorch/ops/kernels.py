@@ -141,6 +141,7 @@ class row_major(Kernel):
 
 # Parameters that are operands even where the schema has a Scalar: they take part in choosing the
 # dtype of the result. Other Scalars, as `alpha` and `weight`, do not, and follow the operands.
+# A number that is `self` comes before one of these or a tensor, and is an operand with it.
 _NAMES_OF_OPERANDS = ("other", "exponent", "min", "max")
 
 
