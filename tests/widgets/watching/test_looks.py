@@ -1,4 +1,4 @@
-"""Looks at a graph under a watch: they say all that they say without one, and which line wrote."""
+"""The texts of looks at a graph under a watch: all that they say without one, and which line wrote."""
 
 import re
 from collections.abc import Callable

@@ -1,7 +1,8 @@
 """One cause why backward would not do what it should, `BackwardFinding`, and words for what it touches.
 
 Pictures have no findings. What their sentences on something saved share with those of findings is
-here, too: `SavedBy`, `phrase_then_and_now`, `phrase_consequence`, `add_writing_lines`.
+here, too: `SavedBy`, `phrase_then_and_now`, `phrase_consequence`, `add_writing_lines`. It is not in
+`show`, the room of pictures' sentences, since `explain` is below that room.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ class SavedReader:
         try:
             value = getattr(node, attribute)
         except RuntimeError as error:
-            yield self._read_error(node, name, str(error), raws)
+            yield self._make_record_of_error(node, name, str(error), raws)
             return
         except Exception:  # noqa: BLE001 - a property of a custom Function may raise anything
             yield FoundSaved(SavedRecord(name, "unreadable"))
@@ -259,11 +259,13 @@ class SavedReader:
             "written_at": watched_save.written_at,
         }
 
-    def _read_error(self, node: Any, name: str, message: str, raws: tuple[Any, ...]) -> FoundSaved:
-        """Find out from the error that reading raised what happened to a saved tensor.
+    def _make_record_of_error(
+        self, node: Any, name: str, message: str, raws: tuple[Any, ...]
+    ) -> FoundSaved:
+        """Make the record of a saved tensor that could not be read: stale, freed or unreadable.
 
-        PyTorch, or under a watch the watch's `unpack`, checks the version of a saved tensor when it
-        is read, and raises the error that backward would raise: "... is at version 1; expected
+        The engine decides which, or under a watch the watch's `unpack`: it compares the versions when
+        the tensor is read, and raises what backward would raise: "... is at version 1; expected
         version 0 instead". No attribute has the version at which it was saved, so both are taken
         from that text.
         """

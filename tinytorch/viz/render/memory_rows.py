@@ -55,9 +55,10 @@ _INKS: dict[RemarkKind, str] = {
     "changed cells": "new-t b",
     "hazard": "bad-t b",
 }
-"""Of remarks that have lines of their own; all others are muted."""
+"""Of remarks that are marked; all others are muted."""
 _FACTS: tuple[RemarkKind, ...] = ("geometry", "cells", "stride", "dtype", "history", "base")
-"""Remarks that share a line, the first of a row."""
+"""Remarks that share a sentence, the first of a row; each other one has a sentence of its own. The
+text joins more of them, all but `_SENTENCES_OF_OWN` in text.py."""
 
 
 class Columns(NamedTuple):
@@ -75,7 +76,7 @@ class Columns(NamedTuple):
     """The right edge of the picture, without its padding."""
 
 
-class Words(NamedTuple):
+class Sentence(NamedTuple):
     """A sentence in a row."""
 
     text: str
@@ -85,13 +86,18 @@ class Words(NamedTuple):
     is_hazard: bool = False
     """True if a cross is drawn before it."""
 
+    @property
+    def is_muted(self) -> bool:
+        """True if it is neither a hazard nor a change, and is drawn in the muted ink."""
+        return self.ink == "m"
 
-class WordLine(NamedTuple):
+
+class SentenceLine(NamedTuple):
     """A line of words, as it is drawn."""
 
     text: str
     """The part of the sentence that fits."""
-    words: Words
+    sentence: Sentence
     """The sentence that it is a part of: a tooltip, where the line is cut."""
     is_first: bool
     """True for the first line of its sentence."""
@@ -99,44 +105,44 @@ class WordLine(NamedTuple):
     @property
     def width(self) -> float:
         """The width in px, at most: fonts differ."""
-        return text_width(self.text, self.words.ink) + CROSS * self.words.is_hazard
+        return text_width(self.text, self.sentence.ink) + CROSS * self.sentence.is_hazard
 
 
 @lru_cache(maxsize=4096)
-def lay_words(words: tuple[Words, ...], width: float) -> tuple[WordLine, ...]:
+def break_sentences(sentences: tuple[Sentence, ...], width: float) -> tuple[SentenceLine, ...]:
     """Break sentences into lines of a width in px.
 
     Cached: the rows of 24 steps are mostly the same.
     """
-    lines: list[WordLine] = []
-    for sentence in words:
+    lines: list[SentenceLine] = []
+    for sentence in sentences:
         room = width - CROSS * sentence.is_hazard
         parts = wrap_text(sentence.text, columns_that_fit(room, sentence.ink), most=MOST_LINES)
-        lines += [WordLine(part, sentence, place == 0) for place, part in enumerate(parts)]
+        lines += [SentenceLine(part, sentence, place == 0) for place, part in enumerate(parts)]
     return tuple(lines)
 
 
-def measure_lines(lines: Sequence[WordLine]) -> float:
+def measure_lines(lines: Sequence[SentenceLine]) -> float:
     """Return the height of lines of words, with the ground around what is in trouble."""
-    hazards = sum(line.is_first and line.words.is_hazard for line in lines)
+    hazards = sum(line.is_first and line.sentence.is_hazard for line in lines)
     return len(lines) * LINE + HAZARD_GROUND * hazards
 
 
-def draw_words(canvas: Canvas, lines: Sequence[WordLine], x: float, y: float) -> None:
+def draw_lines(canvas: Canvas, lines: Sequence[SentenceLine], x: float, y: float) -> None:
     """Draw lines of words below y; what is in trouble is on a red ground."""
     for place, line in enumerate(lines):
-        words = line.words
-        if words.is_hazard and line.is_first:
-            same = [other for other in lines[place:] if other.words == words]
+        sentence = line.sentence
+        if sentence.is_hazard and line.is_first:
+            same = [other for other in lines[place:] if other.sentence == sentence]
             width = max(other.width for other in same)
             canvas.rect(x - 4, y, width + 6, len(same) * LINE + 3, "bad", 4)
             canvas.mark("cross", x + 4, y + 9)
             y += 2
-        whole = words.text if line.text.endswith("…") else ""
-        canvas.text(x + CROSS * words.is_hazard, y + 12, line.text, words.ink, whole=whole)
+        whole = sentence.text if line.text.endswith("…") else ""
+        canvas.text(x + CROSS * sentence.is_hazard, y + 12, line.text, sentence.ink, whole=whole)
         y += LINE
-        is_last = place + 1 == len(lines) or lines[place + 1].words != words
-        if words.is_hazard and is_last:
+        is_last = place + 1 == len(lines) or lines[place + 1].sentence != sentence
+        if sentence.is_hazard and is_last:
             y += HAZARD_GROUND - 2
 
 
@@ -185,7 +191,7 @@ class Row:
     """Its names."""
     has_names: bool
     """False if its pill is a label that the picture made up: it is dashed."""
-    words: tuple[Words, ...]
+    sentences: tuple[Sentence, ...]
     """What it is."""
     lane: ViewLane | None
     """Which cells it reads, where that is marked."""
@@ -193,18 +199,18 @@ class Row:
     def height(self, width: float) -> float:
         """Return the height, with words of a width in px."""
         pills = len(self.pills) * PILL_STEP + ROW - PILL_STEP
-        lines = measure_lines(lay_words(self.words, width))
+        lines = measure_lines(break_sentences(self.sentences, width))
         if self.lane is None:
             return max(pills, lines + 2)
         return max(pills, LANE_MIDDLE + LANE / 2 + (lines + 6 if lines else 4))
 
-    def draw_words(self, canvas: Canvas, x: float, width: float, middle: float) -> None:
+    def draw_sentences(self, canvas: Canvas, x: float, width: float, middle: float) -> None:
         """Draw what there is to say of it: beside its name, or below its lane."""
-        lines = lay_words(self.words, width)
+        lines = break_sentences(self.sentences, width)
         top = middle - measure_lines(lines) / 2
         if self.lane is not None:
             top = middle + LANE / 2 + 3
-        draw_words(canvas, lines, x, top)
+        draw_lines(canvas, lines, x, top)
 
     def draw_names(
         self, canvas: Canvas, columns: Columns, middle: float, end: tuple[float, float] | None
@@ -254,32 +260,35 @@ def make_row(
     entry: TensorEntry,
     level: Level,
     lane: ViewLane | None = None,
-    storage_words: Iterable[Words] = (),
+    storage_sentences: Sequence[Sentence] = (),
 ) -> Row:
-    """Make the row of a tensor; `storage_words` are what its storage says in it."""
+    """Make the row of a tensor; `storage_sentences` are what its storage says in it."""
     tensor = entry.tensor
-    # What its cells were, then its own words, then what is unusual in the storage.
-    of_storage = sorted(storage_words, key=lambda sentence: sentence.ink == "m")
-    loud = sum(sentence.ink != "m" for sentence in of_storage)
-    words = [*of_storage[:loud], *_make_words(entry), *of_storage[loud:]]
+    # What its cells were, then its own sentences, then what is unusual in the storage.
+    sentences = [
+        *[sentence for sentence in storage_sentences if not sentence.is_muted],
+        *_make_sentences(entry),
+        *[sentence for sentence in storage_sentences if sentence.is_muted],
+    ]
     if len(entry.names) > 1 and level != "names":
-        words.insert(0, Words(gettext("one tensor, {number} names", number=len(entry.names)), "m"))
+        count = gettext("one tensor, {number} names", number=len(entry.names))
+        sentences.insert(0, Sentence(count, "m"))
     # Hazards and changes first: these a reader must not miss.
-    words.sort(key=lambda sentence: (not sentence.is_hazard, sentence.ink == "m"))
+    sentences.sort(key=lambda sentence: (not sentence.is_hazard, sentence.is_muted))
     return Row(
         tensor.id,
         tensor.id,
         owner=tensor.id if tensor.names else tensor.grad_of or tensor.id,
         pills=tuple(Pill(name.name, name.flag) for name in entry.names),
         has_names=bool(tensor.names),
-        words=tuple(words),
+        sentences=tuple(sentences),
         lane=lane,
     )
 
 
-def _make_words(entry: TensorEntry) -> list[Words]:
+def _make_sentences(entry: TensorEntry) -> list[Sentence]:
     """Make the sentences of a row: its facts in one, then one for each other remark."""
-    own: list[Words] = []
+    own: list[Sentence] = []
     facts: list[str] = []
     for remark in entry.remarks:
         # Without a caption, a remark is for the text alone.
@@ -292,11 +301,11 @@ def _make_words(entry: TensorEntry) -> list[Words]:
             facts.append(remark.caption)
         else:
             own.append(_make_sentence(remark))
-    return [Words(join_phrases(facts), "m"), *own] if facts else own
+    return [Sentence(join_phrases(facts), "m"), *own] if facts else own
 
 
-def _make_sentence(remark: Remark) -> Words:
-    return Words(remark.caption, _INKS.get(remark.kind, "m"), remark.kind == "hazard")
+def _make_sentence(remark: Remark) -> Sentence:
+    return Sentence(remark.caption, _INKS.get(remark.kind, "m"), remark.kind == "hazard")
 
 
 # -- a version counter -------------------------------------------------------------
@@ -366,7 +375,7 @@ class BandDrawing:
     """The storage's id: by it a band keeps its place."""
     strip: Strip
     """Its cells."""
-    words: tuple[Words, ...]
+    sentences: tuple[Sentence, ...]
     """What is unusual in it, below its cells: only where its rows have lanes."""
     rows: tuple[Row, ...]
     """Its tensors, and the NumPy arrays over it."""
@@ -377,21 +386,21 @@ class BandDrawing:
     has_ground: bool
     """True if it is on a ground of its own: what shares a storage."""
 
-    def words_x(self, columns: Columns) -> float:
+    def sentences_x(self, columns: Columns) -> float:
         """Return where words begin: beside the cells, or below the lanes."""
         if self.has_lanes:
             return columns.strip_x
         return columns.strip_x + max(self.strip.width, columns.alike_width) + GAP
 
-    def words_width(self, columns: Columns) -> float:
+    def sentences_width(self, columns: Columns) -> float:
         """Return the room for words."""
-        return columns.counter_x - GAP / 2 - self.words_x(columns)
+        return columns.counter_x - GAP / 2 - self.sentences_x(columns)
 
     def head_height(self, columns: Columns) -> float:
         """Return the height of what is above the rows: with lanes, cells and words of the storage."""
         if not self.has_lanes:
             return 0
-        lines = lay_words(self.words, self.words_width(columns))
+        lines = break_sentences(self.sentences, self.sentences_width(columns))
         return self.strip.height + measure_lines(lines) + 2
 
     def draw(self, canvas: Canvas, columns: Columns, y: float, places: BandPlaces) -> None:
@@ -412,13 +421,15 @@ class BandDrawing:
                 end = (x + self._start_of_lane(row), middle)
             row.draw_names(canvas, columns, middle, end)
         self.strip.draw(canvas, x, strip_y, edge)
-        width = self.words_width(columns)
+        width = self.sentences_width(columns)
         for row, middle in zip(self.rows, middles, strict=True):
             if row.lane is not None:
                 self.strip.draw_lane(canvas, x, middle, row.lane, row.tensor_id)
-            row.draw_words(canvas, self.words_x(columns), width, middle)
+            row.draw_sentences(canvas, self.sentences_x(columns), width, middle)
         if self.has_lanes:
-            draw_words(canvas, lay_words(self.words, width), x, strip_y + self.strip.height)
+            draw_lines(
+                canvas, break_sentences(self.sentences, width), x, strip_y + self.strip.height
+            )
         for counter in self.counters:
             of_counter = [middles[place] for place in counter.rows]
             counter.draw(canvas, columns.counter_x, columns.right, of_counter)
@@ -434,18 +445,18 @@ def make_band(entry: StorageEntry, level: Level) -> BandDrawing:
     """Make the band of a storage; at level "names", it is on no ground."""
     strip = make_strip(entry)
     has_lanes = entry.arrangement.has_lanes
-    words = _make_storage_words(entry)
+    sentences = _make_storage_sentences(entry)
     rows = []
     for place, tensor_entry in enumerate(entry.tensors):
         lane = make_lane(entry.storage, tensor_entry.tensor) if has_lanes else None
         # Without lanes, what there is to say of the storage is beside its cells.
-        in_row = words if place == 0 and not has_lanes else ()
+        in_row = sentences if place == 0 and not has_lanes else ()
         rows.append(make_row(tensor_entry, level, lane, in_row))
     rows += map(_make_array_row, entry.storage.arrays)
     return BandDrawing(
         entry.storage.id,
         strip,
-        tuple(words) if has_lanes else (),
+        tuple(sentences) if has_lanes else (),
         tuple(rows),
         tuple(map(make_mark, entry.counters)),
         has_lanes,
@@ -453,27 +464,27 @@ def make_band(entry: StorageEntry, level: Level) -> BandDrawing:
     )
 
 
-def _make_storage_words(entry: StorageEntry) -> list[Words]:
+def _make_storage_sentences(entry: StorageEntry) -> list[Sentence]:
     """Make the sentences on a storage: what changed, then what is unusual."""
-    loud: list[Words] = []
+    marked: list[Sentence] = []
     facts: list[str] = []
     # What several cells were is below each of them.
     if entry.arrangement.has_cells and entry.storage.cells == 1 and entry.old_values:
         before = format_value(entry.old_values[0])
-        loud.append(Words(gettext("was {value}", value=before), "new-t b"))
+        marked.append(Sentence(gettext("was {value}", value=before), "new-t b"))
     for remark in (entry.size, *entry.remarks, *filter(None, [entry.more])):
         if remark.caption and remark.kind in _INKS:
-            loud.append(_make_sentence(remark))
+            marked.append(_make_sentence(remark))
         elif remark.caption:
             facts.append(remark.caption)
-    return [*loud, *([Words(join_phrases(facts), "m")] if facts else [])]
+    return [*marked, *([Sentence(join_phrases(facts), "m")] if facts else [])]
 
 
 def _make_array_row(name: str) -> Row:
     """Make the row of a NumPy array over the memory: which cells it reads is not known."""
     pill = Pill(escape_name(name), "")
-    words = Words(gettext("a NumPy array over the same memory"), "m")
-    return Row(f"array {name}", "", "", (pill,), False, (words,), None)
+    sentence = Sentence(gettext("a NumPy array over the same memory"), "m")
+    return Row(f"array {name}", "", "", (pill,), False, (sentence,), None)
 
 
 # -- columns -----------------------------------------------------------------------
@@ -494,7 +505,7 @@ def place_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) -> C
     strips = [band.strip.width for band in bands if not band.has_lanes]
     alike_width = min(max(strips, default=0), ALIKE_CELLS)
     columns = Columns(names_width, EDGE + names_width + arrow_width, alike_width, 0, 0)
-    least, natural = _measure_words(columns, bands, single_rows)
+    least, natural = _find_counter_range(columns, bands, single_rows)
     candidates = []
     for room in ROOMS:
         counter_x = max(least, min(natural, room - EDGE - counter_width))
@@ -505,34 +516,34 @@ def place_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) -> C
     return candidates[fitting.index(True)]
 
 
-def _measure_words(
+def _find_counter_range(
     columns: Columns, bands: Sequence[BandDrawing], single_rows: Sequence[Row]
 ) -> tuple[float, float]:
     """Return where counters may begin at the earliest, and where all sentences are in one line."""
     least = natural = columns.strip_x
     for band in bands:
-        begin = band.words_x(columns)
-        sentences = list(band.words)
+        begin = band.sentences_x(columns)
+        sentences = list(band.sentences)
         for row in band.rows:
-            sentences += row.words
+            sentences += row.sentences
         fewest = LEAST_LANE_WORDS if band.has_lanes else LEAST_WORDS
         narrow, wide = _measure_sentences(sentences, fewest)
         least = max(least, columns.strip_x + band.strip.width, begin + narrow)
         natural = max(natural, begin + wide)
     for row in single_rows:
-        narrow, wide = _measure_sentences(row.words, LEAST_WORDS)
+        narrow, wide = _measure_sentences(row.sentences, LEAST_WORDS)
         least, natural = max(least, columns.strip_x + narrow), max(natural, columns.strip_x + wide)
     return least + GAP / 2, natural + GAP / 2
 
 
-def _measure_sentences(sentences: Iterable[Words], fewest: float) -> tuple[float, float]:
+def _measure_sentences(sentences: Iterable[Sentence], fewest: float) -> tuple[float, float]:
     """Return the least width of sentences, in which no word is cut, and that of the longest."""
     narrow = wide = 0.0
-    for words in sentences:
+    for sentence in sentences:
         # More by a column: lines are counted in whole ones.
-        extra = CROSS * words.is_hazard + LINE
-        wide = max(wide, text_width(words.text, words.ink) + extra)
-        longest = max(text_width(word, words.ink) for word in words.text.split(" "))
+        extra = CROSS * sentence.is_hazard + LINE
+        wide = max(wide, text_width(sentence.text, sentence.ink) + extra)
+        longest = max(text_width(word, sentence.ink) for word in sentence.text.split(" "))
         narrow = max(narrow, min(longest, MOST_FOR_WORD) + extra)
     return max(narrow, min(wide, fewest)), wide
 
@@ -542,7 +553,7 @@ def _measure_height(
 ) -> float:
     heights = [row.height(columns.counter_x - columns.strip_x) for row in single_rows]
     for band in bands:
-        width = band.words_width(columns)
+        width = band.sentences_width(columns)
         rows = sum(row.height(width) for row in band.rows)
         # Beside cells of several lines there is room for as many lines of words.
         heights.append(max(rows, band.strip.height) if not band.has_lanes else rows)

@@ -358,7 +358,7 @@ def _place_band(bands: list[BandDrawing], columns: Columns) -> PlacedBand:
     heights: dict[str, float] = {}
     counter_of: dict[str, str | None] = {}
     for band in bands:
-        width = band.words_width(columns)
+        width = band.sentences_width(columns)
         for row in band.rows:
             heights[row.id] = max(heights.get(row.id, 0), row.height(width))
         for counter in band.counters:
@@ -414,7 +414,7 @@ def draw_sheet(sheet: MemorySheet, stage: Stage) -> str:
             width = columns.right - columns.strip_x
             middle = y + entry.height(width) / 2
             entry.draw_names(canvas, columns, middle, None)
-            entry.draw_words(canvas, columns.strip_x, width, middle)
+            entry.draw_sentences(canvas, columns.strip_x, width, middle)
         else:
             _draw_pack(canvas, columns, y, entry)
     for place, (line, note) in enumerate(_lay_notes(sheet, columns)):

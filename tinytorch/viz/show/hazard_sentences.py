@@ -1,6 +1,8 @@
 """What the memory picture says of tensors with a hazard.
 
-What the graph picture says of the same is in `graph_remarks`: there it is in the node's entry.
+Each remark has a sentence for the text and a shorter caption for the drawing. Versions, and the line
+that wrote under a watch (`add_writing_lines`), are in the sentence alone: the drawing has the mark of
+the version counter beside the tensor. What the graph picture says of the same is in `graph_remarks`: there it is in the node's entry.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ def describe_hazards(snap: Snapshot) -> dict[str, tuple[Remark, ...]]:
         # Many nodes may have saved one tensor, and say the same.
         if remark.sentence in group:
             continue
-        # Captions have no versions: two sentences may have the same one.
+        # Two sentences that differ in a version or a line have one caption. The second remark is
+        # left with its sentence, which only the text says.
         is_drawn = (tensor_id, remark.caption) in captions
         captions.add((tensor_id, remark.caption))
         group[remark.sentence] = remark._replace(caption="") if is_drawn else remark

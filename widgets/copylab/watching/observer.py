@@ -393,12 +393,12 @@ class Watch(Presentation):
         self._prune_at = _SMALLEST_PRUNING + 2 * len(self._saves)
 
     def record_write(
-        self, tensor: Any, excused_nr: int | None = None, *, is_done: bool = False
+        self, tensor: Any, excused_nr: int | None = None, *, are_bytes_written: bool = False
     ) -> WriteInProgress | None:
         """Note a write to a tensor's storage, before its version counter counts it.
 
         PyTorch's dispatch mode calls this before the bytes are written. tinytorch's listener is
-        called between the bytes and the counter, with `is_done`. The node with the number
+        called between the bytes and the counter, with `are_bytes_written`. The node with the number
         `excused_nr` does not need what it saved as it was. Returns None if nobody saved what is
         over that storage.
         """
@@ -414,7 +414,7 @@ class Watch(Presentation):
                 saves_at_risk.append(save)
         with self._lock:  # two threads may write to one storage
             for save in saves_at_risk:
-                save.note_write(place, span, is_done=is_done)
+                save.note_write(place, span, are_bytes_written=are_bytes_written)
         return WriteInProgress(self, saves_at_risk, place, span)
 
     def record_result(self, write: WriteInProgress) -> None:
@@ -434,7 +434,7 @@ class Watch(Presentation):
         place = self._line_finder.find_writing_line()
         with self._lock:
             for save in saves:
-                save.note_write(place, None, is_done=False)
+                save.note_write(place, None, are_bytes_written=False)
         return WriteInProgress(self, saves, place, None)
 
     def _find_saves_over(self, tensor: Any) -> list[WatchedSave]:

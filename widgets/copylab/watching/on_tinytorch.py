@@ -73,7 +73,7 @@ class TinyTorchHooks:
 
     def report_write(self, tensor: Any) -> None:
         """Note a tensor that was written. tinytorch calls this before its version counts the write."""
-        write = self.watch.record_write(tensor, is_done=True)
+        write = self.watch.record_write(tensor, are_bytes_written=True)
         if write is not None:
             write.end()
 

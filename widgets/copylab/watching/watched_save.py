@@ -98,13 +98,17 @@ class WatchedSave:
         """The checksum of its bytes when it was saved, of a small tensor the bytes themselves; None
         if they cannot be compared."""
         self.counted_write_candidate: ObservedWrite | None = None
-        """The first write that the version counter counted, if any was: else the latest one.
+        """What may be the first write that the version counter counted; None before any write.
 
-        A write by `.data` is not counted, and that is seen only from the version at the next write.
-        So this may be one that was not counted: `find_line_to_blame` asks the version.
+        A write is noted before the counter counts it, and one by `.data` never is. Which of the two
+        it was is seen at the next write: if the version is still `version_before`, this one was not
+        counted, and the next one takes its place. The last one is judged by `find_line_to_blame`.
         """
         self.first_changing_write: ObservedWrite | None = None
-        """The first write that changed its bytes; where they cannot be compared, the first to them."""
+        """The first write that changed its bytes; where they cannot be compared, the first to them.
+
+        It is to blame for a tensor that is not stale: `find_line_to_blame` chooses between the two.
+        """
         self.is_harmless = False
         """True if the node does not need it as it was, or if it was saved after the watch had ended."""
         self.siblings: dict[int, Any] = {}
@@ -114,11 +118,13 @@ class WatchedSave:
     def __del__(self) -> None:
         self.siblings.pop(id(self), None)
 
-    def note_write(self, place: Place | None, span: Span | None, *, is_done: bool) -> None:
+    def note_write(
+        self, place: Place | None, span: Span | None, *, are_bytes_written: bool
+    ) -> None:
         """Note a write to the storage, before the version counter counts it.
 
         `span` is the memory that it may change; None if the tensor gets other memory instead.
-        `is_done` says that the engine calls after the write and not before it.
+        `are_bytes_written`: the engine calls between the bytes and the counter, and not before both.
 
         Two writes can be to blame: the first that was counted, here, and the first that changed the
         bytes, which `note_result` sees. If the bytes are others before a write, something wrote that
@@ -136,7 +142,8 @@ class WatchedSave:
         if not self.is_compared or self._is_sampled():
             if span is None or do_overlap(self.span, span):
                 self.first_changing_write = write
-        elif not is_done and self._has_other_bytes():
+        # Only before its bytes are written can it be told what others wrote.
+        elif not are_bytes_written and self._has_other_bytes():
             self.first_changing_write = ObservedWrite(None, version)
 
     def note_result(self, place: Place | None, span: Span | None) -> None:
@@ -224,7 +231,7 @@ class WatchedSave:
         """Note that the watch ends: no write that it saw is to blame for what is written later."""
         # As a write by nobody, to no memory: it tells from its version whether the last one was
         # counted, and takes the place of one that changed nothing.
-        self.note_write(None, NO_MEMORY, is_done=False)
+        self.note_write(None, NO_MEMORY, are_bytes_written=False)
 
     def find_line_to_blame(self) -> Place | None:
         """Return the line that spoiled it; None if the watch did not see which one did.
