@@ -85,6 +85,8 @@ def _read_operands(left: str, count: int) -> list[list[str]]:
 
 def _read_equation(equation: str, tensors: list) -> Equation:
     """Return the parts of an equation for these operands. RuntimeError in PyTorch's words."""
+    # Without an arrow the result has the names that are there once, in the order of the alphabet, as in
+    # NumPy; behind an arrow with nothing it has none.
     left, arrow, right = equation.partition("->")
     operands = _read_operands(left, len(tensors))
     for at, (labels, x) in enumerate(zip(operands, tensors, strict=True)):
@@ -132,6 +134,7 @@ def _spell_out(labels: list[str], ndim: int) -> list[str]:
     """Return the names of an operand's dimensions, those of "..." as numbers, counted from the end."""
     named, out = len([x for x in labels if x != _ANY]), []
     for label in labels:
+        # Broadcasting aligns shapes at their ends, so equal numbers are dimensions that meet.
         out += [str(k) for k in range(ndim - named, 0, -1)] if label == _ANY else [label]
     return out
 
@@ -153,6 +156,7 @@ def _align_operand(operand: Any, labels: list[str], order: list[str]) -> Any:
         if label not in places:
             operand = unsqueeze(operand, -1)
             count += 1
+        # a name that it lacks is the dimension of size 1 that was just put behind the others
         permutation.append(places.get(label, count - 1))
     return permute(operand, tuple(permutation))
 
@@ -186,13 +190,15 @@ def _check_sizes(operands: list, labels: list[list[str]]) -> None:
     for at, (operand, names) in enumerate(zip(operands, labels, strict=True)):
         own: dict[str, int] = {}
         for label, n in zip(names, operand.shape, strict=True):
-            if own.setdefault(label, n) != n:
-                raise RuntimeError(
-                    f"einsum(): subscript {label} is repeated for operand {at} but the sizes "
-                    f"don't match, {n} != {own[label]}"
-                )
-    for at, (operand, names) in enumerate(zip(operands, labels, strict=True)):
-        for label, n in zip(names, operand.shape, strict=True):
+            # Only the first size of a name in an operand is compared with those of other operands.
+            if label in own:
+                if own[label] != n:
+                    raise RuntimeError(
+                        f"einsum(): subscript {label} is repeated for operand {at} but the sizes "
+                        f"don't match, {n} != {own[label]}"
+                    )
+                continue
+            own[label] = n
             if seen.get(label, 1) == 1:
                 seen[label] = n
             elif n not in (1, seen[label]):
@@ -206,6 +212,9 @@ def _check_sizes(operands: list, labels: list[list[str]]) -> None:
 def _contract(operands: list, kept: int) -> Any:
     """Multiply all operands, two at a time, and sum over the dimensions from number `kept` on."""
     dims = range(kept, operands[0].ndim)
+    # In how many of the operands that are still to come each dimension is. A dimension is summed as
+    # soon as it is in one alone: earlier the others would lack it, later products would be larger. A
+    # size of 1 counts as absent, and is summed by the `view` at the end.
     left = {d: sum(x.shape[d] != 1 for x in operands) for d in dims}
     a = operands[0]
     for b in operands[1:]:
@@ -226,6 +235,7 @@ def _contract(operands: list, kept: int) -> Any:
         a = _multiply_pair(a, b, summed)
     if not dims:
         return a
+    # Of several operands all have been summed by now, and sizes of 1 are left.
     return view(a, tuple(a.shape[:kept])) if len(operands) > 1 else sum_dims(a, tuple(dims))
 
 
