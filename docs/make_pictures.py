@@ -232,7 +232,7 @@ def make_files(engine: ModuleType) -> dict[str, str]:
             picture = getattr(viz, kind)(snap, since=before)
             stem = f"pictures/{case.name}-{kind}"
             for theme in ("light", "dark"):
-                files[f"{stem}-{theme}.svg"] = picture.themed(theme) + "\n"
+                files[f"{stem}-{theme}.svg"] = picture.svg_in_theme(theme) + "\n"
             page.append(f"{image_html(stem, case.title, kind)}\n")
             texts.append(picture.text)
         page.append(case.after + "\n")

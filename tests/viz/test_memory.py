@@ -383,9 +383,9 @@ def test_colours_follow_the_page_or_are_fixed(engine: ModuleType) -> None:
         "every colour is a variable with a fallback"
     )
     for theme in ("light", "dark", "print"):
-        assert "var(" not in picture.themed(theme)
+        assert "var(" not in picture.svg_in_theme(theme)
     with pytest.raises(ValueError, match="theme must be"):
-        picture.themed("pink")
+        picture.svg_in_theme("pink")
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -422,7 +422,7 @@ def test_pictures_of_different_themes_keep_their_colours_on_one_page() -> None:
             page = browser.new_page(color_scheme="dark")
             picture = memory(x=x)
             host = f'<div style="--tt-bg:rgb(1,2,3)">{picture.svg}</div>'
-            page.set_content(picture.svg + picture.themed("light") + picture.themed("dark") + host)
+            page.set_content(picture.svg + picture.svg_in_theme("light") + picture.svg_in_theme("dark") + host)
             assert page.evaluate(grounds) == [
                 "rgb(15, 20, 25)",
                 "rgb(255, 255, 255)",

@@ -91,7 +91,7 @@ def test_contrast_reaches_aa_wherever_something_is_drawn_on_something(theme: str
     for program in ALL:
         snap, since = looked(program, tinytorch)
         for picture in (memory(snap, since=since), graph(snap, since=since)):
-            for what, on, reached in pairs(picture.themed(theme)):
+            for what, on, reached in pairs(picture.svg_in_theme(theme)):
                 seen[what, on] = reached
     assert {pair: reached for pair, reached in seen.items() if reached < 1} == {}
     for pair in (
@@ -108,7 +108,7 @@ def test_contrast_of_what_others_add_to_a_graph(theme: str) -> None:
 
     picture = graph(looked("gradient", tinytorch)[0])
     picture.node("mine", label="my own note")
-    svg = picture.themed(theme)
+    svg = picture.svg_in_theme(theme)
     ink, card, line, page = (PALETTE[name][THEMES[theme]] for name in ("ink", "card", "line", "bg"))
     for rule in (
         f"g text{{fill:{ink}}}",

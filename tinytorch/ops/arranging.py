@@ -75,6 +75,7 @@ def _repeat_backward(grad: Any, repeats: tuple, self_sym_sizes: tuple) -> Any:
     if 0 in repeats:
         return new_zeros(grad, self_sym_sizes)
     lead = len(repeats) - len(self_sym_sizes)
+    # One dimension at a time, as PyTorch: in the graph of the gradient each is a node.
     for _ in range(lead):
         grad = sum_dims(grad, (0,))
     shape, dims = [], []  # type: ignore[var-annotated]
@@ -156,6 +157,7 @@ def _rotate_array(a: np.ndarray, k: int, dims: tuple) -> np.ndarray:
             f"expected rotation dims to be different, but got dim0 = {first} and dim1 = {second}"
         )
     turns = k % 4
+    # Half a turn keeps the strides; it is one copy, and not two.
     if turns == 2:
         return _flip_array(a, (d1, d2))
     # PyTorch transposes the copy in place, so that its strides are those of a transposed one.
@@ -207,6 +209,7 @@ def _embed_diagonal(a: np.ndarray, offset: int, dim1: int, dim2: int) -> np.ndar
     if d1 == d2:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     sizes = list(a.shape[:-1])
+    # The smaller first, or the larger would not be where it belongs.
     for d in sorted((d1, d2)):
         sizes.insert(d, a.shape[-1] + abs(offset))
     data = np.zeros(sizes, a.dtype)
@@ -275,6 +278,7 @@ def _place_blocks(tensors: list[np.ndarray]) -> np.ndarray:
                 "torch.block_diag: Input tensors must have 2 or fewer dimensions. "
                 f"Input {i} has {a.ndim} dimensions"
             )
+    # as PyTorch, where no block is the same as one empty vector
     if not tensors:
         return np.zeros((1, 0), np.float32)
     blocks = [np.atleast_2d(a) for a in tensors]

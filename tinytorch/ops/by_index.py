@@ -72,6 +72,8 @@ def _select_indices(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
         )
     x, i = np.atleast_1d(a), np.atleast_1d(index)
     bad = i[(i < 0) | (i >= x.shape[d])]
+    # PyTorch copies slices of a matrix and elements of a vector by two loops. That of slices checks
+    # before it copies, with words of its own, even where there is nothing to copy.
     if bad.size and a.ndim > 1 and not a.size:
         raise RuntimeError(
             f"INDICES element is out of DATA bounds, id={bad[0]} axis_dim={a.shape[d]}"
@@ -95,6 +97,8 @@ index_select = op(
 
 def _grad_of_source(grad: Any, source: Any, source_dim: int, dim: int, index: Any) -> Any:
     """Return the gradient of what was written at the indices of one dimension."""
+    # A source without dimensions may have an index of the shape [1], and then its gradient would have
+    # a dimension: PyTorch's table squeezes the index, too.
     if not source_dim:
         return index_select(grad, dim, squeeze(index))
     return expand(index_select(grad, dim, index), tuple(source.shape))
@@ -147,6 +151,7 @@ def _add_at_index(
     check_no_overlap(a, index, source)
     x, i = np.atleast_1d(a), np.atleast_1d(index)
     values = np.atleast_1d(source if alpha == 1 else source * source.dtype.type(alpha))
+    # Without cells PyTorch does not look at the index, be it out of range or not.
     if x.ndim > 1 and not x.size:
         return
     is_bad = (i < 0) | (i >= x.shape[d])
@@ -194,6 +199,7 @@ def _check_copied(a: np.ndarray, d: int, index: np.ndarray, source: np.ndarray) 
             "index_copy_(): self and source expected to have the same dtype, but got (self) "
             f"{_name_dtype(a)} and (source) {_name_dtype(source)}"
         )
+    # The text says dimension 0 of the source, whatever `dim` is: so do PyTorch's words.
     ours, theirs = (x.shape[:d] + x.shape[d + 1 :] for x in (a, source))
     if ours != theirs:
         own_sizes, their_sizes = (" ".join(map(str, sizes)) for sizes in (ours, theirs))
@@ -262,6 +268,8 @@ def _fill_at_index(a: np.ndarray, dim: int, index: np.ndarray, value: Any) -> No
     x[_index_dim(d, i)] = number_array(value, dtypes.BY_NUM[a.dtype.num])
 
 
+# An index that is there twice wrote the value to one place, so that place counts once. Sorted: the
+# gradient is a sum over them, and PyTorch's order is not fixed.
 def _find_distinct(index: Any) -> Any:
     """Return the indices, each once."""
     if isinstance(index, np.ndarray):
@@ -425,6 +433,7 @@ def _repeat_indices(repeats: np.ndarray, output_size: int | None = None) -> np.n
         raise RuntimeError("repeats can not be negative")
     if output_size is not None and output_size != repeats.sum():
         raise RuntimeError("allocated size does not match required size")
+    # The result has the dtype of the numbers, not always int64: `index_select` takes both.
     return np.repeat(np.arange(repeats.size, dtype=repeats.dtype), repeats)
 
 
@@ -460,6 +469,8 @@ def _repeat_each(self: Any, repeats: int, dim: int | None, output_size: int | No
             f"repeat_interleave: Invalid output_size, expected {repeats * shape[d]} but got "
             f"{output_size}"
         )
+    # As PyTorch: the copy is made of the expanded view, so its node is CloneBackward0, and `flatten`
+    # gives a view of that.
     repeated = expand(unsqueeze(source, d + 1), tuple(shape))
     return flatten(clone(repeated, contiguous_format), d, d + 1)
 
@@ -481,6 +492,7 @@ op(
 _REDUCERS = {
     "sum": np.add,
     "prod": np.multiply,
+    # summed, and divided when all is there
     "mean": np.add,
     "amax": np.maximum,
     "amin": np.minimum,
@@ -505,6 +517,7 @@ def _reduce_scattered(
     where_to = prepare_scatter(a, dim, index, src, error)
     if where_to is None:
         return
+    # Only the mean refuses a dtype: of bools there is none.
     check_kernel(
         a.dtype, "if" if reduce == "mean" else ALL_LETTERS, "scatter_gather_tensor_cpu_reduce_mean"
     )
@@ -517,6 +530,7 @@ def _reduce_scattered(
     if reduce == "mean":
         counts = np.full(x.shape, int(include_self), np.int64)
         np.add.at(counts, cells, 1)
+        # Where nothing came, what was there stays.
         counts[counts == 0] = 1
         divided = np.divide if x.dtype.kind == "f" else np.floor_divide
         x[...] = divided(x, counts.astype(x.dtype))
@@ -583,6 +597,7 @@ def _grad_of_reduced_self(
         out = grad / _count_at_places(grad, dim, index, tuple(src.shape), include_self)
     else:
         out = eq(self, result) * _share_grad(grad, self, dim, index, src, result, _self_dtype)
+    # What was there was replaced where something came, and has no part in the result.
     return out if include_self else scatter(out, dim, index, 0)
 
 

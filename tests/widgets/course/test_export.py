@@ -87,7 +87,7 @@ def test_markdown_keeps_them_as_they_are(notebook: Any) -> None:
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_fixed_picture_is_the_one_drawn_in_that_theme(name: str) -> None:
     for theme in ("print", "dark"):
-        drawn = SHOWN[name].themed(theme)
+        drawn = SHOWN[name].svg_in_theme(theme)
         assert fix_theme(SHOWN[name].svg, theme) == drawn
 
 
@@ -98,7 +98,7 @@ def test_a_picture_of_another_library_stays_as_it_is() -> None:
 
 def test_a_page_that_asks_for_svg_is_given_it() -> None:
     asked = SHOWN["graph"]._repr_mimebundle_(include=["image/svg+xml"])
-    assert asked["image/svg+xml"] == SHOWN["graph"].themed("light")
+    assert asked["image/svg+xml"] == SHOWN["graph"].svg_in_theme("light")
     assert "image/svg+xml" not in SHOWN["graph"]._repr_mimebundle_()
     html = SHOWN["graph"]._repr_mimebundle_()["text/html"]
     assert base64.b64encode(SHOWN["graph"].svg.encode()).decode() in html

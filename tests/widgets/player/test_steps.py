@@ -568,7 +568,7 @@ def test_seconds_limit_drawing_too(monkeypatch: pytest.MonkeyPatch) -> None:
         assert not is_drawn[-1]
         assert pictures[-1].text.startswith("Not drawn.")
         with pytest.raises(LayoutError, match=r"time for drawing was up \(seconds=40\)"):
-            pictures[-1].themed("light")
+            pictures[-1].svg_in_theme("light")
     assert next(asked) < 200, "it is asked once for each picture"
     assert limited[-1].changes == steps(code, engine=tinytorch)[-1].changes
     assert "time for drawing was up" in limited.html

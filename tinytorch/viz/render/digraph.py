@@ -183,7 +183,7 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         if kind == "svg":
             return self.svg.encode()
         try:
-            return convert(self.themed(FIXED[kind]), kind)
+            return convert(self.svg_in_theme(FIXED[kind]), kind)
         except ImportError:
             return None
 

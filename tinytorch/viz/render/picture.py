@@ -158,7 +158,7 @@ class PictureBase:
     svg: Any
     text: Any
 
-    def themed(self, theme: str | None) -> str:
+    def svg_in_theme(self, theme: str | None) -> str:
         """Return the SVG in a fixed theme ("light", "dark", "print"), or as it is; else ValueError."""
         if theme is not None and theme not in THEMES:
             raise ValueError(f'theme must be "light", "dark" or "print", not {theme!r}')
@@ -183,11 +183,11 @@ class PictureBase:
         self, include: Any = None, exclude: Any = None, **_: Any
     ) -> dict[str, Any]:
         try:
-            bundle = make_bundle(self.themed(None), self.text, self._folded_parts())
+            bundle = make_bundle(self.svg_in_theme(None), self.text, self._folded_parts())
             # Only if it is asked for (IPython passes None where nothing is): a notebook has the
             # picture once, and nbconvert needs Inkscape for an SVG.
             if "image/svg+xml" in (include or ()):
-                bundle["image/svg+xml"] = self.themed("light")
+                bundle["image/svg+xml"] = self.svg_in_theme("light")
             return bundle
         # The words need no Graphviz: they are shown, with how to get the drawing.
         except LayoutError as error:
@@ -197,11 +197,11 @@ class PictureBase:
         """Return the content of a file of that name, by its ending; None for an unknown ending."""
         match path.suffix.lower():
             case ".svg":
-                return self.themed(theme).encode()
+                return self.svg_in_theme(theme).encode()
             # A file cannot follow the theme of a page.
             case ".png" | ".pdf" as ending:
                 kind = ending[1:]
-                return convert(self.themed(theme or FIXED[kind]), kind)
+                return convert(self.svg_in_theme(theme or FIXED[kind]), kind)
             case ".txt":
                 return f"{self.text}\n".encode()
         return None

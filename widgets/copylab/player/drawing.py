@@ -76,7 +76,7 @@ class StageDrawing(Document):
         """The title of the step, and what it changed."""
         return "\n".join([self._frame.title, *self._frame.changes])
 
-    def themed(self, theme: str | None) -> str:
+    def svg_in_theme(self, theme: str | None) -> str:
         """Return the SVG in a fixed theme, or as it is. Raises LayoutError without Graphviz."""
         # Before it is drawn: an unknown theme is an error of its own.
         return self.svg if theme is None else self._draw(theme)
@@ -95,7 +95,7 @@ class StageDrawing(Document):
             if title:
                 canvas.text(_WIDTH + _PADDING, y + 12, gettext(PICTURE_TITLES[kind]), "m b")
             if kind in frame.pictures:
-                svg = frame.pictures[kind].themed(theme)
+                svg = frame.pictures[kind].svg_in_theme(theme)
                 canvas.parts.append(_place_picture(svg, _WIDTH + _PADDING, y + title))
             y += title + height + _PADDING
         svg = canvas.svg(stage.width, stage.height, frame.title, is_whole=True)
@@ -232,7 +232,7 @@ def animate(drawings: Sequence[StageDrawing], has_alarm: Sequence[bool], theme: 
         ) from error
     images: list[Any] = []
     for drawing in drawings:
-        image = Image.open(io.BytesIO(convert(drawing.themed(theme), "png"))).convert("RGBA")
+        image = Image.open(io.BytesIO(convert(drawing.svg_in_theme(theme), "png"))).convert("RGBA")
         # Its corners are round, and a GIF would have them black.
         paper = Image.new("RGBA", image.size, "white")
         # A PNG is twice as large, for sharp screens; a GIF would take four times the bytes.

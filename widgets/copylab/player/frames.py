@@ -131,14 +131,14 @@ class StepPicture(Document):
     step: int
     problem: str = ""
 
-    def themed(self, theme: str | None) -> str:
+    def svg_in_theme(self, theme: str | None) -> str:
         """Return the SVG in one fixed theme, "light", "dark" or "print".
 
         Raises LayoutError if it cannot be drawn.
         """
         if not self.svg:
             raise LayoutError(self.problem)
-        return super().themed(theme)
+        return super().svg_in_theme(theme)
 
 
 class StepAlarm(NamedTuple):
