@@ -422,7 +422,9 @@ def test_pictures_of_different_themes_keep_their_colours_on_one_page() -> None:
             page = browser.new_page(color_scheme="dark")
             picture = memory(x=x)
             host = f'<div style="--tt-bg:rgb(1,2,3)">{picture.svg}</div>'
-            page.set_content(picture.svg + picture.svg_in_theme("light") + picture.svg_in_theme("dark") + host)
+            page.set_content(
+                picture.svg + picture.svg_in_theme("light") + picture.svg_in_theme("dark") + host
+            )
             assert page.evaluate(grounds) == [
                 "rgb(15, 20, 25)",
                 "rgb(255, 255, 255)",

@@ -52,6 +52,7 @@ def _read_index_arrays(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
         elif i.dtype == bool:
             _check_mask(i.shape, a.shape, len(out))
             out.extend(i.nonzero())
+        # int32 and int64. PyTorch refuses the smaller ones, which NumPy takes.
         elif i.dtype.kind == "i" and i.dtype.itemsize >= 4:
             out.append(i if i.dtype == np.int64 else i.astype(np.int64))
         elif i.dtype == np.uint8:
@@ -98,6 +99,7 @@ def _broadcast_indices(shape: tuple, places: list) -> IndexGeometry:
         raise IndexError(
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
         ) from None
+    # PyTorch says this before it looks at any index, and without naming one.
     if 0 not in together and any(shape[d] == 0 for d in used):
         raise IndexError("index is out of bounds for dimension with size 0")
     # Indices of adjacent dimensions stay in their place; others go to the front.
@@ -139,6 +141,7 @@ def _read_at_indices(a: np.ndarray, indices: list) -> np.ndarray:
         data = a[_as_numpy_index(places)] if 0 not in shape else np.empty(shape, a.dtype)
     except IndexError:
         raise _out_of_bounds_error(a.shape, places, used, together) from None
+    # One dimension has one layout, but NumPy gives an empty array strides of 0.
     if data.ndim < 2:
         return data if data.size else np.empty(shape, a.dtype)
     if (

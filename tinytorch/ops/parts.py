@@ -121,6 +121,8 @@ def _copy_narrow(a: np.ndarray, dim: int, start: int, length: int) -> np.ndarray
         raise IndexError(
             f"start out of range (expected to be in range of [{-n}, {n}], but got {start})"
         )
+    # Unlike `narrow`, PyTorch's function for the copy checks the start first, and has no words of its own
+    # for a negative length.
     start += n if start < 0 else 0
     if length < 0 or start > n - length:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
@@ -140,6 +142,7 @@ def _unfold_array(a: np.ndarray, dimension: int, size: int, step: int) -> np.nda
         raise RuntimeError(f"maximum size for tensor at dimension {d} is {n} but size is {size}")
     if step <= 0:
         raise RuntimeError(f"step is {step} but must be > 0")
+    # A number is unfolded like a vector of one element.
     if not a.ndim:
         return restride_array(a, (size,), (a.itemsize,))
     shape, strides = [*a.shape, size], [*a.strides, a.strides[d]]
@@ -306,6 +309,8 @@ def _cut_array(a: np.ndarray, lengths: Any, d: int) -> list[np.ndarray]:
 
 def _unbind_array(a: np.ndarray, dim: int = 0) -> list[np.ndarray]:
     """Return a view for each index of a dimension."""
+    # In this order: a number has a dimension 0 as long as dimensions are counted, as in all of PyTorch, and
+    # is refused afterwards.
     d = wrap_dim(dim, a.ndim)
     if not a.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
@@ -531,6 +536,7 @@ def _concatenate_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
     # PyTorch leaves out empty vectors, whatever the shape of the others.
     if not shape or shape == (0,) or any(a.shape != shape for a in tensors):
         used = _check_joinable(used, dim)
+    # Of empty vectors alone PyTorch does not look at `dim`.
     d = wrap_dim(dim, used[0].ndim) if used[0].shape != (0,) else 0
     return _lay_out_joined(np.concatenate(used, d), tensors)
 
@@ -574,6 +580,7 @@ def _cat_backward(grad: Any, dim: int, _tensors_sizes: list) -> list:
     """Return the gradient of each tensor that was joined: its part of the gradient, a view."""
     at, parts = 0, []
     for shape in _tensors_sizes:
+        # It was left out, so no part of the gradient is its own.
         if shape == (0,):
             parts.append(written_zeros(grad, shape))
         else:

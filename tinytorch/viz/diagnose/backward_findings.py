@@ -240,6 +240,7 @@ def _find_not_known(
     for doubt, group in packed.items():
         yield BackwardFinding("not known", doubt, way_out, group, after_run="not compared")
     for pair in pairs:
+        # Stale or freed, and a Function may never open it. One sentence for both, so it has no versions.
         if pair.saved.raises is None:
             sentence = gettext(
                 "{node} saved {saved}, which was written or given back since: its backward "
@@ -254,6 +255,7 @@ def _find_not_known(
         for pair in pairs
         if pair.saved.state in HIDDEN and pair.saved.used and not pair.saved.refusal
     ]
+    # Where each has a doubt of its own, that was given above.
     if hidden and not all(pair.saved.doubt for pair in hidden):
         sentence = ngettext(
             "{node} saved {name}, which cannot be read; it was not opened",

@@ -92,6 +92,7 @@ def _find_refusals_of_edges(snap: Snapshot, node: NodeRecord) -> Iterator[Refusa
 def _find_refusals_of_product(snap: Snapshot, node: NodeRecord) -> Iterator[Refusal]:
     """Yield why `x * w` cannot multiply its gradient with what it saved: that has another shape now."""
     spec = node.gradient_specs[0] if len(node.gradient_specs) == 1 else None
+    # Of other formulas it is not known in which shape they need what they saved.
     if short_node_name(node.name) != "MulBackward0" or spec is None or len(node.edges) != 2:
         return
     for saved in node.saved:
@@ -184,6 +185,7 @@ def _find_refusals_of_grad(
             "in place",
             grad=label,
         )
+    # The other way round than on an edge: it is added in place, so it has to fit into what is there.
     elif spec is not None and grad.shape is not None and not _can_expand(spec.shape, grad.shape):
         reason = gettext(
             "{grad} has shape {shape}, to which a gradient of shape {wanted} cannot be added",

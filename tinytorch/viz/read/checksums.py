@@ -73,6 +73,7 @@ class Checksums:
             return gettext("its memory was given back")
         if not _is_one_stretch(strides, sizes) or device != "cpu":
             tensor = detach_memory(tensor).as_strided(sizes, strides, offset).contiguous().cpu()
+            # the copy has a storage of its own, and begins elsewhere in it
             offset = int(tensor.storage_offset())
         start = tensor.untyped_storage().data_ptr()
         stretch = (ctypes.c_char * nbytes).from_address(start + offset * itemsize)

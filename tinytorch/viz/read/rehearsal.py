@@ -66,8 +66,10 @@ def rehearse_call(
     code = getattr(function, "__code__", None)
     if type(function) is not FunctionType or not isinstance(code, CodeType) or not _is_plain(code):
         return None
+    # A default is an object of the program's, which would be used itself: the copy below has none.
     if function.__defaults__ or function.__kwdefaults__:
         return None
+    # Without a number that is read outside, what it does now is what it has done at any other time.
     variables = _collect_variables(function, code, may_act)
     if not has_variables and (function.__closure__ or variables.keys() - _BUILTINS.keys()):
         return None
@@ -75,6 +77,7 @@ def rehearse_call(
     copy = FunctionType(
         code.replace(
             co_filename="<rehearsal>",
+            # `"a" * 10**9` fills the memory.
             co_consts=tuple(_Text(each) if type(each) is str else each for each in code.co_consts),
         ),
         {"__builtins__": {}, **variables},
@@ -128,6 +131,7 @@ def _is_allowed(previous: dis.Instruction, instruction: dis.Instruction) -> bool
     if instruction.opname != "BINARY_OP":
         return True
     if instruction.argrepr in ("**", "**="):
+        # The exponent is what was pushed last, so it is the instruction before.
         return type(previous.argval) in (int, float) and abs(previous.argval) <= _LARGEST_EXPONENT
     return instruction.argrepr in _ARITHMETIC
 
@@ -145,6 +149,7 @@ def _read_cell(cell: CellType, may_act: bool) -> Any:
 
 def _stand_in_for_variable(value: Any, may_act: bool) -> Any:
     """Return a number, or what takes the acts of a hook; of a tensor's values nothing is known."""
+    # Not isinstance: the `append` of a subclass may be the program's own.
     if may_act and type(value) is list:
         return _ListStandIn()
     if may_act and type(value) is dict:
@@ -166,6 +171,7 @@ def _collect_variables(function: FunctionType, code: CodeType, may_act: bool) ->
 
 
 def _print_nothing(*values: Any) -> None:
+    # To print anything else runs its `__str__`, or shows values, which a stand-in has not.
     if not all(isinstance(value, (*_NUMBERS, _Text, StandIn)) for value in values):
         raise _UnforeseenError
 
@@ -282,6 +288,7 @@ class _DictStandIn(_Unknown):
     """A dict, of which plain keys may be set."""
 
     def __setitem__(self, key: Any, _: Any) -> None:
+        # Another key has a `__hash__` of its own.
         if type(key) not in (int, _Text):
             raise _UnforeseenError
 
@@ -314,6 +321,7 @@ class StandIn(_Unknown):
             return lambda *args: self._combine(*args)
         if name == "clamp":
             return lambda *args, **options: self._clamp(args, options)
+        # Of other than two dimensions PyTorch's `T` warns, or raises.
         if name == "T" and len(self.sizes or ()) == 2:
             return self._make(self.sizes[::-1])
         raise _UnforeseenError
@@ -348,6 +356,7 @@ class StandIn(_Unknown):
         other = others[0]
         if type(other) is float or (type(other) is int and abs(other) < _LARGEST_INT):
             return self._change()
+        # Two dtypes would be promoted to one; that is left to PyTorch.
         if not isinstance(other, StandIn) or self.dtype != other.dtype or self.dtype == _MASK:
             raise _UnforeseenError
         return self._make(_broadcast(self, other), other=other)
@@ -393,6 +402,7 @@ class StandIn(_Unknown):
         is_mask = isinstance(mask, StandIn) and mask.dtype == _MASK and mask.sizes == self.sizes
         if not is_mask or not self.is_fresh or type(value) not in (int, float):
             raise _UnforeseenError
+        # The values of the mask decide which elements are replaced.
         self.origins |= mask.origins
 
 

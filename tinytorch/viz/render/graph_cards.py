@@ -131,6 +131,7 @@ class CardSize(NamedTuple):
         """
         if names == "right":
             return self.width + 2 * self.beside_width, max(self.height, self.beside_height)
+        # Names are below the box, so only a line from the side has its middle moved by them.
         sides = 2 if goes_right else 1
         return max(self.width, self.beside_width), self.height + sides * self.beside_height
 
@@ -172,6 +173,7 @@ class Card:
     @property
     def is_disc(self) -> bool:
         """True if it is drawn as a circle with a sign."""
+        # With something to say of it (a hook, a gradient that is refused) it is a box like the others.
         return self.kind == "sum" and len(self.lines) == 1
 
     @property

@@ -40,6 +40,8 @@ def find_cuts(snap: Snapshot, reads: Sequence[NumberRead] = ()) -> list[GraphCut
     copies = {read.tensor: read.source for read in reads if read.tensor}
     cuts = []
     for tensor in snap.tensors:
+        # A gradient shares memory with what it was computed from where a formula passes it on (`x + y`).
+        # Nobody cut there.
         if not tensor.is_leaf or tensor.storage is None or tensor.grad_of is not None:
             continue
         # What nothing leads to, neither a name nor a node, is not in the program any more.
@@ -121,6 +123,7 @@ def _is_on_graph(tensor: TensorRecord) -> bool:
 
 def _are_both_leaves_or_related(snap: Snapshot, leaf: TensorRecord, other: TensorRecord) -> bool:
     """Return True if a gradient goes from `other` to `leaf`, or the pair is met the other way round."""
+    # Of two leaves over the same cells one pair is enough: the one that was seen first is the source.
     if other.is_leaf:
         return int(other.id[1:]) > int(leaf.id[1:])
     return snap.leads_to(other, leaf)

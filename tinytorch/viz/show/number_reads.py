@@ -130,8 +130,11 @@ def _find_read_name(expression: ast.expr) -> str:
             return _find_read_name(inner)
         case ast.Call(ast.Attribute(inner, method), []) if method in _METHODS:
             return _find_read_name(inner)
+        # of the methods above the only one that may have an argument and change no number
         case ast.Call(ast.Attribute(inner, "requires_grad_"), [ast.Constant()]):
             return _find_read_name(inner)
+        # `torch.tensor(a)`, `np.array(a)`, `y.new_tensor(a)`: by the last name alone, whatever is before it.
+        # A function of another's with such a name is found out by the values.
         case ast.Call(ast.Attribute(_, method), [single]) if method in (
             _FUNCTIONS | _COPYING_METHODS
         ):

@@ -129,6 +129,7 @@ def _choose_roles(sentences: Sequence[_UnrankedSentence]) -> Iterator[StepSenten
 
     What is in numbers is no headline, unless there is nothing else.
     """
+    # An alarm is last: it is shown anyway, in a place of its own, so the headline can say what happened.
     order = {about: rank for rank, about in enumerate((*_HEADLINES, "", "plain", "alarm"))}
     # Of equal ones min() takes the first.
     headline = min(
@@ -270,6 +271,7 @@ def _find_copied_trees(changed: Changes) -> list[_CopiedTree]:
                 tree = found.setdefault((root, other_root), _CopiedTree(root, other_root, []))
                 tree.names.append(name)
                 break
+    # Of a single tensor the usual sentence says the same.
     return [tree for tree in found.values() if len(tree.names) > 1]
 
 
@@ -620,6 +622,7 @@ def _describe_missing_gradients(
         and "." in tensor.names[0]
         and _root_of(tensor) in roots_with_new_grad
     ]
+    # said once, from now on known
     silent_keys.update(tensor.key for tensor in missing)
     if missing:
         text = ngettext(
