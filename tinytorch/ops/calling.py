@@ -576,6 +576,7 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
     ufunc, direct_nums, takes_numbers = _ufunc_of(op), op.kernel.direct_dtype_nums, op.numbers
     defaults = op.defaults[2:]
 
+    # `run_ufunc_silenced` is `run_silenced` in a quarter of the time, see `ThreadState`.
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if more or named or not isinstance(x, Tensor):
             return otherwise(x, y, *more, **named)

@@ -233,6 +233,13 @@ def _find_not_known(
         yield BackwardFinding("not known", doubt, way_out)
     for doubt in hidden_doubts:
         yield BackwardFinding("not known", doubt, way_out, after_run="not compared")
+    yield from _find_unknown_saves(snap, pairs, way_out)
+
+
+def _find_unknown_saves(
+    snap: Snapshot, pairs: Sequence[SavedBy], way_out: str
+) -> Iterator[BackwardFinding]:
+    """Yield why it is not known what backward does with something saved."""
     packed: dict[str, list[SavedBy]] = {}
     for pair in pairs:
         if pair.saved.doubt:

@@ -105,7 +105,7 @@ def phrase_first_saved(snap: Snapshot, pairs: Sequence[SavedBy]) -> dict[str, An
 def phrase_then_and_now(saved: SavedRecord) -> str:
     """Return `at version 0, now at 1`: in all sentences on something stale, behind "saved".
 
-    But for that of `explain` on what a Function may never open (`_find_not_known`).
+    But for that of `explain` on what a Function may never open (`_find_unknown_saves`).
 
     Whatever else was so at the save and is not so now belongs in here, be it a version or not. It is
     half a sentence: the whole ones are the messages with {then_and_now}. A translation that says

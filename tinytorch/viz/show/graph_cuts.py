@@ -40,8 +40,6 @@ def find_cuts(snap: Snapshot, reads: Sequence[NumberRead] = ()) -> list[GraphCut
     copies = {read.tensor: read.source for read in reads if read.tensor}
     cuts = []
     for tensor in snap.tensors:
-        # A gradient shares memory with what it was computed from where a formula passes it on (`x + y`).
-        # Nobody cut there.
         if not tensor.is_leaf or tensor.storage is None or tensor.grad_of is not None:
             continue
         # What nothing leads to, neither a name nor a node, is not in the program any more.
