@@ -72,8 +72,7 @@ def _select_indices(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
         )
     x, i = np.atleast_1d(a), np.atleast_1d(index)
     bad = i[(i < 0) | (i >= x.shape[d])]
-    # PyTorch copies slices of a matrix and elements of a vector by two loops. That of slices checks
-    # before it copies, with words of its own, even where there is nothing to copy.
+    # Of what has dimensions and no cells, PyTorch's indices are checked by other code, in other words.
     if bad.size and a.ndim > 1 and not a.size:
         raise RuntimeError(
             f"INDICES element is out of DATA bounds, id={bad[0]} axis_dim={a.shape[d]}"

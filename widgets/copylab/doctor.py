@@ -166,6 +166,7 @@ def _show_player() -> str:
 
 def _try_name_of_the_engine() -> Trial:
     what = "the name tinytorch"
+    # The engine comes with the distribution copylab. One that is called tinytorch is somebody else's.
     other = _find_version("tinytorch")
     if other is None:
         return Trial(what, True, "no other project of that name is installed")
@@ -196,6 +197,7 @@ def _try_pytorch() -> Trial:
         problem = f"{version} was not there after {MOST_SECONDS} seconds"
         return Trial(what, False, problem, "Does `python -c 'import torch'` end?")
     if ran.returncode:
+        # The last line of a traceback is the error. A process that crashed may have printed nothing.
         last = (ran.stderr.strip().splitlines() or [f"it ended with status {ran.returncode}"])[-1]
         return Trial(what, False, last.rstrip("."), "Does `python -c 'import torch'` work?")
     return Trial(what, False, f"{ran.stdout.strip()}; watch finds a write that was planted")

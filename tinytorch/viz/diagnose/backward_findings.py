@@ -80,7 +80,7 @@ def _find_saves_that_raise(
     snap: Snapshot, root: TensorRecord, pairs: Sequence[SavedBy], used: Mapping[str, str]
 ) -> Iterator[BackwardFinding]:
     """Yield the findings on what backward opens, and must not."""
-    # Of what backward opens or not as it likes, `_find_not_known` says so.
+    # Of what backward opens or not as it likes, `_find_unknown_saves` says so.
     certain = [pair for pair in pairs if pair.saved.raises]
     yield from describe_stale_saves(snap, select_stale(certain))
     yield from _describe_detached([pair for pair in certain if pair.saved.state == "detached"])

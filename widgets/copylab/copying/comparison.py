@@ -161,6 +161,7 @@ Then choose another kind of source and watch which cells change.
 
     def __getitem__(self, name: str) -> Facts:
         results: dict[str, Facts] = self.results
+        # First as a key: a method that was given as an object may have a name which the catalogue lacks.
         if name in results:
             return results[name]
         # By another way to write it: "assignment" for "=", "x.clone()" for "clone".
@@ -280,6 +281,7 @@ def classify_answer(fact: Fact) -> str:
     answer = fact.answer
     if fact.why:
         return "cl-none"
+    # Their answer is the text of a warning or error, so they are no yes or no by themselves.
     if fact.key in ("warns", "raises"):
         return "cl-no" if answer is None else "cl-yes"
     if fact.key == "after_write":

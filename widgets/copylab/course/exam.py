@@ -95,12 +95,15 @@ def read_learners(file: Path) -> list[str]:
     Raises ValueError for a name that comes twice or that no folder can have, OSError if the file
     cannot be read.
     """
+    # What spreadsheets write begins with a byte order mark, and where a comma is the decimal sign, a
+    # semicolon separates the columns.
     lines = read_file(file).decode("utf-8-sig").splitlines()
     names = [line.split(",")[0].split(";")[0].strip().strip('"').strip() for line in lines]
     names = [name for name in names if name]
     for number, name in enumerate(names):
         if name in names[:number]:
             raise ValueError(gettext("{name!r} is there twice.", name=name))
+        # Each becomes a folder below the teacher's: ".." would lead out of it, a hidden one is overlooked.
         if name.startswith(".") or set(name) & set('/\\:*?"<>|\0') or len(name) > 100:
             raise ValueError(gettext("{name!r} can be no name of a folder.", name=name))
     if not 0 < len(names) <= _LIMIT:
@@ -121,6 +124,8 @@ def read_key(folder: SafeFolder) -> Key | None:
     list_exercises()  # imports the lessons, of which some have misconceptions of their own
     try:
         for row in decode_table(folder.read(KEY_FILE)):
+            # Drawn again from its seed, and not read: only so the right answer is found by running. The program
+            # in the key shows that it is the question that was handed out.
             question = draw_question(misconception(row["belief"]), tinytorch, int(row["drawn"]))
             if question.code.split() != row["program"].split():
                 raise ValueError(row["belief"])
@@ -192,6 +197,7 @@ def _make_cells(questions: Sequence[ExamQuestion], learner: str) -> list[dict[st
 
 
 def _make_cell(kind: str, cell_id: str, source: str) -> dict[str, Any]:
+    # The format of notebooks wants the last two in cells of code, and refuses them in others.
     cell: dict[str, Any] = {"cell_type": kind, "id": cell_id, "metadata": {}, "source": source}
     return cell | {"execution_count": None, "outputs": []} if kind == "code" else cell
 

@@ -198,6 +198,7 @@ class Progress(Presentation):
         Elsewhere, as on a page of the site, no notebook is beside it.
         """
         rows: list[Sequence[Cell | str]] = list(self.rows())
+        # A relative path: the file is in the current folder, and so are the lessons.
         if find_progress_file() != Path(PROGRESS_FILE):
             return rows
         addresses = [f"{lesson.name}.ipynb" for lesson in self.lessons]
@@ -296,6 +297,7 @@ def list_note_rows(
             if kind == "predictions":
                 row["state"] = "committed"
             rows.append(row)
+    # A progress file has the tasks in the order in which they were answered.
     order = {key: number for number, key in enumerate(lesson_of_key)}
     return sorted(rows, key=lambda row: (order.get(row["key"], len(order)), row["key"]))
 

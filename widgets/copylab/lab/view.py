@@ -169,6 +169,7 @@ def describe_copy(result: LabResult) -> str:
     # Its program catches what the copy raises: only the lines that make x are outside.
     if facts["raises"].why:
         return gettext("There is no x: the lines that make it raise an error.")
+    # Before the next: with an error there is no copy, and the reason is the error.
     if facts["raises"].answer is not None:
         return gettext(_NO_COPY[result.source.kind])
     if not result.has_copy:
@@ -386,6 +387,7 @@ def _draw_pictures(result: LabResult, *, live: bool) -> list[Part]:
     pictures: list[Part] = [
         _FigureOrWords(memory, gettext("Memory"), live=live, data_picture="memory")
     ]
+    # Without a node the picture of the graph would say only that there is none.
     if result.snapshot.nodes:
         changes = compare_snapshots(result.snapshot, result.before)
         ((_, graph),) = graphs_of([changes], [result.wrong_nodes])

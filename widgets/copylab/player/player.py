@@ -307,12 +307,14 @@ class Steps(Sequence[Frame]):
 
     def _make_stored_forms(self) -> Iterator[tuple[int, StaticForm]]:
         """Yield the forms of the runs with one other copy that a page may store."""
+        # Only the original stores the runs of its pills: each of those would store all others in its turn.
         if self._choices or not may_store_runs(self._run):
             return
         for number, choices in islice(list_single_exchanges(self._copies), STORED_RUNS):
             if number not in self._stored_runs:
                 self._stored_runs[number] = self.run_other_copies(choices, STORED_LIMITS)
             other = self._stored_runs[number]
+            # One that was stopped by the smaller limits of stored runs would say another end than a live one.
             if other.ended in ("finished", "error"):
                 yield number, other.static_form
 
@@ -386,6 +388,7 @@ class Steps(Sequence[Frame]):
             lines.append(self.end)
         return "\n".join(lines) or self.summary
 
+    # All texts that were stepped into, the code itself first.
     @property
     def _lines(self) -> list[str]:
         return [line for text in self._run.texts for line in text.code.splitlines()]
@@ -450,6 +453,7 @@ class Steps(Sequence[Frame]):
             all=f"{len(self):,}",
             next=first,
         )
+        # Without the form that says everything: there is not even room for all steps of this one.
         parts = fold_frames(self._run, self.frames[:first], self._level)
         summary = gettext(
             "{summary}, the first {first} shown", summary=self.summary, first=f"{first:,}"
@@ -526,6 +530,7 @@ class Steps(Sequence[Frame]):
             raise ValueError(f"{kind} has all steps: step= is for .svg, .png and .pdf")
         if kind in (".gif", ".svg", ".png", ".pdf") and not len(self):
             raise ValueError("there are no steps to draw")
+        # By its type: True is an int as well, and no step.
         if step is not None and (type(step) is not int or not 1 <= step <= len(self)):
             raise ValueError(f"there is no step {step!r}: they are 1 to {len(self)}")
 

@@ -166,6 +166,7 @@ class Question:
         answer, and whether it can be read is only known once the code has run (`is_readable`).
         Raises ValueError for an empty answer and for a choice that there is not.
         """
+        # `commit({"same": True})`: as yes or no, which are the choices.
         if isinstance(answer, bool):
             answer = format_answer(answer)
         text = answer if isinstance(answer, str) else format_answer(_to_plain(answer))
@@ -260,6 +261,7 @@ class Question:
         behind which a misconception is found.
         """
         right = self.right_answer(run)
+        # A choice without anything in `wrong` is refuted by the facts; a page has to know it, too.
         answers = self.bound_choices or tuple(map(format_answer, self.wrong))
         refutations = {
             answer: self.refute(run, answer)

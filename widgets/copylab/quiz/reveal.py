@@ -168,6 +168,7 @@ def judge_answers(
     """
     right_answers = [question.right_answer(run) for question in questions]
     triples = list(zip(questions, answers, right_answers, strict=True))
+    # All before any: who is told to write row 3 in another way must not see what became of row 1.
     for number, (question, answer, right) in enumerate(triples, 1):
         if not question.is_readable(answer, right, run):
             message = gettext(

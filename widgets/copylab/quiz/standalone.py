@@ -182,6 +182,7 @@ def _row_data(question: Question, run: QuizRun, sentences: _SentenceTable) -> di
     kind, names = "value", set[str]()
     if isinstance(right, frozenset):
         kind = "names"
+        # The right ones, too: they need not be variables at the end of the run.
         names = parse_names(list(run.moment().values)) | parse_names(right)
     elif isinstance(right, str):
         kind = "text"
@@ -215,6 +216,7 @@ def _number_refutations(
 def _to_json(right: Any) -> Any:
     """Return a right answer as JSON has it."""
     if isinstance(right, frozenset):
+        # Sorted: a page that is made again must be the same to the letter.
         return sorted(name.casefold() for name in right)
     if isinstance(right, list | tuple):
         return [_to_json(item) for item in right]

@@ -75,6 +75,7 @@ def growth(step: Callable[[], Any], times: int = 10) -> Growth:
     if times < 2:
         raise ValueError(f"times must be 2 or more, not {times}")
     log = AllocationLog()
+    # Three counts: what grows is more at the end than half way, and is told against the first.
     with log.record():
         _repeat_step(step, 1, log)
         first = _count_by_origin(log.list_alive())

@@ -261,6 +261,8 @@ class Watch(Presentation):
         KEPT_FINDERS.remove(self.find_kept)
         self._attached_at_end = set(self._attached[self._thread])
         self._detach_from_thread()
+        # A graph may live on, and be read and written to by others: what happens then is nothing that this
+        # watch has seen.
         for address in list(self._saves):
             for save in self._find_saves(address):
                 save.note_end()
@@ -344,6 +346,7 @@ class Watch(Presentation):
             was_leaf=was_leaf,
             output_nr=output_nr,
         )
+        # What is given back must be a save all the same: the node unpacks it later.
         if self.ended:  # in a thread that goes on after the end
             save.is_harmless = True
             return save

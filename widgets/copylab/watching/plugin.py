@@ -86,6 +86,8 @@ class WatchedSession:
             self.has_run = True
         if report.when != "teardown":
             return
+        # Under pytest-xdist this runs in the worker, which adds the number, and again in the process that was
+        # started, which has made no backward and finds it there.
         if not hasattr(report, "copylab_read"):
             report.copylab_read = (
                 self.watch.read_count - self.reads_before if self.has_run else None
