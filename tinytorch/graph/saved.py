@@ -135,6 +135,7 @@ class SavedTensor(Saved):
         is_called_by_user = node is None
         if node is None and self.node is not None:
             node = self.node()
+        # `tensor` is None in three cases: packed, nothing to save, freed; told apart in this order.
         if self.packed is not None:
             return self._unpack_by_hook(node)
         tensor = self.tensor

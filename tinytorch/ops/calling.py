@@ -668,7 +668,7 @@ def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
         if view_meta is not None:
             mark_as_view(out, x)
         elif thread.is_recording:
-            out._view_meta = (x, counter.version, DEFAULT)
+            out._view_meta = (x, counter.version, DEFAULT)  # see `ViewMeta`
         else:
             out._view_meta = (x, counter.version, INFERENCE if thread.inference else NO_GRAD)
         if thread.is_recording:

@@ -171,7 +171,7 @@ def _collect_variables(function: FunctionType, code: CodeType, may_act: bool) ->
 
 
 def _print_nothing(*values: Any) -> None:
-    # To print anything else runs its `__str__`, or shows values, which a stand-in has not.
+    # To print anything else runs its `__str__`, or shows values, and a stand-in has none.
     if not all(isinstance(value, (*_NUMBERS, _Text, StandIn)) for value in values):
         raise _UnforeseenError
 
