@@ -69,7 +69,7 @@ class _MemorySubject(NamedTuple):
     selection: MemorySelection
     """Which storages are shown."""
     arrangements: Mapping[str, Arrangement]
-    """Storage id -> how its cells are drawn; of those that are missing it is found here."""
+    """Storage id -> how its cells are drawn; those of a pack are missing, see `arrangement_of`."""
     level: Level
     """How much it says."""
     origins: Mapping[str, str]
@@ -78,6 +78,10 @@ class _MemorySubject(NamedTuple):
     def has_level(self, level: Level) -> bool:
         """Return True if the picture says what belongs to a level."""
         return LEVELS.index(level) <= LEVELS.index(self.level)
+
+    def arrangement_of(self, band: Band) -> Arrangement:
+        """Return how the cells of a storage are drawn."""
+        return self.arrangements.get(band.storage.id) or arrange_cells([band])
 
     def select_remarks(self, remarks: Iterable[Remark]) -> tuple[Remark, ...]:
         """Return the remarks that the level of the picture has."""
@@ -168,7 +172,7 @@ def _describe_entries(
 def _describe_storage(subject: _MemorySubject, band: Band) -> StorageEntry:
     snap, storage, members = subject.changed.now, band.storage, band.members
     old_values = subject.changed.earlier_cells.get(storage.id, {})
-    arrangement = subject.arrangements.get(storage.id) or arrange_cells([band])
+    arrangement = subject.arrangement_of(band)
     more = None
     if band.hidden:
         number = ngettext("and {number} tensor more", "and {number} tensors more", band.hidden)
@@ -290,7 +294,10 @@ def _facts_of_tensor(
     snap = subject.changed.now
     sizes, strides = format_shape(tensor.shape), format_shape(tensor.stride)
     shape = gettext("shape {shape}", shape=sizes)
-    reading = _describe_reading(subject, tensor, band)
+    # Without memory no cells can show the shape.
+    reading = Reading(shape, "")
+    if band is not None:
+        reading = describe_reading(band.storage, tensor, subject.arrangement_of(band))
     yield Remark("geometry", shape, reading.shape if subject.has_level("storage") else "")
     stride = ""
     # Not known of a sparse tensor, which has no memory in the picture.
@@ -319,14 +326,6 @@ def _facts_of_tensor(
         grad = gettext(".grad is {grad}", grad=snap.label(tensor.grad))
         # A gradient that is drawn has a name, from which it is known.
         yield Remark("grad", grad, "" if tensor.grad in snap.shown_tensor_ids else grad)
-
-
-def _describe_reading(subject: _MemorySubject, tensor: TensorRecord, band: Band | None) -> Reading:
-    if band is None:
-        # Without memory that could show it.
-        return Reading(gettext("shape {shape}", shape=format_shape(tensor.shape)), "")
-    arrangement = subject.arrangements.get(band.storage.id) or arrange_cells([band])
-    return describe_reading(band.storage, tensor, arrangement)
 
 
 def _caption_of_history(subject: _MemorySubject, tensor: TensorRecord, band: Band | None) -> str:
