@@ -480,6 +480,7 @@ def is_slower(slow: Timing, fast: Timing) -> bool:
 def count_left_out(rounds: int) -> int:
     """Return how many ratios the sign test leaves out at each end; -1 with too few rounds."""
     rank, tail = -1, 0.0
+    # Each end may have half of what the confidence leaves: the chance of so few heads in as many throws.
     while (tail := tail + math.comb(rounds, rank + 1) / 2**rounds) <= (1 - CONFIDENCE) / 2:
         rank += 1
     return rank
@@ -600,6 +601,7 @@ def draw_plot(timings: Sequence[Timing], engine: str) -> str:
     timed = [timing for timing in timings if timing.samples]
     sizes = sorted({timing.size for timing in timings})
     methods = list(dict.fromkeys(timing.method for timing in timings))
+    # A clock that did not tick gives 0, which has no logarithm; where all methods raise there is none.
     seconds = [max(timing.median, 1e-10) for timing in timed] or [1e-7, 1e-3]
     low, high = math.floor(math.log10(min(seconds))), math.ceil(math.log10(max(seconds)))
     # Equal times would leave the axis without a length.
@@ -636,6 +638,7 @@ class _Axes:
     def x(self, size: int) -> float:
         """The coordinate of a number of elements."""
         decades = math.log10(self.largest / self.smallest)
+        # A single size is in the middle.
         part = math.log10(size / self.smallest) / decades if decades else 0.5
         return _LEFT + 14 + part * (_WIDTH - 28)
 

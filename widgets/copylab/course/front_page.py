@@ -29,6 +29,7 @@ def renew_front_page(folder: Path) -> None:
     What may not be written or read is left as it is: the lessons open without this page, too.
     """
     course = SafeFolder(folder)
+    # In the folder: `Progress()` reads the progress file of the current one.
     with contextlib.suppress(OSError, ValueError), contextlib.chdir(folder):
         if course.has(FRONT_PAGE):
             page_before = course.read(FRONT_PAGE).decode()
@@ -77,6 +78,7 @@ def _describe_next_task(lessons: Sequence[Lesson], course: Progress) -> str:
             link=_link_lesson(lessons[0]),
         )
     begun = [lesson for lesson in lessons if course.is_begun(lesson)]
+    # Where that lesson is done, at what was passed over before it, or else at the next lesson.
     for lesson in (begun[-1], *lessons):
         for key in course.list_open_tasks(lesson):
             return gettext(
@@ -123,6 +125,7 @@ def _tabulate_lessons(course: Progress) -> str:
     """Return a table of the lessons: what is done, and links to what is open."""
     head = [gettext("Lesson"), gettext("Predictions committed"), gettext("Exercises solved")]
     rows = []
+    # Behind the rows of the lessons are those of tasks of a teacher's own.
     for lesson, (_, *counts) in zip(course.lessons, course.rows(), strict=False):
         open_tasks = ""
         if course.is_begun(lesson):

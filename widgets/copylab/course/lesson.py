@@ -111,6 +111,7 @@ def remove_answers(notebook: dict[str, Any]) -> dict[str, Any]:
     cells = []
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code" and _gives_answer(cell, names, programs):
+            # A number beside it would say that the learner has run it.
             cells.append(cell | {"outputs": [], "execution_count": None})
         else:
             cells.append(cell)

@@ -245,6 +245,7 @@ def sends_gradient(expected: Any, **named: Any) -> CheckedFact:
     more.
     """
     (result_name, result), (source_name, source) = named.items()
+    # What cannot be found out is not held against an answer: the other facts of the check decide.
     if not _can_run_backward_unseen(result):
         return CheckedFact(True, "")
     torch: Any = engine_for({}, result)
@@ -282,6 +283,7 @@ def walk_nodes(tensor: Any) -> Iterator[Any]:
     """Yield every node behind a tensor, each once, its own first."""
     waiting, visited = [tensor.grad_fn], set()
     for node in waiting:  # it grows while we go on
+        # `waiting` keeps each node alive, so that no other one gets its id.
         if node is not None and id(node) not in visited:
             visited.add(id(node))
             waiting += [next_node for next_node, _ in node.next_functions]

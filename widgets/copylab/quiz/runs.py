@@ -230,6 +230,7 @@ class QuizRun:
         """Return live variables of another run, up to line `at`, to write into and to call."""
         variables: dict[str, Any] = {}
         code = self.code if at is None else statements_up_to(self.code, at)
+        # Nothing is looked at after its lines: only the variables that it leaves are wanted.
         RecordedRun(
             code, self.engine, lambda _: None, names=variables, limits=_LIMITS, own_session=True
         )
