@@ -105,10 +105,8 @@ class WatchedSave:
         counted, and the next one takes its place. The last one is judged by `find_line_to_blame`.
         """
         self.first_changing_write: ObservedWrite | None = None
-        """The first write that changed its bytes; where they cannot be compared, the first to them.
-
-        It is to blame for a tensor that is not stale: `find_line_to_blame` chooses between the two.
-        """
+        """The first write that changed its bytes; where they cannot be compared, the first to them. It
+        is to blame for a tensor that is not stale: `find_line_to_blame` chooses between the two."""
         self.is_harmless = False
         """True if the node does not need it as it was, or if it was saved after the watch had ended."""
         self.siblings: dict[int, Any] = {}
