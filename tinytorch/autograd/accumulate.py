@@ -45,13 +45,21 @@ def add_gradients(earlier: Any, gradient: Any, state: GradientState) -> tuple[An
         return earlier + gradient, NEW_GRADIENT
     # PyTorch adds in place if nobody else can see it, which raises the version that hooks observe.
     # `state` is that of its arrival: a leaf may have made a view of it its `.grad` since.
-    if (
+    is_written = (
         state.is_private
         and (earlier.flags.forc or is_dense(earlier))
         and not is_memory_held_as_tensor(memory_owner(earlier))
-    ):
-        return np.add(earlier, gradient, earlier), state.after_write()
-    return lay_out_result(earlier + gradient, earlier, gradient), NEW_GRADIENT
+    )
+    if earlier.shape != gradient.shape or earlier.dtype is not gradient.dtype:
+        # `.data =` has given a leaf another shape or dtype since a part of the graph was recorded.
+        # Tensors broadcast, promote and refuse as PyTorch does.
+        sum_so_far, more = make_tensor_over(earlier), make_tensor_over(gradient)
+        total = (sum_so_far.add_(more) if is_written else sum_so_far + more)._data
+    elif is_written:
+        total = np.add(earlier, gradient, earlier)
+    else:
+        total = lay_out_result(earlier + gradient, earlier, gradient)
+    return total, state.after_write() if is_written else NEW_GRADIENT
 
 
 def accumulate_into_leaf(

@@ -388,6 +388,10 @@ class GraphTask:
         if buffer is None:
             buffer = self.buffers[target] = GradientList.empty(target._output_count)
         earlier = buffer[output_nr]
+        if target._ends_graph and earlier is not None and gradient is not None:
+            if gradient.dtype is not earlier.dtype:
+                self._finish_earlier_dtype(target, buffer)
+                earlier = None
         if earlier is None:
             buffer[output_nr], buffer.states[output_nr] = gradient, state
         elif gradient is not None:
@@ -396,6 +400,19 @@ class GraphTask:
                 earlier_state = self._settle_state(earlier_state, earlier, unsent)
             total, state = add_gradients(earlier, gradient, earlier_state)
             buffer[output_nr], buffer.states[output_nr] = total, state
+
+    def _finish_earlier_dtype(self, leaf: Any, buffer: GradientList) -> None:
+        """Give a leaf the gradient that waits for more, as one of another dtype comes.
+
+        `.data =` of another dtype makes another AccumulateGrad in PyTorch: the gradients of both do
+        not meet, and hooks on the leaf see one after the other.
+        """
+        waiting = GradientList((buffer[0],), [buffer.states[0]])
+        buffer[0] = None
+        self._settle_states(waiting)
+        self._finish_leaf(leaf, waiting)
+        # Hooks may have switched it.
+        MODES.thread.is_recording = not self.on_arrays
 
     def _push(self, node: Any, arrived: GradientList) -> None:
         """Put a node with its gradients among those that are ready."""

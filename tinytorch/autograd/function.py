@@ -40,6 +40,21 @@ from ..tensor import Tensor, as_array_of_torch, make_tensor_over
 from .gradient_tensors import call_with_tensors, devices_of_outputs
 
 
+_GIVEN_OUT_MESSAGE = (
+    "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
+    "autograd.Function. Either access saved_tensors only once, or set "
+    "clear_saved_tensors_on_access=False."
+)
+
+
+def _read_flag(function: Any, name: str) -> bool:
+    """Return a switch of a Function. RuntimeError, in PyTorch's words, if it is no bool."""
+    value = getattr(function, name)
+    if type(value) is not bool:
+        raise RuntimeError(f"{name} must be a bool, got {type_name(value)}")
+    return value
+
+
 class FunctionCtx:
     """Methods of the `ctx` that forward calls."""
 
@@ -68,8 +83,11 @@ class BackwardCFunction(MultiNode, FunctionCtx):
     __module__ = "torch.autograd.function"
     __slots__ = (
         "_is_tensor_input",  # for each argument of forward, True if it is a tensor
+        "_gives_out_once",  # the Function's `clear_saved_tensors_on_access` when it was applied
+        "_is_given_out",  # True if what was saved was read, and may not be read again
         "_materialize",  # True if backward gets zeros where no gradient arrived
         "_results_saved",  # which saved tensors are outputs of this node, and which outputs
+        "_takes_grads_in_list",  # the Function's `boxed_grads_call` when it was applied
         "_zeros",  # shape, dtype and device of such zeros, for each output
         "dirty_tensors",
         "needs_input_grad",
@@ -90,6 +108,9 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         self.to_save = self.dirty_tensors = self.non_differentiable = None
         self._results_saved = {}
         self._materialize = True
+        self._gives_out_once = _read_flag(self._forward_cls, "clear_saved_tensors_on_access")
+        self._takes_grads_in_list = _read_flag(self._forward_cls, "boxed_grads_call")
+        self._is_given_out = False
         # Not known until forward has returned.
         self._gradient_specs, self._output_count = (), 0
         self._zeros: tuple = ()
@@ -102,12 +123,17 @@ class BackwardCFunction(MultiNode, FunctionCtx):
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """The saved tensors.
+        """The saved tensors; with `clear_saved_tensors_on_access` only once.
 
-        RuntimeError, in PyTorch's words, if one was freed or written to since.
+        RuntimeError, in PyTorch's words, if one was freed, written to since, or given out.
         """
+        if self._is_given_out:
+            raise RuntimeError(_GIVEN_OUT_MESSAGE)
         self._check_not_freed()
-        return tuple([t.unpack(self) if isinstance(t, Saved) else t for t in self._saved])
+        tensors = tuple([t.unpack(self) if isinstance(t, Saved) else t for t in self._saved])
+        if self._gives_out_once:
+            self._saved, self._is_given_out = (), True
+        return tensors
 
     @property
     def _raw_saved_tensors(self) -> tuple:
@@ -162,6 +188,9 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         """Call the user's backward. RuntimeError if it returns what does not fit the inputs."""
         if self._materialize:
             gradients = self._fill_missing(gradients)
+        if self._takes_grads_in_list:
+            # A list, from which backward may take those that it is done with.
+            gradients = (list(gradients),)
         result = call_user(self._find_backward(), self, *gradients)
         returned = result if isinstance(result, tuple) else (result,)
         name, count = type(self).__name__, len(self._is_tensor_input)
@@ -255,6 +284,10 @@ class Function(metaclass=FunctionMeta):
         )
 
     vjp = backward
+    # True to free what was saved as soon as `ctx.saved_tensors` was read, which then is only once
+    clear_saved_tensors_on_access = False
+    # True if backward takes the gradients as one list: `backward(ctx, grads)`
+    boxed_grads_call = False
 
     @classmethod
     def apply(cls, *inputs: Any) -> Any:
