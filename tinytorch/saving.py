@@ -22,7 +22,7 @@ import numpy as np
 from . import nn
 from .base import ABSENT_NOTE, UntypedStorage, as_device, device, dtypes
 from .graph import warn_of_hooks
-from .ops import tensor_over_storage
+from .ops import TypedStorage, tensor_over_storage
 from .tensor import Size, Tensor
 
 
@@ -32,21 +32,14 @@ class StorageType(NamedTuple):
     element_type: dtypes.dtype
 
 
-class TypedStorage(NamedTuple):
-    """A storage, and the type of its elements, by which a file names it."""
-
-    storage: UntypedStorage
-    element_type: dtypes.dtype
-
-
 def rebuild_tensor(
     typed: TypedStorage, offset: int, size: tuple, stride: tuple, requires_grad: bool, *_: Any
 ) -> Tensor:
     """Make a tensor over a storage. `offset` and `stride` are in elements."""
-    dtype = typed.element_type.np
+    dtype = typed.dtype.np
     strides = tuple([step * dtype.itemsize for step in stride])
     return tensor_over_storage(
-        typed.storage, (dtype, size, strides, offset * dtype.itemsize), requires_grad
+        typed.untyped(), (dtype, size, strides, offset * dtype.itemsize), requires_grad
     )
 
 
@@ -122,7 +115,7 @@ class TorchPickler(pickle._Pickler):  # type: ignore[name-defined] # the one in 
         """Return what is written for a storage; None for anything else."""
         if type(value) is not TypedStorage:
             return None
-        storage, kind = value
+        storage, kind = value.untyped(), value.dtype
         key, earlier = self.storages.setdefault(storage, (str(len(self.storages)), kind))
         if earlier is not kind and storage.nbytes():
             raise RuntimeError(

@@ -29,17 +29,19 @@ HEAD = '''\
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int, type as _type
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import Any, Literal, SupportsIndex, TypeAlias, overload
+from typing import Any, Literal, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 
 from .base import device as _device
 from .base import dtype as _dtype
 from .ops import MemoryFormat as _memory_format
+from .ops import TypedStorage as _TypedStorage
 from .base import Generator as _Generator
 from .base import UntypedStorage as _UntypedStorage
 from .tensor import Layout as _layout, Size as _Size, Tensor
 
+_T = TypeVar("_T")
 _Number: TypeAlias = _int | _float | _bool
 _Scalar: TypeAlias = _Number | _complex
 _Sizes: TypeAlias = list[_int] | tuple[_int, ...]
@@ -62,7 +64,7 @@ TYPES = {
     "MemoryFormat": "_memory_format",
     "Device": "_Device",
     "Generator": "_Generator",
-    "Storage": "_UntypedStorage",
+    "Storage": "_UntypedStorage | _TypedStorage",
     "Tensor[]": "_Tensors",
     "Tensor?[]": "list[Tensor | None] | tuple[Tensor | None, ...]",
     "int[]": "_Sizes",
@@ -80,6 +82,8 @@ RETURNS = {
 # Functions in Python, and methods whose result depends on an argument or is no tensor, which
 # schemas do not say.
 BY_HAND = {
+    "as_subclass": ("(self, cls: _type[_T]) -> _T",),
+    "storage": ("(self) -> _TypedStorage",),
     "backward": (
         (
             "(self, gradient: Tensor | None = None, retain_graph: _bool | None = None, create_graph: _bool = False, "

@@ -10,7 +10,7 @@ from tinytorch.ops.define import OPS
 
 # What torch's bindings read by hand, as they are called from Python. There is no such schema for these.
 BY_HAND = {"tensor", "as_tensor", "asarray", "new_tensor", "frombuffer", "copy_", "numpy",
-           "from_numpy", "nonzero", "apply_", "type", "to", "cpu", "cuda",
+           "from_numpy", "nonzero", "apply_", "as_subclass", "type", "to", "cpu", "cuda",
            "float", "double", "half", "int", "long", "short", "char", "byte", "bool"}  # fmt: skip
 
 

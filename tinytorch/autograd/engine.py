@@ -388,10 +388,10 @@ class GraphTask:
         if buffer is None:
             buffer = self.buffers[target] = GradientList.empty(target._output_count)
         earlier = buffer[output_nr]
-        if target._ends_graph and earlier is not None and gradient is not None:
-            if gradient.dtype is not earlier.dtype:
-                self._finish_earlier_dtype(target, buffer)
-                earlier = None
+        is_met = earlier is not None and gradient is not None
+        if is_met and target._ends_graph and gradient.dtype is not earlier.dtype:
+            self._finish_earlier_dtype(target, buffer)
+            earlier = None
         if earlier is None:
             buffer[output_nr], buffer.states[output_nr] = gradient, state
         elif gradient is not None:

@@ -39,7 +39,6 @@ from ..graph import (
 from ..tensor import Tensor, as_array_of_torch, make_tensor_over
 from .gradient_tensors import call_with_tensors, devices_of_outputs
 
-
 _GIVEN_OUT_MESSAGE = (
     "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
     "autograd.Function. Either access saved_tensors only once, or set "
@@ -82,9 +81,9 @@ class BackwardCFunction(MultiNode, FunctionCtx):
 
     __module__ = "torch.autograd.function"
     __slots__ = (
-        "_is_tensor_input",  # for each argument of forward, True if it is a tensor
         "_gives_out_once",  # the Function's `clear_saved_tensors_on_access` when it was applied
         "_is_given_out",  # True if what was saved was read, and may not be read again
+        "_is_tensor_input",  # for each argument of forward, True if it is a tensor
         "_materialize",  # True if backward gets zeros where no gradient arrived
         "_results_saved",  # which saved tensors are outputs of this node, and which outputs
         "_takes_grads_in_list",  # the Function's `boxed_grads_call` when it was applied

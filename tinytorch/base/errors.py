@@ -96,8 +96,15 @@ def is_warn_always_enabled() -> bool:
     return _is_warned_always
 
 
-def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the user's line: the nearest frame outside of this package."""
+def warn_user(message: str, category: type[Warning] = UserWarning, once: bool = False) -> None:
+    """Warn at the user's line: the nearest frame outside of this package.
+
+    `once`: at most once in a process.
+    """
+    if once and message in _warned_places:
+        return
+    if once:
+        _warned_places.add(message)
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("tinytorch"):
         frame, level = frame.f_back, level + 1
@@ -205,31 +212,31 @@ class AbsentName:
 # Attributes of torch.Tensor that ours lacks; most of them exist in place, too, with an
 # underscore.
 ABSENT_FROM_TENSOR = """
-    absolute acos acosh addbmm addmm_ addmv addr amax amin aminmax angle apply_ arccos
-    arccosh arcsin arcsinh arctan arctan2 arctanh argwhere as_subclass
-    asin asinh atan atan2 atanh baddbmm bernoulli bfloat16 bincount bitwise_left_shift
-    bitwise_right_shift cauchy_ ccol_indices cdouble cfloat chalf cholesky cholesky_inverse
-    cholesky_solve clamp_max clamp_min coalesce col_indices conj_physical const_data_ptr
-    copysign corrcoef cosh count_nonzero cov cross crow_indices cummax cummin deg2rad
-    dense_dim dequantize det diff digamma dim_order dist divide eig eq_ erf erfc erfinv exp2
-    expm1 exponential_ fill_diagonal_ fix float_power fmax fmin fmod frac frexp gcd ge_
-    geometric_ geqrf ger grad_dtype greater greater_equal gt_ hardshrink hash_tensor
-    heaviside histc histogram hypot i0 igamma igammac imag index index_reduce indices inner
-    int_repr inverse ipu is_coalesced is_conj is_distributed is_ipu is_maia is_mps is_mtia
-    is_neg is_nonzero is_pinned is_same_size is_sparse_csr is_vulkan is_xla is_xpu isneginf
-    isposinf isreal istft kron kthvalue lcm ldexp le_ less less_equal lgamma log10 log1p
-    log2 log_normal_ logaddexp logaddexp2 logcumsumexp logdet logit lstsq lt_ lu lu_solve
+    absolute acos acosh addbmm addmv addr amax amin aminmax angle apply_ arccos arccosh
+    arcsin arcsinh arctan arctan2 arctanh argwhere asin asinh atan atan2 atanh baddbmm
+    bernoulli bfloat16 bincount bitwise_left_shift bitwise_right_shift cauchy_
+    ccol_indices cdouble cfloat chalf cholesky cholesky_inverse cholesky_solve clamp_max
+    clamp_min coalesce col_indices conj_physical const_data_ptr copysign corrcoef cosh
+    count_nonzero cov cross crow_indices cummax cummin deg2rad dense_dim dequantize det
+    diff digamma dim_order dist divide eig eq_ erf erfc erfinv exp2 expm1 exponential_
+    fix float_power fmax fmin fmod frac frexp gcd ge_ geometric_ geqrf ger grad_dtype
+    greater greater_equal gt_ hardshrink hash_tensor heaviside histc histogram hypot i0
+    igamma igammac imag index index_reduce indices inner int_repr inverse ipu
+    is_coalesced is_conj is_distributed is_ipu is_maia is_mps is_mtia is_neg is_nonzero
+    is_pinned is_same_size is_sparse_csr is_vulkan is_xla is_xpu isneginf isposinf
+    isreal istft kron kthvalue lcm ldexp le_ less less_equal lgamma log10 log1p log2
+    log_normal_ logaddexp logaddexp2 logcumsumexp logdet logit lstsq lt_ lu lu_solve
     map2_ map_ matrix_exp matrix_power median mode module_load msort mtia multinomial
-    multiply mvlgamma name nan_to_num nanmean nanmedian nanquantile nansum ne_ negative new
-    nextafter nonzero_static not_equal orgqr ormqr pin_memory pinverse polygamma prelu
-    q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point
-    qr qscheme quantile rad2deg record_stream reinforce renorm resize resize_as
-    resize_as_sparse_ row_indices rsqrt signbit sinc sinh slice_inverse slogdet smm solve
-    sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm stft storage
-    storage_type subtract svd symeig tan to_dense to_mkldnn to_padded_tensor to_sparse
-    to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr trace
-    triangular_solve true_divide unique unique_consecutive unsafe_chunk unsafe_split
-    unsafe_split_with_sizes values vdot volatile where xlogy xpu
+    multiply mvlgamma name nan_to_num nanmean nanmedian nanquantile nansum ne_ negative
+    new nextafter nonzero_static not_equal orgqr ormqr pin_memory pinverse polygamma
+    prelu q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
+    q_zero_point qr qscheme quantile rad2deg record_stream reinforce renorm resize
+    resize_as resize_as_sparse_ row_indices rsqrt signbit sinc sinh slice_inverse
+    slogdet smm solve sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_
+    sspaddmm stft storage_type subtract svd symeig tan to_dense to_mkldnn
+    to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc
+    to_sparse_csr trace triangular_solve true_divide unique unique_consecutive
+    unsafe_chunk unsafe_split unsafe_split_with_sizes values vdot volatile xlogy xpu
 """.split()  # noqa: SIM905 - a list of strings would take a line for each
 
 _body: dict[str, Any] = {"__slots__": ()}

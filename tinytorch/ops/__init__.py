@@ -22,6 +22,7 @@ from . import (
     reductions,
     striding,
     sums,
+    view_copies,
     views,
 )
 from .copies import (
@@ -44,11 +45,13 @@ from .pointwise import divide, sigmoid, times
 from .reductions import log_softmax, softmax
 from .striding import as_strided
 from .sums import expand
+from .typed_storage import TypedStorage
 from .views import reshape, t, view
 
 __all__ = [
     "FUNCTIONS",
     "MemoryFormat",
+    "TypedStorage",
     "absent",
     "addmm",
     "arranging",
@@ -94,6 +97,7 @@ __all__ = [
     "tensor_over_storage",
     "times",
     "view",
+    "view_copies",
     "views",
     "zero_",
     "zeros_like",

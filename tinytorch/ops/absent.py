@@ -17,6 +17,9 @@ ABSENT_FORMS = (
     (1, "normal(Tensor mean, float std=1., *, Generator? generator=None)"),
     (2, "normal(float mean, Tensor std, *, Generator? generator=None)"),
     (1, "round(Tensor self, *, int decimals)"),
+    (-1, "split_copy(Tensor self, SymInt split_size, int dim=0) -> Tensor[]"),
+    (-1, "split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]"),
+    (-1, "unbind_copy(Tensor self, int dim=0) -> Tensor[]"),
     (-1, f"slice_scatter(Tensor self, Tensor src, {_SLICE})"),
 )
 

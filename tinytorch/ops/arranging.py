@@ -346,15 +346,6 @@ def make_scatter_kernel(look: Callable) -> Callable:
     return kernel
 
 
-def _slice_forwards(
-    a: np.ndarray, dim: int, start: int | None, end: int | None, step: int
-) -> np.ndarray:
-    """Return the view of a slice. RuntimeError unless its step is positive."""
-    if step <= 0:
-        raise RuntimeError("slice step must be positive")
-    return slice_array(a, dim, start, end, step)
-
-
 select_scatter = op(
     "select_scatter(Tensor self, Tensor src, int dim, SymInt index)",
     make_scatter_kernel(select_array),
@@ -367,7 +358,7 @@ select_scatter = op(
 slice_scatter = op(
     "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, "
     "SymInt step=1)",
-    make_scatter_kernel(_slice_forwards),
+    make_scatter_kernel(slice_array),
     out=False,
     self=lambda grad, _src_sizes, dim, start, end, step: slice_scatter(
         grad, written_zeros(grad, _src_sizes), dim, start, end, step

@@ -204,6 +204,8 @@ def make_plain_call(
     required_by_name = REQUIRED in schema.defaults[schema.positional_count :]
     if required_by_name or not schema.params:
         return otherwise
+    if called_by == "method" and schema.names[0] != "self":
+        return otherwise
     # Sizes may be given one by one: as the arguments of a function, after `self` of a method.
     sizes_at = 1 if called_by == "method" else 0
     if not op.has_short_way:

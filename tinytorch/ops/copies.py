@@ -26,6 +26,7 @@ from ..base import (
     dtypes,
     empty_like_strides,
     store_values,
+    type_name,
 )
 from ..graph import (
     MODES,
@@ -127,6 +128,23 @@ alias = op(
     method=False,
     self=lambda grad: grad,
 )
+
+
+def _as_instance(self: Tensor, cls: Any) -> Tensor:
+    """Return a view of all, as an instance of a subclass. TypeError for what is none."""
+    if not isinstance(cls, _type):
+        raise TypeError(f"cls must be a type (got {type_name(cls)})")
+    if not issubclass(cls, Tensor):
+        raise TypeError(
+            "Creating a Tensor subclass from a class that does not inherit from Tensor is not "
+            "possible. Make sure your class inherits from Tensor."
+        )
+    out = alias(self)
+    out.__class__ = cls
+    return out
+
+
+op("as_subclass(Tensor(a) self, PyObject cls)", composite(_as_instance), function=False)
 
 
 def _make_contiguous(self: Tensor, memory_format: Any) -> Any:

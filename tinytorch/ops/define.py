@@ -462,7 +462,8 @@ class Op:
         RuntimeError if it would have to be, as PyTorch records few of these, and none into a leaf.
         """
         has_formulas = self.node_class is not None and bool(self.node_class._formulas)
-        is_recorded = has_formulas or self.kernel.kind == "composite"
+        has_node = has_formulas or self.out_node_class is not None
+        is_recorded = has_node or self.kernel.kind == "composite"
         operands = (*inputs, *outs)
         if not (is_recorded and MODES.thread.is_recording and any(map(needs_grad, operands))):
             return None

@@ -5,10 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from ..base import BY_NUM, broadcast_shape, cpp_name, refuse_operand
+from ..base import (
+    BY_NUM,
+    broadcast_shape,
+    check_overlap,
+    cpp_name,
+    make_absence_error,
+    refuse_operand,
+)
 from ..tensor import Tensor
 from .define import offer_member, op
-from .kernels import composite
+from .kernels import composite, write
 from .pointwise import mul, scale_grad
 from .sums import expand
 from .views import reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
@@ -159,8 +166,8 @@ bmm = op(
 outer = op("outer(Tensor self, Tensor vec2)", composite(_outer), out=True)
 
 
-def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
-    """Return `beta * self + alpha * (a @ b)`; `self` is not read for a `beta` of 0."""
+def _check_addmm(self: Any, a: Any, b: Any) -> None:
+    """Raise PyTorch's RuntimeError for dtypes and shapes that `addmm` does not take."""
     if not self.dtype is a.dtype is b.dtype:
         name, other = ("self", self) if self.dtype is not b.dtype else ("mat1", a)
         x, y = (BY_NUM[c.dtype.num].scalar_name for c in (other, b))
@@ -169,6 +176,11 @@ def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
         if x.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
     _check_mm(a, b)
+
+
+def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
+    """Return `beta * self + alpha * (a @ b)`; `self` is not read for a `beta` of 0."""
+    _check_addmm(self, a, b)
     product = multiply_matrices(a, b, "addmm_impl_cpu_")
     if alpha != 1:
         product = product * product.dtype.type(alpha)
@@ -183,17 +195,47 @@ def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
     )
 
 
+_ADDMM_FORMULAS: dict[str, Any] = {
+    "self": lambda grad, beta: scale_grad(grad, beta),
+    "mat1": lambda grad, alpha, mat2, mat1_sym_sizes, mat1_sym_strides: scale_grad(
+        _grad_of_left_factor(grad, mat2, mat1_sym_sizes, mat1_sym_strides), alpha
+    ),
+    "mat2": lambda grad, alpha, mat1, mat2_sym_sizes, mat2_sym_strides: scale_grad(
+        _grad_of_right_factor(grad, mat1, mat2_sym_sizes, mat2_sym_strides), alpha
+    ),
+}
 addmm = op(
     "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1)",
     _addmm,
     out="exact",
-    self=lambda grad, beta: scale_grad(grad, beta),
-    mat1=lambda grad, alpha, mat2, mat1_sym_sizes, mat1_sym_strides: scale_grad(
-        _grad_of_left_factor(grad, mat2, mat1_sym_sizes, mat1_sym_strides), alpha
-    ),
-    mat2=lambda grad, alpha, mat1, mat2_sym_sizes, mat2_sym_strides: scale_grad(
-        _grad_of_right_factor(grad, mat1, mat2_sym_sizes, mat2_sym_strides), alpha
-    ),
+    **_ADDMM_FORMULAS,
+)
+
+
+def _add_product(a: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
+    """Return what `addmm_` writes. RuntimeError unless the product has the shape of the target."""
+    check_overlap(a)
+    _check_addmm(a, mat1, mat2)
+    shape = [mat1.shape[0], mat2.shape[1]]
+    if list(a.shape) != shape:
+        raise RuntimeError(
+            f"Bad in-place call: input tensor size {list(a.shape)} and output tensor size {shape} "
+            "should match"
+        )
+    if any(np.may_share_memory(a, factor) for factor in (mat1, mat2)):
+        raise make_absence_error(
+            "addmm_ of a tensor that shares memory with a factor",
+            "PyTorch reads what it has just written; please clone() the factor first",
+        )
+    return _addmm(a, mat1, mat2, beta, alpha)
+
+
+op(
+    "addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1)",
+    write(_add_product),
+    function=False,
+    has_hidden_form=True,
+    **_ADDMM_FORMULAS,
 )
 
 # matmul -------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from ..tensor import Tensor, device_of, make_tensor
 from .define import op
 from .kernels import composite
 from .resizing import look_at_storage, resize_tensor
+from .typed_storage import TypedStorage
 
 
 def _resize(self: Tensor, size: tuple, memory_format: Any, by: Any = None) -> Tensor:
@@ -56,6 +57,13 @@ def _set(
     self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = ()
 ) -> Tensor:
     tensor = isinstance(source, Tensor)
+    if isinstance(source, TypedStorage):
+        if source.dtype is not self.dtype:
+            raise RuntimeError(
+                f"Expected a Storage of type {cpp_name(self.dtype)} or an UntypedStorage, but got "
+                f"type {source.dtype.scalar_name} for argument 1 'storage'"
+            )
+        source = source.untyped()
     if tensor and source.dtype is not self.dtype:
         raise RuntimeError(
             f"Could not set tensor of type {cpp_name(source.dtype)} to a tensor of type "

@@ -68,6 +68,8 @@ def slice_array(
     """Return the view of a slice along a dimension; bounds beyond its ends are those ends."""
     shape = a.shape
     ndim = len(shape)
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
     if not ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     d = dim if 0 <= dim < ndim else wrap_dim(dim, ndim)

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from ..base import (
-    UntypedStorage,
     as_device,
     as_dtype,
     check_c_number,
@@ -145,7 +144,11 @@ _TYPES = {
         (device, str, int),
     ),
     "Generator": _Type("torch.Generator", lambda x: type(x).__name__ == "Generator"),
-    "Storage": _Type("torch.Storage", (UntypedStorage,)),
+    "Storage": _Type(
+        # One of them is defined in a file that imports this one.
+        "torch.Storage",
+        lambda x: type(x).__name__ in ("UntypedStorage", "TypedStorage"),
+    ),
     "Tensor[]": _TENSORS,
     "Tensor?[]": _TENSORS,
     "int[]": _INTS,
@@ -297,7 +300,8 @@ class Schema:
         self.has_several_results = len(self.returns) > 1 or "[]" in self.returns[0]
         self.result_names = [r.rpartition(" ")[2] if " " in r else "" for r in self.returns]
         self.writes_self = bool(self.params) and self.params[0].is_written
-        self.has_self = bool(self.params) and self.names[0] == "self" and self.params[0].is_tensor
+        # Mostly the first parameter; of `where(condition, self, other)` it is the second.
+        self.has_self = any(p.name == "self" and p.is_tensor for p in self.params)
         self.is_factory = "pin_memory" in self.names and "requires_grad" not in self.names
 
 
@@ -317,7 +321,7 @@ class Signature:
         # torch's parser has a deprecated form, too, which its errors count and do not list:
         # `add(Number alpha, Tensor other)`
         self.has_hidden_form = has_hidden_form
-        self.params = schema.params[1:] if is_method else list(schema.params)
+        self.params = [p for p in schema.params if not (is_method and p.name == "self")]
         self.positional_count = sum(not p.is_keyword_only for p in self.params)
         # torch shows what all functions that make tensors take after all else, `out` before that
         options: list[Param] = []

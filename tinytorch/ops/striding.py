@@ -14,7 +14,8 @@ from .by_index import index_add_
 from .copies import clone, contiguous_format, copy_
 from .creation import new_ones, new_zeros
 from .define import op
-from .filling import written_zeros
+from .filling import fill_, written_zeros
+from .kernels import composite
 from .pointwise import div
 from .sums import expand, sum_dims
 from .views import array_of, declare_view_with_in_place, reshape, squeeze_dim
@@ -113,6 +114,38 @@ as_strided = declare_view_with_in_place(
     as_strided_backward,
     readers={"_geometry": lambda values: Geometry.of(values[0])},
 )
+
+
+# along a diagonal ---------------------------------------------------------------------------------
+
+
+def _fill_diagonal(self: Any, fill_value: Any, wrap: bool) -> Any:
+    """Write one value to the main diagonal; with `wrap` it starts again below a tall matrix.
+
+    Cells are found by strides alone, as PyTorch finds them.
+    """
+    shape, steps = tuple(self.shape), self.stride()
+    if len(shape) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    height, width = shape[:2]
+    if len(shape) > 2 and any(n != height for n in shape):
+        raise RuntimeError("all dimensions of input must be of equal length")
+    count, step, start = min(height, width), sum(steps), self.storage_offset()
+    fill_(as_strided(self, (count,), (step,), start), fill_value)
+    if wrap and len(shape) == 2 and height > width + 1:
+        rest = -(-height * width // (width + 1)) - count
+        again = as_strided(self, (rest,), (step,), start + steps[0] * (width + 1))
+        fill_(again, fill_value)
+    return self
+
+
+op(
+    "fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False)",
+    composite(_fill_diagonal),
+    function=False,
+)
+
+# written to in a copy -----------------------------------------------------------------------------
 
 
 def _read_dense_geometry(values: tuple) -> Geometry:

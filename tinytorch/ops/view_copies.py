@@ -1,0 +1,72 @@
+"""What a view shows, as a copy with memory of its own: `view_copy`, `t_copy`, `slice_copy`, ...
+
+PyTorch makes these of its views by a rule, and so are they made here: a copy has the arguments, the
+errors and the gradient of its view, and lies row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..graph import make_undifferentiable_node_class
+from .copies import contiguous_format, copy_array
+from .define import OPS, Op, op
+
+# `diagonal_copy` is declared beside `diag`, which gives it.
+_COPIED_VIEWS = (
+    *("alias", "as_strided", "expand", "permute", "select", "slice", "split", "split_with_sizes"),
+    *("squeeze", "t", "transpose", "unbind", "unfold", "unsqueeze", "view"),
+)
+
+
+def _copy_shown(look: Callable) -> Callable:
+    """Make a kernel that copies what a view's kernel gives: one array, or each of several."""
+
+    def kernel(*values: Any) -> Any:
+        shown = look(*values)
+        if isinstance(shown, np.ndarray):
+            return copy_array(shown, contiguous_format)
+        return tuple([copy_array(a, contiguous_format) for a in shown])
+
+    return kernel
+
+
+def _make_node_class(look: Op) -> Any:
+    """Make the class of a copy's nodes: that of the view's under a name of its own."""
+    if look.node_class is None:
+        return None
+    name = f"{look.node_class.__name__}_copy"
+    return type(name, (look.node_class,), {"__slots__": (), "__module__": "builtins"})
+
+
+def _declare_copy(look: Op) -> None:
+    """Declare the operation that copies what a view shows."""
+    schema = look.schema.text.replace(f"{look.name}(", f"{look.name}_copy(", 1)
+    for shared in "Tensor(a) self", "Tensor(a -> *) self", "Tensor(a)[]":
+        schema = schema.replace(shared, "Tensor" + shared[shared.index(")") + 1 :])
+    op(
+        schema,
+        _copy_shown(look.kernel.function),
+        method=False,
+        # PyTorch writes several results into a list of tensors, which nobody does.
+        out=False if look.has_several_results else "exact",
+        node_class=_make_node_class(look),
+        out_node_class=make_undifferentiable_node_class(f"aten::{look.name}_copy"),
+        # What has no name in the schema, as the geometry that `as_strided` saves.
+        readers={s.name: s.read for s in look.saved_arguments if s.name[0] == "_" and s.read},
+    )
+
+
+for _look in [o for o in OPS if o.kind == "view" and o.name in _COPIED_VIEWS]:
+    _declare_copy(_look)
+op(
+    "detach_copy(Tensor self)",
+    lambda a: copy_array(a, contiguous_format),
+    method=False,
+    out="exact",
+    node_class=make_undifferentiable_node_class("aten::detach_copy"),
+    out_node_class=make_undifferentiable_node_class("aten::detach_copy"),
+)
