@@ -34,13 +34,12 @@ simulated on the CPU. `sys.modules["torch"] = tinytorch` at the start of a progr
 know that `x * 2` is a `Tensor`.
 
 """
-NEAR_COPYING = """A few of them are near copying, and absent all the same. `unsafe_split`, `unsafe_chunk`, `unsafe_split_with_sizes`
-and `slice_inverse` are PyTorch's own tools, whose results share memory behind autograd's back. `index_reduce` does with
-a vector of indices what `scatter_reduce` does with any. `eq_` and other comparisons in place, `map_`, `map2_` and
-`apply_` write as all others do; `new`, `resize`, `resize_as` and `storage_type` are older names of what is there.
-`addmv`, `addr`, `addbmm` and `baddbmm` are further products, of which `addmm` and `addmm_` show the rule. `pin_memory`
-and what asks for it needs a GPU.
-"""
+NEAR_COPYING = """A few of them are near copying, and absent all the same. `unsafe_split`, `unsafe_chunk`,
+`unsafe_split_with_sizes` and `slice_inverse` are PyTorch's own tools, whose results share memory behind autograd's
+back. `index_reduce` does with a vector of indices what `scatter_reduce` does with any. `eq_` and other comparisons in
+place, `map_`, `map2_` and `apply_` write as all others do; `new`, `resize`, `resize_as` and `storage_type` are old
+forms that PyTorch advises against. `addmv`, `addr`, `addbmm` and `baddbmm` are further products: `addmm` and `addmm_`
+show the rule. `pin_memory` and what asks for it needs a GPU."""
 PLACES = ("torch", "torch.Tensor", "torch.autograd", "torch.nn", "torch.nn.functional", "torch.nn.init",
           "torch.optim", "torch.cuda", "torch.utils")  # fmt: skip
 _ELSEWHERE = {"typing", "collections", "contextlib", "functools", "enum", "importlib", "threading", "numpy", "types",

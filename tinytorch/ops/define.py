@@ -129,33 +129,40 @@ class Op:
     makes a short way of its own for `torch.mul` and for `Tensor.mul` (`Overloads.make_function`),
     and one for `__mul__` (`_offer_operators`). They differ in whom they leave other calls to.
 
-    `node_class`: the class of its nodes, None if PyTorch records nothing. `inputs`: positions of
-    the parameters that have an edge in the node. `numbers`, `has_hidden_form`: as for `op`.
+    `inputs`: positions of the parameters that have an edge in the node. `backward`, `formulas`,
+    `also`, `readers`: what its nodes are made of, as for `op`. `given_node_class`: their class, if
+    it is not made of these. `numbers`, `has_hidden_form`: as for `op`.
     `out_error`: PyTorch's error for an `out` of another dtype, empty if the result is converted.
     `out_node_class`: as for `op`.
+
+    What only calls need is made at the first one: an import declares 400 operations, of which a
+    program calls few.
     """
 
     def __init__(
         self,
         schema: Schema,
         kernel: Kernel,
-        node_class: Any,
         inputs: list[int],
+        backward: str,
+        formulas: dict[str, Callable | None],
+        also: tuple[str, ...],
         readers: dict[str, Callable],
+        given_node_class: Any,
         numbers: bool,
         has_hidden_form: bool,
         out_error: str,
         out_node_class: Any,
     ) -> None:
-        self.schema, self.kernel, self.node_class, self.inputs = schema, kernel, node_class, inputs
+        self.schema, self.kernel, self.inputs = schema, kernel, inputs
+        self.backward, self.formulas, self.also, self.readers = backward, formulas, also, readers
+        self.given_node_class = given_node_class
         self.numbers, self.has_hidden_form, self.out_error = numbers, has_hidden_form, out_error
         self.out_node_class = out_node_class
         self.name, self.defaults = schema.name, schema.defaults
         self.has_several_results = schema.has_several_results
-        self.result_type = result_type_of(schema)
         self.tensor_indices = [i for i, p in enumerate(schema.params) if p.is_tensor]
         self.list_indices = [i for i, p in enumerate(schema.params) if p.is_list]
-        self.saved_arguments = [] if node_class is None else self._list_saved_arguments(readers)
         # A view of what the schema says is written to, as by `t_`, changes how the tensor itself
         # looks at its memory.
         is_restride = kernel.kind == "view" and schema.writes_self
@@ -174,16 +181,38 @@ class Op:
         # Its kernel writes to the first argument, or is about how that looks at its memory: on an
         # array, too, it has to be run as a write.
         self.is_write = self.kind in ("write", "restride")
-        self.has_short_way = has_short_way(self)
-        # Arrays and numbers may get here, too: the short way leaves them to `_complete_and_run`.
-        self.run_on_tensors = make_plain_call(self, self._complete_and_run)
 
-    def _list_saved_arguments(self, readers: dict[str, Callable]) -> list[SavedArgument]:
-        """List what the node saves of a call's arguments and results, in its order.
+    @functools.cached_property
+    def node_class(self) -> Any:
+        """The class of its nodes; None if PyTorch records nothing."""
+        if self.given_node_class is not None or not self.formulas:
+            return self.given_node_class
+        return _make_node_class(self)
 
-        `readers`: functions that read what is neither an argument nor a fact of one.
+    @functools.cached_property
+    def result_type(self) -> Any:
+        """The type of several results."""
+        return result_type_of(self.schema)
+
+    @functools.cached_property
+    def has_short_way(self) -> bool:
+        """True if calls have a short way."""
+        return has_short_way(self)
+
+    @functools.cached_property
+    def run_on_tensors(self) -> Callable:
+        """The short way.
+
+        Arrays and numbers may get here, too: it leaves them to `_complete_and_run`.
         """
-        schema, node_class = self.schema, self.node_class
+        return make_plain_call(self, self._complete_and_run)
+
+    @functools.cached_property
+    def saved_arguments(self) -> list[SavedArgument]:
+        """What the node saves of a call's arguments and results, in its order."""
+        schema, node_class, readers = self.schema, self.node_class, self.readers
+        if node_class is None:
+            return []
         tensor_names = {schema.names[i] for i in (*self.tensor_indices, *self.list_indices)}
         saved = []
         pairs = zip(node_class._names_of_saved, node_class._needed_by, strict=True)
@@ -645,19 +674,23 @@ def op(
     parsed = Schema(schema)
     kernel = (kernel if isinstance(kernel, Kernel) else Kernel(kernel)).bind_schema(parsed)
     inputs = [parsed.names.index(n) for n in formulas]
-    if formulas and node_class is None:
-        node_class = _make_node_class(backward, formulas, also, parsed, kernel)
-    if node_class is not None:
+    if formulas or node_class is not None:
         # A class that was given has no formulas to name the inputs: they are all tensors.
         inputs = inputs or [i for i, p in enumerate(parsed.params) if p.is_tensor]
-        _nodes_declared[parsed.name] = _nodes_declared.get(parsed.name, 0) + 1
+        number = _nodes_declared.get(parsed.name, 0)
+        _nodes_declared[parsed.name] = number + 1
+        if not backward:
+            backward = f"{parsed.name.lstrip('_').title().replace('_', '')}Backward{number}"
     out_error = OUT_DTYPE_ERRORS.get(out, out) if isinstance(out, str) else ""
     declared = Op(
         parsed,
         kernel,
-        node_class,
         inputs,
+        backward,
+        formulas,
+        also,
         readers or {},
+        node_class,
         numbers,
         has_hidden_form,
         out_error,
@@ -676,29 +709,21 @@ def op(
     return declared
 
 
-def _make_node_class(
-    name: str,
-    formulas: dict,
-    also: tuple[str, ...],
-    schema: Schema,
-    kernel: Kernel,
-) -> Any:
-    """Make the class of an operation's nodes. Without a name it has the operation's, numbered."""
-    if not name:
-        number = _nodes_declared.get(schema.name, 0)
-        name = f"{schema.name.lstrip('_').title().replace('_', '')}Backward{number}"
+def _make_node_class(declared: Op) -> Any:
+    """Make the class of an operation's nodes."""
+    schema = declared.schema
     results: tuple[str, ...] = ("result",)
     if schema.has_several_results:
         results = tuple([n or f"result{i}" for i, n in enumerate(schema.result_names)])
     return make_node_class(
-        name,
-        formulas,
-        also_saved=also,
+        declared.backward,
+        declared.formulas,
+        also_saved=declared.also,
         base=MultiNode if schema.has_several_results else Node,
         # The formula of a list returns a gradient for each of its tensors.
-        has_one_formula=any(p.is_list for p in schema.params if p.name in formulas),
+        has_one_formula=any(p.is_list for p in schema.params if p.name in declared.formulas),
         results=results,
-        is_pointwise=isinstance(kernel, pointwise),
+        is_pointwise=isinstance(declared.kernel, pointwise),
         numbers=frozenset([p.name for p in schema.params if not (p.is_tensor or p.is_list)]),
     )
 

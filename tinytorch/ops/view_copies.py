@@ -34,14 +34,6 @@ def _copy_shown(look: Callable) -> Callable:
     return kernel
 
 
-def _make_node_class(look: Op) -> Any:
-    """Make the class of a copy's nodes: that of the view's under a name of its own."""
-    if look.node_class is None:
-        return None
-    name = f"{look.node_class.__name__}_copy"
-    return type(name, (look.node_class,), {"__slots__": (), "__module__": "builtins"})
-
-
 def _declare_copy(look: Op) -> None:
     """Declare the operation that copies what a view shows."""
     schema = look.schema.text.replace(f"{look.name}(", f"{look.name}_copy(", 1)
@@ -53,10 +45,10 @@ def _declare_copy(look: Op) -> None:
         method=False,
         # PyTorch writes several results into a list of tensors, which nobody does.
         out=False if look.has_several_results else "exact",
-        node_class=_make_node_class(look),
         out_node_class=make_undifferentiable_node_class(f"aten::{look.name}_copy"),
-        # What has no name in the schema, as the geometry that `as_strided` saves.
-        readers={s.name: s.read for s in look.saved_arguments if s.name[0] == "_" and s.read},
+        backward=f"{look.backward}_copy",
+        readers=look.readers,
+        **look.formulas,
     )
 
 
