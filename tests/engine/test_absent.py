@@ -94,3 +94,19 @@ def test_what_would_be_another_value_is_refused() -> None:
     assert row.index_put((tinytorch.tensor([0, 0]),), row.clone(), accumulate=True).tolist() == [
         [3, 9, 15]
     ]
+
+
+def test_a_list_of_tensors_for_out_is_absent_and_says_so() -> None:
+    x = tinytorch.ones(2, 3)
+    with pytest.raises(NotImplementedError, match="unbind_copy") as caught:
+        tinytorch.unbind_copy(x, out=[tinytorch.empty(0), tinytorch.empty(0)])  # type: ignore[call-overload]
+    assert "the pictures and widgets work on its tensors too" in caught.value.__notes__[0]
+
+
+def test_a_target_that_is_a_factor_is_refused_by_addmm() -> None:
+    """PyTorch reads what it has just written: what comes out depends on its kernel."""
+    x = tinytorch.ones(3, 2)
+    with pytest.raises(NotImplementedError, match=r"clone\(\)"):
+        x[:2].addmm_(x[1:], tinytorch.ones(2, 2))
+    assert x.tolist() == [[1, 1]] * 3
+    assert x[:2].addmm_(x[1:].clone(), tinytorch.ones(2, 2)).tolist() == [[3, 3]] * 2

@@ -349,7 +349,7 @@ def _make_reader_of_sizes(before: list[Param], defaults: tuple) -> Callable[[tup
     def read(args: tuple) -> tuple | None:
         if len(args) <= at or (at and not isinstance(args[0], Tensor)):
             return None
-        sizes = args[at:]
+        sizes = args[at:] if at else args
         if len(sizes) == 1 and type(sizes[0]) is tuple:
             sizes = sizes[0]
         for n in sizes:
@@ -357,7 +357,8 @@ def _make_reader_of_sizes(before: list[Param], defaults: tuple) -> Callable[[tup
             # parser knows.
             if type(n) is not int or not _LEAST <= n <= _MOST:
                 return None
-        return (*args[:at], sizes, *defaults)
+        # The usual call, `x.view(2, 3)`, needs no more than this tuple.
+        return (*args[:at], sizes, *defaults) if at or defaults else (sizes,)
 
     return read
 

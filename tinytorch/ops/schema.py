@@ -330,7 +330,7 @@ class Signature:
             options = [*self.params[at : at + 4], Param("bool? requires_grad=False", True)]
             del self.params[at : at + 4]
         if has_out:
-            brackets = "[]" if len(schema.returns) > 1 else ""
+            brackets = "[]" if schema.has_several_results else ""
             self.params.append(Param(f"Tensor{brackets}? out=None", True))
         self.params += options
         self.required_count = sum(p.default is REQUIRED for p in self.params)
