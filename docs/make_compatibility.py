@@ -34,7 +34,7 @@ simulated on the CPU. `sys.modules["torch"] = tinytorch` at the start of a progr
 know that `x * 2` is a `Tensor`.
 
 """
-NEAR_COPYING = """A few of them are near copying, and absent all the same. `unsafe_split`, `unsafe_chunk`,
+NEAR_COPYING = """A few of the methods are near copying, and absent all the same. `unsafe_split`, `unsafe_chunk`,
 `unsafe_split_with_sizes` and `slice_inverse` are PyTorch's own tools, whose results share memory behind autograd's
 back. `index_reduce` does with a vector of indices what `scatter_reduce` does with any. `eq_` and other comparisons in
 place, `map_`, `map2_` and `apply_` write as all others do; `new`, `resize`, `resize_as` and `storage_type` are old
@@ -94,8 +94,8 @@ def absent() -> str:
     )
     return (
         "## What is absent from tensors\n\nThese methods, and those in place with an underscore: "
-        f"{_listed(set(errors.ABSENT_FROM_TENSOR))}.\n\n{NEAR_COPYING}\n\nAnd these forms of names that are there, by "
-        f"PyTorch's schemas; a call of one says so, with the same note:\n\n{shown}\n"
+        f"{_listed(set(errors.ABSENT_FROM_TENSOR))}.\n\nAnd these forms of names that are there, by "
+        f"PyTorch's schemas; a call of one says so, with the same note:\n\n{shown}\n\n{NEAR_COPYING}\n"
     )
 
 
