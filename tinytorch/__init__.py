@@ -58,7 +58,7 @@ with _pause_collection():
     from .ops import linalg as _
     from .ops import MemoryFormat as _MemoryFormat
     from .ops import contiguous_format as contiguous_format, preserve_format as preserve_format
-    from .ops import FUNCTIONS as _FUNCTIONS, TypedStorage as TypedStorage
+    from .ops import FUNCTIONS as _FUNCTIONS
     from . import _C as _C, alias as _alias, autograd as autograd, cuda as cuda
     from .autograd import api as _api  # which gives tensors their `backward`
 

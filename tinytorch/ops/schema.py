@@ -430,7 +430,9 @@ def mismatch(name: str, signatures: list[Signature], args: tuple, named: dict) -
     """Make PyTorch's TypeError for a call that fits none of these signatures."""
     n, first = len(args) + len(named), signatures[0]
     types = [p.schema_type for p in first.params]
-    if len(signatures) == 1 and (not types or (types == ["PyObject"] and (n != 1 or named))):
+    # Of what PyTorch has not written by its parser: `from_numpy`, and methods without arguments.
+    takes_one_object = types == ["PyObject"] and not first.is_method
+    if len(signatures) == 1 and (not types or (takes_one_object and (n != 1 or named))):
         place = "TensorBase" if first.is_method else "torch._VariableFunctionsClass"
         takes = "exactly one argument" if types else "no arguments"
         return TypeError(
