@@ -99,7 +99,7 @@ def test_what_would_be_another_value_is_refused() -> None:
 def test_a_list_of_tensors_for_out_is_absent_and_says_so() -> None:
     x = tinytorch.ones(2, 3)
     with pytest.raises(NotImplementedError, match="unbind_copy") as caught:
-        tinytorch.unbind_copy(x, out=[tinytorch.empty(0), tinytorch.empty(0)])  # type: ignore[call-overload]
+        tinytorch.unbind_copy(x, out=[tinytorch.empty(0), tinytorch.empty(0)])  # type: ignore[call-arg]
     assert "the pictures and widgets work on its tensors too" in caught.value.__notes__[0]
 
 
