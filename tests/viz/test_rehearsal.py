@@ -1,5 +1,6 @@
 """Code of the program's own that is rehearsed with stand-ins: what is known of it, and that nothing happens."""
 
+import contextlib
 from types import ModuleType
 from typing import Any
 
@@ -140,7 +141,11 @@ def make_function(engine: Any, run_backward: Any) -> Any:
         (lambda ctx, grad: (grad * len(ctx.weight), None), "runs"),
         (lambda ctx, grad: grad, "raises"),  # noqa: ARG005
         (lambda ctx, grad: (grad, None, grad), "raises"),  # noqa: ARG005
-        (lambda ctx, grad: (grad / 0 * (1 / 0), None), "unknown"),  # noqa: ARG005
+        (lambda ctx, grad: (grad / 0 * (1 / 0), None), "raises"),  # noqa: ARG005
+        (lambda ctx, grad: (grad * ctx.factor[0], None), "unknown"),
+        (lambda ctx, grad: (grad * ctx.weight[0], None), "unknown"),
+        (lambda ctx, grad: (grad * ctx.saved_tensors[1], None), "unknown"),
+        (lambda ctx, grad: (grad * ctx.saved_tensors[0][0][0], None), "unknown"),
         (lambda ctx, grad: (grad.sum(), None), "unknown"),  # noqa: ARG005
         (lambda ctx, grad: (None, None), "unknown"),  # noqa: ARG005
         (lambda ctx, grad: (grad * ctx.no_such_attribute, None), "unknown"),
@@ -157,6 +162,9 @@ def test_a_backward_of_arithmetic_is_decided(
             loss.backward()
     elif verdict != "unknown":
         loss.backward()
+    else:
+        with contextlib.suppress(Exception):  # it may
+            loss.backward()
 
 
 def test_hooks_of_arithmetic_are_decided(engine: ModuleType) -> None:
@@ -167,7 +175,9 @@ def test_hooks_of_arithmetic_are_decided(engine: ModuleType) -> None:
     assert explain(h.sum()).verdict == "runs"
     assert not kept
     w.register_hook(refuses)
-    assert explain(h.sum()).verdict == "unknown"
+    said = explain(h.sum())
+    assert said.verdict == "raises"
+    assert "a hook on the leaf, refuses (test_rehearsal.py:" in said.text
     with pytest.raises(ValueError, match="tensor"):
         h.sum().backward()
     kept.clear()
@@ -194,6 +204,68 @@ def test_a_gradient_is_added_to_one_that_was_saved(engine: ModuleType) -> None:
     loss.backward()
 
 
+@pytest.mark.parametrize(
+    ("find_number", "verdict"),
+    [
+        (lambda grad: grad[0], "raises"),
+        (lambda grad: grad.view(3)[1], "raises"),
+        (lambda grad: grad[1].detach(), "raises"),
+        (lambda grad: grad[2:].squeeze(0), "raises"),
+        (lambda grad: grad[0].data, "unknown"),
+        (lambda grad: grad.data[0], "unknown"),
+        (lambda grad: grad[0].clone(), "runs, not compared"),
+        (lambda grad: grad.sum(), "runs, not compared"),
+        (lambda grad: float(grad[0]), "runs"),
+    ],
+)
+@pytest.mark.parametrize("has_names", [False, True])
+def test_a_gradient_is_added_to_one_of_which_a_number_was_saved(
+    engine: ModuleType, find_number: Any, verdict: str, has_names: bool
+) -> None:
+    x, w = engine.ones(3, requires_grad=True), engine.ones(3, requires_grad=True)
+    x.grad = engine.ones(3)
+    loss = (w * find_number(x.grad)).sum() + (x + 1).sum()
+    assert explain(loss, **({"x": x} if has_names else {})).verdict == verdict
+    try:
+        loss.backward()
+    except RuntimeError:
+        assert verdict == "raises"
+    else:
+        assert verdict != "raises"
+
+
+def test_a_gradient_without_dimensions_and_its_aliases(engine: ModuleType) -> None:
+    ways: list[tuple[Any, str]] = [
+        (lambda grad: grad, "raises"),
+        (lambda grad: grad.detach(), "raises"),
+        (lambda grad: grad.view(1)[0], "raises"),
+        (lambda grad: grad.data, "unknown"),
+        (lambda grad: grad.clone(), "runs, not compared"),
+    ]
+    for make_alias, verdict in ways:
+        x, w = engine.tensor(1.0, requires_grad=True), engine.ones(3, requires_grad=True)
+        x.grad = engine.tensor(1.0)
+        loss = (w * make_alias(x.grad)).sum() + (x + 1)
+        assert explain(loss).verdict == verdict
+        with pytest.raises(RuntimeError) if verdict == "raises" else contextlib.nullcontext():
+            loss.backward()
+
+
+@pytest.mark.torch
+def test_no_version_is_checked_of_a_saved_gradient_that_a_hook_has_packed() -> None:
+    import torch
+
+    finders: list[Any] = [lambda grad: grad[:1], lambda grad: grad[0]]
+    for find in finders:
+        x, w = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+        x.grad = torch.ones(3)
+        with torch.autograd.graph.save_on_cpu():
+            first = (w * find(x.grad)).sum()
+        loss = first + (x + 1).sum()
+        assert explain(loss).verdict == "unknown"
+        loss.backward()
+
+
 @pytest.mark.torch
 def test_what_a_function_keeps_on_ctx_is_compared_under_a_watch() -> None:
     import torch
@@ -212,6 +284,70 @@ def test_what_a_function_keeps_on_ctx_is_compared_under_a_watch() -> None:
         "ScaledBackward keeps its ctx.weight (a view of h). It does not hold the bytes" in said.text
     )
     assert "(written by test_rehearsal.py, line" in said.text
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("block", "write", "verdict"),
+    [
+        (lambda v: v.exp(), lambda h: h.data.add_(1), "may be wrong"),
+        (lambda v: (v * v).sin() * 2.0, lambda h: h.detach().numpy().fill(3), "may be wrong"),
+        (lambda v: v.exp(), lambda h: h.data.mul_(1), "runs"),
+        (lambda v: v.exp(), lambda h: h.add_(1), "raises"),
+        (lambda v: v * 2.0, lambda h: h.data.add_(1), "runs"),
+        (lambda v: v.exp(), lambda h: setattr(h, "data", h.data[:1]), "unknown"),
+        (lambda v: v.exp(), lambda h: setattr(h, "data", h.data.t()), "unknown"),
+        (lambda v: v.exp(), lambda h: setattr(h, "data", h.data + 1), "may be wrong"),
+        (lambda v: v.exp().sum(), lambda h: h.data.add_(1), "unknown"),
+        (lambda v: v.exp() * scale, lambda h: h.data.add_(1), "unknown"),
+    ],
+)
+def test_a_checkpoint_whose_input_was_written_unseen(block: Any, write: Any, verdict: str) -> None:
+    import torch
+    from torch.utils.checkpoint import checkpoint
+
+    def backward(*, writes: bool, keeps: bool = False) -> tuple[str, Any, str]:
+        x = torch.ones(2, 3, requires_grad=True)
+        h = x * 2
+        loss = block(h).sum() if keeps else checkpoint(block, h, use_reentrant=False).sum()
+        if writes:
+            write(h)
+        said = explain(loss, h=h)
+        try:
+            loss.backward()
+        except RuntimeError as error:
+            return said.verdict, str(error), said.text
+        return said.verdict, x.grad.tolist(), said.text
+
+    with copylab.watch(silent="record"):
+        said, found, text = backward(writes=True)
+    assert said == verdict
+    _, wanted, _ = backward(writes=False, keeps=True)
+    if verdict == "runs":
+        assert found == wanted
+    elif verdict == "may be wrong":
+        assert isinstance(found, list)
+        assert found != wanted
+        assert "<lambda> (test_rehearsal.py:" in text
+        assert ", line" not in text or "(written by test_rehearsal.py, line " in text
+    elif verdict == "raises":
+        assert "modified by an inplace operation" in found
+
+
+@pytest.mark.torch
+def test_a_leaf_that_was_given_other_memory_is_not_compared() -> None:
+    import torch
+
+    with copylab.watch(silent="record") as watch:
+        x, w = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+        h = x.tanh().exp()
+        h.data.add_(0.7)
+        loss = (h * w).sum()
+        with torch.no_grad():
+            x.set_(torch.rand(3))
+        assert explain(loss, x=x).verdict == "may be wrong"
+        loss.backward()
+    assert [finding.silent for finding in watch.findings] == [True]
 
 
 @pytest.mark.torch

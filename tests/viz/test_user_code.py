@@ -1,16 +1,18 @@
 """Bytecode of a backward as it is read, and the names of PyTorch's own hooks and formulas."""
 
+import contextlib
 import functools
 import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import copylab
 import pytest
 
 from tinytorch.viz import explain, graph, memory, snapshot
 from tinytorch.viz.read.doubts import _FIRST_NOT_IMPLEMENTED
-from tinytorch.viz.read.user_code import _reads_saved, describe_code
+from tinytorch.viz.read.user_code import _reads_saved, always_raises, describe_code
 
 
 def returns_gradient(ctx: Any, grad: Any) -> Any:  # noqa: ARG001
@@ -68,6 +70,83 @@ def test_what_a_backward_reads(function: Any, reads: bool | None) -> None:
     assert _reads_saved(function.__code__) is reads
 
 
+def raises_at_the_end(grad: Any) -> Any:
+    print(grad.no_such_attribute)
+    raise ValueError(grad)
+
+
+def raises_after_a_branch(grad: Any) -> Any:
+    if grad is None:
+        return None
+    raise ValueError(grad)
+
+
+def raises_into_a_block(grad: Any) -> Any:
+    with contextlib.suppress(ValueError):
+        raise ValueError(grad)
+
+
+def raises_into_a_handler(grad: Any) -> Any:
+    try:
+        raise ValueError(grad)
+    except ValueError:
+        return grad
+
+
+def raises_when_it_is_iterated(grad: Any) -> Any:
+    raise ValueError(grad)
+    yield grad  # type: ignore[unreachable]
+
+
+async def raises_when_it_is_awaited(grad: Any) -> Any:
+    raise ValueError(grad)
+
+
+def raises_behind_its_return(grad: Any) -> Any:
+    return grad
+    raise ValueError(grad)
+
+
+@contextlib.contextmanager
+def raises_when_it_is_entered(grad: Any) -> Any:
+    raise ValueError(grad)
+    yield  # type: ignore[unreachable]
+
+
+class Caller:
+    def __call__(self, grad: Any) -> Any:
+        raise ValueError(grad)
+
+
+@pytest.mark.parametrize(
+    ("function", "is_sure"),
+    [
+        (raises_at_the_end, True),
+        (lambda _: 1 / 0, True),
+        (lambda grad: (grad, 1 % 0)[0], True),
+        (lambda grad: grad * (7 // 0), True),
+        (raises_after_a_branch, False),
+        (raises_into_a_block, False),
+        (raises_into_a_handler, False),
+        (raises_when_it_is_iterated, False),
+        (raises_when_it_is_awaited, False),
+        (raises_behind_its_return, False),
+        (raises_when_it_is_entered, False),
+        (Caller(), False),
+        (Caller, False),
+        (print, False),
+        (functools.partial(raises_at_the_end), False),
+        (lambda grad: grad / 0, False),
+        (lambda grad: grad or 1 / 0, False),
+        (lambda grad: lambda: grad / (1 / 0), False),
+        (lambda grad: [1 / 0 for _ in grad], False),
+        (lambda grad: grad * (0 / 1), False),
+    ],
+)
+def test_what_always_raises(function: Any, is_sure: bool) -> None:
+    assert always_raises(function) is is_sure
+
+
 def test_code_is_named_with_its_place() -> None:
     line = reads_first.__code__.co_firstlineno
     place = f"reads_first (test_user_code.py:{line})"
@@ -77,6 +156,159 @@ def test_code_is_named_with_its_place() -> None:
     names: dict[str, Any] = {}
     exec("def f(): pass", names)
     assert describe_code(names["f"]) == "f (line 1)"
+
+
+def refuses(*_: Any) -> Any:
+    raise ValueError("today")
+
+
+class Hooked:
+    """A hook that is a method."""
+
+    def refuses(self, *_: Any) -> Any:
+        raise ValueError("today")
+
+
+@pytest.mark.parametrize("hook", [refuses, Hooked().refuses])
+@pytest.mark.parametrize("registers", ["register_hook", "register_post_accumulate_grad_hook"])
+@pytest.mark.parametrize(
+    "what", ["before", "after", "frozen", "with others", "removed", "other leaf", "replaced"]
+)
+def test_a_hook_on_a_leaf_that_always_raises(
+    engine: ModuleType, hook: Any, registers: str, what: str
+) -> None:
+    x, w = engine.ones(3, requires_grad=True), engine.ones(3, requires_grad=True)
+    if what == "with others":
+        x.register_hook(lambda grad: grad * 2)
+    loss = None if what != "after" else (x * 2).sum()
+    handle = getattr(w if what == "other leaf" else x, registers)(hook)
+    loss = (x * 2).sum() if loss is None else loss
+    if what == "frozen":
+        x.requires_grad_(False)
+    elif what == "removed":
+        handle.remove()
+    elif what == "replaced":  # an alias has no hooks
+        loss = (x.detach().requires_grad_() * 2).sum()
+    said = explain(loss, x=x)
+    try:
+        loss.backward()
+    except ValueError:
+        assert said.verdict == "raises"
+        assert "a hook on the leaf, " in said.text
+        assert re.search(r"refuses \(test_user_code.py:\d+\), raises an error in any", said.text)
+    else:
+        assert what in ("removed", "other leaf", "replaced")
+        assert said.verdict != "raises"
+        assert what != "removed" or said.verdict.startswith("runs")
+
+
+@pytest.mark.parametrize("returns", ["None", "grad", "a branch"])
+def test_a_hook_that_raises_behind_a_function_may_not_be_called(
+    engine: ModuleType, returns: str
+) -> None:
+    class Function(engine.autograd.Function):  # type: ignore[name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:  # noqa: ARG004
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:  # noqa: ARG004
+            if returns == "a branch":
+                return None if grad is None else grad
+            return None if returns == "None" else grad
+
+    x = engine.ones(3, requires_grad=True)
+    x.register_post_accumulate_grad_hook(refuses)
+    loss = Function.apply(x).sum()
+    said = explain(loss, x=x).verdict
+    try:
+        loss.backward()
+    except ValueError:
+        assert said in ("raises", "unknown")
+    else:
+        assert said == "unknown"
+
+
+def test_a_function_that_always_raises(engine: ModuleType) -> None:
+    class Raises(engine.autograd.Function):  # type: ignore[name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            raise ValueError(grad * x)
+
+    x = engine.ones(3, requires_grad=True)
+    loss = Raises.apply(x).sum()
+    said = explain(loss)
+    assert said.verdict == "raises"
+    assert "backward (test_user_code.py:" in said.text
+    assert "raises an error in any case" in said.text
+    with pytest.raises(ValueError, match="tensor"):
+        loss.backward()
+
+
+@pytest.mark.torch
+def test_a_function_with_vjp_in_the_place_of_backward_is_not_known() -> None:
+    import torch
+
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:  # noqa: ARG004
+            return x * 2
+
+        @staticmethod
+        def vjp(ctx: Any, grad: Any) -> Any:  # noqa: ARG004
+            return grad * 2
+
+    loss = Product.apply(torch.ones(3, requires_grad=True)).sum()
+    assert explain(loss).verdict != "raises"
+    loss.backward()
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("is_watched", [False, True])
+def test_a_hook_that_unpacks_and_always_raises(is_watched: bool) -> None:
+    import torch
+
+    class Ignores(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:  # noqa: ARG004
+            return grad * 2
+
+    class Asks(Ignores):
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad * 2 if grad is not None else ctx.saved_tensors
+
+    hooks = torch.autograd.graph.saved_tensors_hooks
+    with copylab.watch(silent="record") if is_watched else contextlib.nullcontext():
+        x = torch.ones(3, requires_grad=True)
+        for compute, verdict in (
+            (torch.exp, "raises"),
+            (Ignores.apply, "runs"),
+            (Asks.apply, "unknown"),
+        ):
+            with hooks(lambda v: v, refuses):
+                loss = compute(x).sum()
+            said = explain(loss)
+            assert said.verdict == verdict
+            assert (", which unpacks it, raises an error in any case" in said.text) == (
+                verdict != "runs"
+            )
+            if verdict == "raises":
+                with pytest.raises(ValueError, match="today"):
+                    loss.backward()
+            else:
+                loss.backward()
 
 
 @pytest.mark.torch

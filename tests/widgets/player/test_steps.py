@@ -118,6 +118,20 @@ class TestWords:
         assert changes(made, 15) == ["y is now a new tensor with a storage of its own."]
         assert changes(made, 20) == ["z.requires_grad is now True."]
 
+    def test_a_tensor_of_an_array_has_no_storage_of_its_own(self, engine: ModuleType) -> None:
+        made = steps(
+            "import numpy\na = numpy.ones(4)\nx = torch.from_numpy(a)\ny = torch.tensor(a)\n"
+            "b = a[1:]\nz = torch.as_tensor(b)\nx = torch.from_numpy(a[2:])\n"
+            "c = torch.ones(2)\nu = torch.from_numpy(numpy.zeros(2))",
+            engine=engine,
+        )
+        assert changes(made, 3) == ["x is a new tensor over the memory of the NumPy array a."]
+        assert changes(made, 4) == ["y is a new tensor with a storage of its own."]
+        assert "over the storage of x" in changes(made, 6)[0]
+        assert "over the storage of z" in changes(made, 7)[0]
+        for number, name in ((8, "c"), (9, "u")):
+            assert changes(made, number) == [f"{name} is a new tensor with a storage of its own."]
+
     def test_a_view_of_other_cells_does_not_show_a_write(self, engine: ModuleType) -> None:
         made = steps(
             "x = torch.zeros(4)\ny, z = x[:1], x[1:]\nx.data[2] = 7\nx[0] = 1", engine=engine

@@ -2,13 +2,14 @@
 
 import builtins
 import gc
+import os
 import random
 import signal
 import subprocess
 import sys
 import threading
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -212,6 +213,26 @@ subprocess.run([sys.executable, "-c", ""])
         )
         assert "The code changed environment variables: STEPPED." in end
         assert "The code started other programs: " in end
+
+    def test_what_torch_sets_for_itself_is_not_the_programs_doing(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in ("SET_BY_TORCH", "SET_BY_TORCH_AGAIN", "SET_BY_PROGRAM"):
+            monkeypatch.setenv(name, "0")
+        set_variables = FunctionType(
+            compile(
+                "os.environ['SET_BY_TORCH'] = '1'\nos.environ.update(SET_BY_TORCH_AGAIN='1')",
+                "cache_dir_utils.py",
+                "exec",
+            ),
+            {"__name__": "torch._inductor.runtime.cache_dir_utils", "os": os},
+        )
+        shown = steps(
+            "set_variables()\nos.environ.update(SET_BY_PROGRAM='1')",
+            namespace={"set_variables": set_variables, "os": os},
+        )
+        assert "The code changed environment variables: SET_BY_PROGRAM." in str(shown)
+        assert os.environ["SET_BY_TORCH"] == "1"
 
     def test_everything_is_put_back(self, engine: ModuleType) -> None:
         start, save = threading.Thread.start, engine.save

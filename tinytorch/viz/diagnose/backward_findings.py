@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..read import NodeRecord, Snapshot, TensorRecord
+from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import (
     MOST_NAMES,
     format_shape,
@@ -14,7 +14,15 @@ from ..wording import (
     ngettext,
     short_node_name,
 )
-from .finding_words import BackwardFinding, SavedBy, all_saved, phrase_first_saved, phrase_others
+from .finding_words import (
+    BackwardFinding,
+    SavedBy,
+    add_writing_lines,
+    advise_copy,
+    all_saved,
+    phrase_first_saved,
+    phrase_others,
+)
 from .hazards import select_stale
 from .refusals import (
     describe_wrong_start,
@@ -62,6 +70,7 @@ def find_findings(
     # A write to what backward only checks (running statistics) changes no gradient.
     read_by_backward = [pair for pair in pairs if pair.saved.used]
     yield from describe_unseen_writes(snap, read_by_backward)
+    yield from _describe_changes(read_by_backward)
     # Doubts come last: `explain` leaves them out where something is certain.
     for refusal in refusals:
         if refusal.node.id in behind:
@@ -211,6 +220,17 @@ def _describe_no_derivative(node: NodeRecord) -> BackwardFinding:
     )
 
 
+def _describe_changes(pairs: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
+    """Yield a finding for each checkpoint that computes other values than those it has packed."""
+    groups: dict[str, list[SavedBy]] = {}
+    for pair in pairs:
+        if pair.saved.change:
+            groups.setdefault(pair.saved.change, []).append(pair)
+    for change, group in groups.items():
+        sentence = add_writing_lines(change, group[0].saved)
+        yield BackwardFinding("unseen write", sentence, advise_copy([]), group)
+
+
 # -- why it is not known -----------------------------------------------------------------
 
 
@@ -256,12 +276,7 @@ def _find_unknown_saves(
             )
             # Where it ran, another tensor was read, or the error was caught.
             yield BackwardFinding("not known", sentence, "", [pair], after_run="not compared")
-    # What refuses to be opened is a finding of `find_refusals`.
-    hidden = [
-        pair
-        for pair in pairs
-        if pair.saved.state in HIDDEN and pair.saved.used and not pair.saved.refusal
-    ]
+    hidden = [pair for pair in pairs if _is_hidden(pair.saved)]
     # Where each has a doubt of its own, that was given above.
     if hidden and not all(pair.saved.doubt for pair in hidden):
         sentence = ngettext(
@@ -273,6 +288,13 @@ def _find_unknown_saves(
             name=hidden[0].saved.name,
         )
         yield BackwardFinding("not known", sentence, "", hidden, after_run="not compared")
+
+
+def _is_hidden(saved: SavedRecord) -> bool:
+    """Return True if backward reads it, a look cannot, and nothing else is known of it."""
+    # What refuses to be opened is a finding of `find_refusals`.
+    is_explained = bool(saved.refusal or saved.change)
+    return saved.state in HIDDEN and saved.used and not is_explained
 
 
 def _find_doubts_on_shapes(
@@ -317,7 +339,9 @@ def _find_writes_to_saved_grads(
         if not late:
             continue  # all is read before
         is_counted = snap.tensor(late[0].saved.tensor or "").counter == grad.counter
-        is_sure = order is not None and is_counted and late[0].saved.opened
+        # No version is checked of what a hook has packed, or a Function keeps.
+        is_checked = late[0].saved.saved_version is not None
+        is_sure = order is not None and is_counted and is_checked and late[0].saved.opened
         words = {"node": short_node_name(late[0].node.name), "grad": snap.grad_label(leaf.id)}
         if is_sure:
             sentence = gettext(

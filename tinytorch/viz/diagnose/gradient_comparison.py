@@ -92,6 +92,9 @@ def compare_gradients(
         from_saved = _differentiate(root, leaves, on_saved_values=True)
     finally:
         retained_gradients.restore()
+    # `v.set_(other)` gives a leaf another node than that in the graph, and so no gradient here.
+    if None in now or None in from_saved:
+        return GradientComparison()
     pairs = []
     for leaf, values, saved_values in zip(leaves, now, from_saved, strict=True):
         if leaf.numel() > _MOST_ELEMENTS:
@@ -117,7 +120,7 @@ def _runs_code_of_the_program(root: Any, nodes: Sequence[NodeRecord]) -> bool:
 
 
 def _differentiate(root: Any, leaves: list[Any], *, on_saved_values: bool) -> list[Any]:
-    """Return the gradients of leaves as nested lists, None for one that gets none."""
+    """Return the gradients of leaves as nested lists, None for one that is given none."""
     engine: Any = sys.modules[engine_name(root)]
     thread = threading.get_ident()
     THREADS_IN_DRY_RUN.add(thread)
@@ -137,8 +140,6 @@ def _are_same_but_rounding(now: list[Any], from_saved: list[Any], leaves: list[A
 
     Softmax is the same for values that are all larger by 1, and computes it with other roundings.
     """
-    if [each is None for each in now] != [each is None for each in from_saved]:
-        return False
     numbers, others = list(_flatten(now)), list(_flatten(from_saved))
     largest = max((abs(each) for each in (*numbers, *others) if isfinite(abs(each))), default=0.0)
     epsilon = max(_EPSILONS.get(str(leaf.dtype).rpartition(".")[2], 0.0) for leaf in leaves)
@@ -150,11 +151,11 @@ def _are_same_but_rounding(now: list[Any], from_saved: list[Any], leaves: list[A
 
 
 def _flatten(values: Any) -> Iterator[Any]:
-    """Yield the numbers of nested lists; a leaf without a gradient has none."""
+    """Yield the numbers of nested lists."""
     if isinstance(values, list):
         for value in values:
             yield from _flatten(value)
-    elif values is not None:
+    else:
         yield values
 
 

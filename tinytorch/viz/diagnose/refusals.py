@@ -28,7 +28,9 @@ def find_refusals(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[Refusal]:
     refusals: list[Refusal] = []
     for node in nodes:
         refusals += [Refusal(node, sentence) for sentence in node.refusals]
-        refusals += [Refusal(node, saved.refusal) for saved in node.saved if saved.refusal]
+        refusals += [
+            Refusal(node, saved.refusal) for saved in node.saved if saved.refusal and saved.opened
+        ]
         refusals += _find_refusals_of_leaf(snap, node)
         refusals += _find_refusals_of_edges(snap, node)
         refusals += _find_refusals_of_product(snap, node)
@@ -40,7 +42,7 @@ def find_nodes_behind_functions(snap: Snapshot, nodes: Sequence[NodeRecord]) -> 
     stack = [
         node
         for node in nodes
-        if node.function and not (node.function.is_trusted or node.function.error)
+        if node.function and not (node.function.is_trusted or node.function.refusal)
     ]
     found: set[str] = set()
     while stack:

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 
 from ...graph import AutogradMeta, NodeHooks, name_of_node
 from ...nn import Module
-from ..wording import escape_unseen, gettext, join_few_names, ngettext, short_node_name
+from ..wording import gettext, join_few_names, ngettext, short_node_name
 from .gradient_specs import gradient_specs_of
 from .naming import things_in
 from .probe import disable_overrides, getattr_or_none, is_tensor, leaf_of_accumulator
 from .rehearsal import Rehearsal, StandIn, rehearse_call, stand_in_for, stand_in_for_gradient
-from .user_code import describe_code, read_function
+from .user_code import always_raises, describe_code, read_function
 
 _REFUSES = re.compile(
     r"^_?(Linalg(?!VectorNorm|Cross)|Svd|Eig|Lu|Qr|Cholesky|Triangular|Ormqr|Householder|CudnnRnn"
@@ -60,7 +60,7 @@ def doubts_of_node(node: Any) -> Iterator[str]:
     name, node_class = short_node_name(name_of_node(node)), type(node)
     function = read_function(node)
     if function is not None:
-        if not function.is_trusted and not function.error:
+        if not function.is_trusted and not function.refusal:
             yield gettext(
                 "{node} is a Function in Python: {code} may raise and compute what it likes",
                 node=name,
@@ -104,7 +104,7 @@ def hides_saved(node: Any) -> bool:
     if type(node).__name__ == "CppFunction" or short_node_name(name_of_node(node)) == "CopySlices":
         return True
     function = read_function(node)
-    if function is None or function.is_trusted or function.error:
+    if function is None or function.is_trusted or function.refusal:
         return False
     # `ctx.y = y`: a backward that was run to see what it does has read what is there now.
     return any(is_tensor(thing) for _, thing in things_in("", getattr(node, "__dict__", {})))
@@ -114,13 +114,14 @@ def refusals_of_node(node: Any) -> Iterator[str]:
     """Yield why a node is sure to raise as soon as a gradient arrives, whatever it saved."""
     name = short_node_name(name_of_node(node))
     function = read_function(node)
-    if function is not None and function.error:
-        yield gettext(
-            "{node} is a Function in Python: {code} raises {error}",
-            node=name,
-            code=function.place,
-            error=escape_unseen(function.error),
-        )
+    if function is not None and function.refusal:
+        yield function.refusal
+    for hook in _find_hooks_of_leaf(node):
+        if always_raises(hook.function):
+            yield gettext(
+                "a hook on the leaf, {code}, raises an error in any case",
+                code=describe_code(hook.function),
+            )
     attribute = _NOT_NEGATIVE.get(name)
     value = None if attribute is None else getattr_or_none(node, attribute)
     if value is not None and value < 0:
@@ -221,23 +222,25 @@ def _list_undecided(
             continue
         if hook.is_of_tensor and has_real_gradients:
             outcome = rehearse_call(function, [gradient], may_act=True)
-        if outcome is None or not _fits(outcome.value, gradient):
+        if outcome is None or not _fits_gradient(outcome.value, gradient):
             undecided.append(function)
     return undecided
 
 
 def _is_decided_on_leaf(node: Any, hook: _HookOfLeaf) -> bool:
     """Return True if it is known whether a hook on the leaf of a node raises."""
+    if always_raises(hook.function):
+        return True
     outcome = _rehearse_hook_of_leaf(node, hook)
     if outcome is None:
         return False
     specs = gradient_specs_of(node)
     device = str(leaf_of_accumulator(node).device)
     gradient = stand_in_for_gradient(specs[0], device) if specs else None
-    return outcome.value is None if hook.is_after else _fits(outcome.value, gradient)
+    return outcome.value is None if hook.is_after else _fits_gradient(outcome.value, gradient)
 
 
-def _fits(value: Any, gradient: StandIn | None) -> bool:
+def _fits_gradient(value: Any, gradient: StandIn | None) -> bool:
     """Return True if PyTorch takes what a hook returns for the gradient that it was given."""
     if value is None or gradient is None:
         return value is None

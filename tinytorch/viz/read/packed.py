@@ -11,17 +11,19 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..wording import gettext
+from .gradient_specs import gradient_specs_of
 from .probe import (
     StaleVersions,
     find_foreign_hook,
     find_tensor_in,
     find_watched_save,
     getattr_or_none,
+    grad_fn_or_none,
     is_tensor,
     parse_stale_versions,
 )
 from .rehearsal import StandIn, rehearse_call, stand_in_for
-from .user_code import describe_code
+from .user_code import always_raises, describe_code
 
 
 class PackedState(NamedTuple):
@@ -35,11 +37,16 @@ class PackedState(NamedTuple):
     """Why it is not known what the hook does."""
     is_computed_again: bool = False
     """True if it computes again what was saved, from what is as it was."""
+    change: str = ""
+    """Why it gives back other values than it was given."""
+    written_at: str = ""
+    """The line that is to blame for that change; empty if it is not known."""
 
 
 def open_packed(raw: Any) -> PackedState:
     """Return what the hook of a saved tensor would return, or why it would raise."""
     hook, data = find_foreign_hook(raw), getattr_or_none(raw, "data")
+    packed_save = data
     if getattr_or_none(hook, "is_around_of_watch"):
         # A watch compares what the hook gives back, and has put what that packed into a record.
         hook, data = hook.__wrapped__, getattr(data, "packed", data)
@@ -51,9 +58,15 @@ def open_packed(raw: Any) -> PackedState:
         if name == "torch.autograd.graph._swap_with_cloned.__init__.<locals>.unpack_hook":
             return _open_mutated(data, _find_in_closure(hook, "ctx"))
         if name.startswith("torch.utils.checkpoint._checkpoint_hook.__init__.<locals>.unpack_hook"):
-            return _open_checkpoint(_find_in_closure(hook, "frame"))
+            return _open_checkpoint(_find_in_closure(hook, "frame"), packed_save)
     except Exception:  # noqa: BLE001 - another release has other attributes
         pass
+    if always_raises(hook):
+        refusal = gettext(
+            "a hook packed what was saved, and {code}, which unpacks it, raises an error in any case",
+            code=describe_code(hook),
+        )
+        return PackedState(refusal=refusal)
     stand_in = stand_in_for(data)
     outcome = rehearse_call(hook, [stand_in])
     if outcome is not None and outcome.value is stand_in and is_tensor(data):
@@ -86,8 +99,11 @@ def _open_mutated(handle: Any, context: Any) -> PackedState:
     )
 
 
-def _open_checkpoint(frame: Any) -> PackedState:
-    """Return what is known of a checkpoint that computes again what it did not save."""
+def _open_checkpoint(frame: Any, packed_save: Any) -> PackedState:
+    """Return what is known of a checkpoint that computes again what it did not save.
+
+    packed_save: what a watch has noted of that.
+    """
     repeated = frame.recompute_fn
     function = describe_code(_find_in_closure(repeated, "fn"))
     for versions in _find_written_inputs(frame):
@@ -99,8 +115,17 @@ def _open_checkpoint(frame: Any) -> PackedState:
             now=versions.now,
         )
         return PackedState(refusal=refusal)
-    if _computes_again(frame):
+    changed = _find_changed_inputs(frame)
+    # Arithmetic makes no number of an input that is none: it is one of the function's own.
+    if changed == [] or (changed and packed_save.is_number):
         return PackedState(is_computed_again=True)
+    if changed:
+        change = gettext(
+            "backward runs the checkpointed {function} again, of which an input does not hold the "
+            "bytes that it had then",
+            function=function,
+        )
+        return PackedState(change=change, written_at=changed[0].written_at)
     doubt = gettext(
         "backward runs the checkpointed {function} again, which may raise or read what has "
         "changed since",
@@ -109,28 +134,47 @@ def _open_checkpoint(frame: Any) -> PackedState:
     return PackedState(doubt=doubt)
 
 
-def _computes_again(frame: Any) -> bool:
-    """Return True if the checkpointed function computes with its arguments alone, and these are as they were.
+def _find_changed_inputs(frame: Any) -> list[Any] | None:
+    """Return what a watch knows of each input that changed, of a function that computes with these alone.
 
-    Only a watch knows that of tensors.
+    None if it may compute with other things, or raise, or if no watch has compared its inputs.
     """
+    changed = []
     repeated = frame.recompute_fn
     arguments = []
     for saved in frame.saved_args:
         tensor, watched_save = find_tensor_in(saved), find_watched_save(saved)
         if tensor is None:
             arguments.append(stand_in_for(saved))
-        elif watched_save is None or watched_save.has_changed is not False:
-            return False
+        elif watched_save is None or watched_save.has_changed is None:
+            return None
         else:
             arguments.append(stand_in_for(tensor))
+            if watched_save.has_changed:
+                changed.append(watched_save)
     if _find_in_closure(repeated, "kwargs"):
-        return False
+        return None
+    # With an input of another shape the checkpoint raises; with several, what was saved may be
+    # computed from the others alone.
+    if changed and (len(arguments) > 1 or not _has_shape_of_its_node(changed[0].tensor)):
+        return None
+    if changed and not changed[0].tensor.dim():
+        return None
     outcome = rehearse_call(_find_in_closure(repeated, "fn"), arguments, has_variables=False)
     if outcome is None:
-        return False
+        return None
     values = outcome.value if isinstance(outcome.value, tuple) else (outcome.value,)
-    return all(isinstance(value, StandIn) and not value.origins for value in values)
+    is_plain = all(isinstance(value, StandIn) and not value.origins for value in values)
+    return changed if is_plain else None
+
+
+def _has_shape_of_its_node(tensor: Any) -> bool:
+    """Return True if a tensor is known to have the shape and dtype that it had when it was computed."""
+    node = grad_fn_or_none(tensor)
+    specs = () if node is None else gradient_specs_of(node)
+    spec = specs[tensor.output_nr] if tensor.output_nr < len(specs) else None
+    dtype = str(tensor.dtype).rpartition(".")[2]
+    return spec is not None and spec == (tuple(tensor.shape), dtype)
 
 
 def _find_written_inputs(frame: Any) -> Iterator[StaleVersions]:

@@ -281,6 +281,8 @@ class _Reader:
                 looked_at += 1
             while len(self.saved) < len(self.nodes):
                 self._look_at_node(len(self.saved))
+            if looked_at == len(self.tensors):
+                self.saved_reader.find_memory_of_numbers(self.saved)
 
     def _look_at_tensor(self, found: FoundTensor) -> None:
         """Read what a tensor leads to: its grad_fn and its gradient."""

@@ -359,6 +359,8 @@ class SavedRecord:
     """Of a packed one: why the hook that unpacks it raises."""
     doubt: str = ""
     """Of a packed one: why it is not known what the hook does."""
+    change: str = ""
+    """Of a packed one: why the hook gives back other values than it was given."""
 
     @property
     def raises(self) -> bool | None:
@@ -404,8 +406,8 @@ class FunctionRecord:
     """True if it raises nothing of its own: its arithmetic fits all shapes, or it is PyTorch's."""
     kept: tuple[str, ...] = ()
     """The attributes of `ctx` whose values are in the gradients that it returns."""
-    error: str = ""
-    """What it is sure to raise; empty if nothing."""
+    refusal: str = ""
+    """Why it is sure to raise, as a sentence; empty if it is not."""
 
 
 @dataclass(frozen=True, slots=True)

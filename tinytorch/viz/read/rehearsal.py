@@ -224,7 +224,7 @@ def _make_tensor_stand_in(value: Any) -> StandIn | None:
 # -- stand-ins -------------------------------------------------------------------------------
 
 
-def _refuse(*_: Any, **__: Any) -> Any:
+def _end_at_operator(*_: Any, **__: Any) -> Any:
     raise _UnforeseenError
 
 
@@ -260,21 +260,21 @@ _OPERATORS = (
     *("__enter__", "__exit__", "__next__", "__reversed__", "__repr__"),
 )
 for _operator in _OPERATORS:
-    setattr(_Unknown, _operator, _refuse)
+    setattr(_Unknown, _operator, _end_at_operator)
 
 
 class _Text(str):
     """A text in the code, to print or as a key. Nothing is computed with it."""
 
     __slots__ = ()
-    __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = _refuse
+    __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = _end_at_operator
 
 
 class _Series(tuple[Any, ...]):
     """A tuple, of which nothing else is computed."""
 
     __slots__ = ()
-    __add__ = __radd__ = __mul__ = __rmul__ = _refuse
+    __add__ = __radd__ = __mul__ = __rmul__ = _end_at_operator
 
 
 class _ListStandIn(_Unknown):
@@ -316,17 +316,17 @@ class StandIn(_Unknown):
         if self.dtype == _MASK:
             raise _UnforeseenError
         if name in _POINTWISE:
-            return lambda *args: self._change(*args)
+            return lambda *args: self._apply_to_elements(*args)
         if name in _COMBINING:
-            return lambda *args: self._combine(*args)
+            return lambda *args: self._combine_tensors(*args)
         if name == "clamp":
-            return lambda *args, **options: self._clamp(args, options)
+            return lambda *args, **options: self._clamp_elements(args, options)
         # Of other than two dimensions PyTorch's `T` warns, or raises.
         if name == "T" and len(self.sizes or ()) == 2:
-            return self._make(self.sizes[::-1])
+            return self._make_result(self.sizes[::-1])
         raise _UnforeseenError
 
-    def _make(
+    def _make_result(
         self, sizes: tuple[int, ...] | None, dtype: str | None = None, other: StandIn | None = None
     ) -> StandIn:
         dtype = self.dtype if dtype is None else dtype
@@ -334,44 +334,44 @@ class StandIn(_Unknown):
         result.origins = self.origins | (frozenset() if other is None else other.origins)
         return result
 
-    def _change(self, *args: Any) -> StandIn:
+    def _apply_to_elements(self, *args: Any) -> StandIn:
         """Return what a function of each element gives."""
         if args or self.dtype == _MASK:
             raise _UnforeseenError
-        return self._make(self.sizes)
+        return self._make_result(self.sizes)
 
-    def _clamp(self, args: tuple[Any, ...], options: dict[str, Any]) -> StandIn:
+    def _clamp_elements(self, args: tuple[Any, ...], options: dict[str, Any]) -> StandIn:
         limits = (*args, *options.values())
         free_names = {"min", "max"} - set(("min", "max")[: len(args)])
         if not options.keys() <= free_names or not 1 <= len(limits) <= 2:
             raise _UnforeseenError
         if any(type(limit) not in (int, float) for limit in limits):
             raise _UnforeseenError
-        return self._change()
+        return self._apply_to_elements()
 
-    def _combine(self, *others: Any) -> StandIn:
+    def _combine_tensors(self, *others: Any) -> StandIn:
         """Return what arithmetic with a number or another tensor gives."""
         if len(others) != 1:
             raise _UnforeseenError
         other = others[0]
         if type(other) is float or (type(other) is int and abs(other) < _LARGEST_INT):
-            return self._change()
+            return self._apply_to_elements()
         # Two dtypes would be promoted to one; that is left to PyTorch.
         if not isinstance(other, StandIn) or self.dtype != other.dtype or self.dtype == _MASK:
             raise _UnforeseenError
-        return self._make(_broadcast(self, other), other=other)
+        return self._make_result(_broadcast_sizes(self, other), other=other)
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __truediv__ = __rtruediv__ = _combine
-    __pow__ = __rpow__ = _combine
-    __neg__ = __abs__ = _change
+    __add__ = __radd__ = __sub__ = __rsub__ = __truediv__ = __rtruediv__ = _combine_tensors
+    __pow__ = __rpow__ = _combine_tensors
+    __neg__ = __abs__ = _apply_to_elements
 
     def __mul__(self, other: Any) -> StandIn:
         # A mask may be multiplied with, and not subtracted.
         if isinstance(other, StandIn) and (self.dtype == _MASK) != (other.dtype == _MASK):
             tensor = other if self.dtype == _MASK else self
             mask = self if tensor is other else other
-            return tensor._make(_broadcast(self, other), other=mask)
-        return self._combine(other)
+            return tensor._make_result(_broadcast_sizes(self, other), other=mask)
+        return self._combine_tensors(other)
 
     __rmul__ = __mul__
 
@@ -385,13 +385,13 @@ class StandIn(_Unknown):
         is_fitting = inner == other_inner and self.dtype == other.dtype != _MASK
         if not is_fitting or self.device != other.device:
             raise _UnforeseenError
-        return self._make((rows, columns), other=other)
+        return self._make_result((rows, columns), other=other)
 
-    def _compare(self, other: Any) -> StandIn:
-        combined = self._combine(other)
-        return combined._make(combined.sizes, _MASK)
+    def _compare_elements(self, other: Any) -> StandIn:
+        combined = self._combine_tensors(other)
+        return combined._make_result(combined.sizes, _MASK)
 
-    __lt__ = __le__ = __gt__ = __ge__ = _compare
+    __lt__ = __le__ = __gt__ = __ge__ = _compare_elements
 
     def __len__(self) -> int:
         if not self.sizes:
@@ -419,7 +419,7 @@ _LARGEST_INT = 2**62
 """Larger ones PyTorch refuses."""
 
 
-def _broadcast(left: StandIn, right: StandIn) -> tuple[int, ...] | None:
+def _broadcast_sizes(left: StandIn, right: StandIn) -> tuple[int, ...] | None:
     """Return the shape of what two tensors give together."""
     if left.device != right.device:
         raise _UnforeseenError

@@ -8,7 +8,7 @@ versions in the engine's place, and does not count a look as a read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import zip_longest
@@ -18,6 +18,7 @@ from ...graph import name_of_node
 from ..wording import gettext
 from .blocks import view_key_of
 from .checksums import Checksums
+from .counter_sharing import find_counter_sharers
 from .formulas import FormulaUse, find_formula_use
 from .found_tensors import FoundTensors
 from .packed import open_packed
@@ -56,6 +57,8 @@ class FoundSaved(NamedTuple):
 
     record: SavedRecord
     position: int | None = None
+    number: Any = None
+    """The 0-d tensor of which the record has the value, where it may be a view of another one."""
 
 
 class SavedAttribute(NamedTuple):
@@ -113,7 +116,9 @@ class SavedReader:
                         # It may have saved nothing at all, and nobody will ask for it.
                         continue
                     record = replace(record, used=opened is not False, opened=opened)
-                yield FoundSaved(record, found.position)
+                    if opened is None and record.refusal:
+                        record = replace(record, refusal="", doubt=record.refusal)
+                yield found._replace(record=record)
         for name in () if function is None else function.kept:
             yield self._read_kept(node, name)
 
@@ -173,7 +178,13 @@ class SavedReader:
             # What is computed again is in no memory that could have been written.
             used = not unpacked.is_computed_again
             record = SavedRecord(
-                name, "packed", used=used, refusal=unpacked.refusal, doubt=unpacked.doubt
+                name,
+                "packed",
+                used=used,
+                refusal=unpacked.refusal,
+                doubt=unpacked.doubt,
+                change=unpacked.change,
+                written_at=unpacked.written_at,
             )
             return FoundSaved(record)
         # No version is checked of what a hook has packed.
@@ -193,15 +204,39 @@ class SavedReader:
             if value is not None:
                 # Nothing else refers to a Python number, so nobody can have written to it.
                 checksums: dict[str, Any] = {"checksum_now": ("", 0), "checksum_then": ("", 0)}
-                if not is_python_number(tensor, raw):
-                    checksums = self._read_checksums(tensor, raw)
-                return FoundSaved(SavedRecord(name, "live", value=value, **checksums))
+                if is_python_number(tensor, raw):
+                    return FoundSaved(SavedRecord(name, "live", value=value, **checksums))
+                version, checksums = version_of(tensor), self._read_checksums(tensor, raw)
+                record = SavedRecord(name, "live", None, version, version, value, **checksums)
+                return FoundSaved(record, number=tensor)
         if position is None:
             position = self._add_saved(tensor)
         version = version_of(tensor)
         checksums = self._read_checksums(tensor, raw)
         record = SavedRecord(name, "live", saved_version=version, version=version, **checksums)
         return FoundSaved(record, position)
+
+    def find_memory_of_numbers(self, saved_by_nodes: Iterable[list[FoundSaved]]) -> None:
+        """Make a tensor again of each number that is in the memory of a tensor which was found.
+
+        The `x.grad[0]` of `y * x.grad[0]`: backward itself may write to it. Asked once all is found.
+        """
+        numbers = [
+            (group, index, found.number)
+            for group in saved_by_nodes
+            for index, found in enumerate(group)
+            if found.number is not None
+        ]
+        if not numbers:
+            return
+        addresses = {view_key_of(found.tensor)[0] for found in self.tensors.entries}
+        for group, index, number in numbers:
+            if view_key_of(number)[0] not in addresses:
+                continue
+            position = self._find_known(number)
+            if position is None:
+                position = self._add_saved(number)
+            group[index] = FoundSaved(replace(group[index].record, value=None), position)
 
     def _add_saved(self, tensor: Any) -> int:
         position = self.tensors.add(tensor, "saved")
@@ -227,8 +262,9 @@ class SavedReader:
         if node is not None:
             return self.tensors.position_of_result(view_key_of(tensor), node)
         for candidate in self.tensors.positions_of_same_view(tensor):
-            if self.tensors[candidate].grad_fn is None:
-                return candidate
+            known = self.tensors[candidate]
+            if known.grad_fn is None:
+                return candidate if _share_counter(tensor, known.tensor) else None
         return None
 
     def _read_checksums(self, tensor: Any, raw: Any) -> dict[str, Any]:
@@ -305,6 +341,14 @@ class SavedReader:
         inputs = [self.tensors.position_of_result(view_key, follower) for follower in followers]
         found = [position for position in inputs if position is not None]
         return min(found or self.tensors.positions_of_same_view(alias)[:1], default=None)
+
+
+def _share_counter(saved: Any, known: Any) -> bool:
+    """Return True if a write through one tensor is counted for the other: `x.grad.data` is no `x.grad`."""
+    versions = version_of(saved), version_of(known)
+    if None in versions:  # an inference tensor has no counter
+        return True
+    return versions[0] == versions[1] and find_counter_sharers([saved, known])[1] == 0
 
 
 def _is_ignored(name: str, *, has_raw: bool) -> bool:

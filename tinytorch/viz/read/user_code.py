@@ -11,10 +11,11 @@ import dis
 import itertools
 from collections.abc import Sequence
 from pathlib import PurePath
-from types import CodeType
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from ..wording import escape_unseen, gettext
+from ...graph import name_of_node
+from ..wording import escape_unseen, gettext, short_node_name
 from .gradient_specs import gradient_specs_of
 from .probe import find_tensor_in, getattr_or_none
 from .records import FunctionRecord, GradientSpec
@@ -75,6 +76,13 @@ def read_function(node: Any) -> FunctionRecord | None:
     code = getattr_or_none(backward, "__code__")
     if not isinstance(code, CodeType):
         return FunctionRecord(place, None, is_trusted=False)
+    if not _is_of_engine(backward) and always_raises(backward):
+        refusal = gettext(
+            "{node} is a Function in Python: {code} raises an error in any case",
+            node=short_node_name(name_of_node(node)),
+            code=place,
+        )
+        return FunctionRecord(place, _reads_saved(code), is_trusted=False, refusal=refusal)
     if is_torch and function_class.__name__ in _TRUSTED:
         return FunctionRecord(place, _reads_saved(code), is_trusted=True)
     return _rehearse_backward(node, backward, place) or FunctionRecord(
@@ -86,13 +94,17 @@ def _find_backward(function_class: Any) -> Any:
     """Return the function that the user wrote, without decorators of the engine."""
     backward = getattr_or_none(function_class, "backward")
     while True:
-        wrapper_globals = getattr_or_none(backward, "__globals__") or {}
-        module = str(wrapper_globals.get("__name__"))
         inner = getattr_or_none(backward, "__wrapped__")
         # A decorator of the user's may read what the function itself does not.
-        if inner is None or module.partition(".")[0] not in ("torch", "tinytorch"):
+        if inner is None or not _is_of_engine(backward):
             return backward
         backward = inner
+
+
+def _is_of_engine(function: Any) -> bool:
+    """Return True for a function of an engine: the `backward` of a class that has `vjp` is one that raises."""
+    module = str((getattr_or_none(function, "__globals__") or {}).get("__name__"))
+    return module.partition(".")[0] in ("torch", "tinytorch")
 
 
 def _reads_saved(code: CodeType) -> bool | None:
@@ -141,6 +153,41 @@ def _attribute_read_of(variable: str, pair: tuple[dis.Instruction, dis.Instructi
     if is_read and second.opname in ("LOAD_ATTR", "LOAD_METHOD"):
         return str(second.argval)
     return ""
+
+
+def always_raises(function: Any) -> bool:
+    """Return True for a function that never returns: before any branch it comes to a `raise`, or to 1 / 0.
+
+    Whatever stands before that may raise another error, and does not return either.
+    """
+    if type(function) is MethodType:
+        function = function.__func__
+    code = getattr_or_none(function, "__code__")
+    if type(function) is not FunctionType or not isinstance(code, CodeType):
+        return False
+    if getattr(code, "co_exceptiontable", b""):  # a `with` or `except` may catch it
+        return False
+    instructions = [each for each in dis.get_instructions(code) if each.opname != "EXTENDED_ARG"]
+    stop = _find_first_branch(instructions)
+    if stop < len(instructions) and instructions[stop].opname == "RAISE_VARARGS":
+        return True
+    straight = instructions[:stop]
+    return any(
+        _divides_by_zero(*three)
+        for three in zip(straight, straight[1:], straight[2:], strict=False)
+    )
+
+
+def _divides_by_zero(
+    dividend: dis.Instruction, divisor: dis.Instruction, operation: dis.Instruction
+) -> bool:
+    """Return True for an instruction that divides a number in the code by the number 0."""
+    are_constants = all(
+        each.opname in ("LOAD_CONST", "LOAD_SMALL_INT") and type(each.argval) in (int, float)
+        for each in (dividend, divisor)
+    )
+    is_division = operation.opname == "BINARY_OP" and operation.argrepr in ("/", "//", "%")
+    return are_constants and is_division and divisor.argval == 0
 
 
 def _find_first_branch(instructions: Sequence[dis.Instruction]) -> int:
@@ -199,14 +246,18 @@ def _rehearse_backward(node: Any, backward: Any, place: str) -> FunctionRecord |
         return None
     reads_saved = _CtxStandIn.has_read_saved(ctx)
     values = list(outcome.value) if isinstance(outcome.value, tuple) else [outcome.value]
-    error = ""
     if not _has_right_number(values, needs):
         error = (
             f"RuntimeError: function {type(node).__name__} returned an incorrect number of gradients "
             f"(expected {len(needs)}, got {len(values)})"
         )
-    if error:
-        return FunctionRecord(place, reads_saved, is_trusted=False, error=error)
+        refusal = gettext(
+            "{node} is a Function in Python: {code} raises {error}",
+            node=short_node_name(name_of_node(node)),
+            code=place,
+            error=escape_unseen(error),
+        )
+        return FunctionRecord(place, reads_saved, is_trusted=False, refusal=refusal)
     if not _fit_inputs(node, values, needs, specs):
         return None
     origins = {name for value in values if value is not None for name in value.origins}

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from ..diagnose import Changes
 from ..read import PARAM_GROUPS, Snapshot, StorageRecord, TensorRecord
 from ..wording import (
+    escape_name,
     escape_unseen,
     format_shape,
     gettext,
@@ -306,6 +307,14 @@ def _describe_storage(
         if since is not None and any(storage.key == key for storage in since.storages):
             return gettext(
                 "over a storage that already existed ({storage})", storage=tensor.storage
+            )
+        arrays = now.storage(tensor.storage).arrays
+        if arrays:  # as of torch.from_numpy
+            return ngettext(
+                "over the memory of the NumPy array {names}",
+                "over the memory of the NumPy arrays {names}",
+                len(arrays),
+                names=join_few_names(map(escape_name, arrays)),
             )
         return gettext("with a storage of its own")
     names = join_few_names(map(now.first_name, sharers))

@@ -39,6 +39,8 @@ _TEMPORARY = gettext_noop("a temporary file")
 _BUILTINS = vars(builtins)
 _DECIMAL_FIELDS = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
 _AUTOCAST_DEVICES = ("cpu", "cuda")
+_SETTERS = (__name__, "os", "collections.abc", "_collections_abc", "unittest.mock", "contextlib")
+"""The modules of frames between a line that sets a variable of the environment, and its note."""
 _RANDOM_NAME = re.compile(r"tmp[a-z0-9_]{8}(?![a-z0-9_])")
 
 
@@ -493,6 +495,20 @@ def _make_path_note(kind: str) -> Note:
     return note_path
 
 
+def _note_environment(name: Any, *_: object) -> Deed | None:
+    # `torch.compile` sets TORCHINDUCTOR_CACHE_DIR for itself, which no line of the program says.
+    return None if _is_called_by_torch() else Deed("environment", os.fsdecode(name))
+
+
+def _is_called_by_torch() -> bool:
+    """Return True if PyTorch's own code is what sets a variable of the environment."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals.get("__name__") in _SETTERS:
+        frame = frame.f_back
+    package = str(frame.f_globals.get("__name__")).partition(".")[0]
+    return package in ("torch", "triton")
+
+
 def _note_program(program: Any, *_: object, **__: object) -> Deed:
     first = program if isinstance(program, _PATHS) else program[0]
     return Deed("programs", truncate_text(stabilize_text(os.fsdecode(first)), 60))
@@ -526,8 +542,8 @@ def _list_observed_functions() -> tuple[tuple[Any, str, Note], ...]:
         (os, "open", _note_os_open),
         (os, "mkdir", _make_path_note("made")),
         # What `os.environ[...] = ...` and `del` call.
-        (os, "putenv", lambda name, *_: Deed("environment", os.fsdecode(name))),
-        (os, "unsetenv", lambda name: Deed("environment", os.fsdecode(name))),
+        (os, "putenv", _note_environment),
+        (os, "unsetenv", _note_environment),
         (os, "system", _note_program),
         (process.Popen, "__init__", lambda _, args, *__, **___: _note_program(args)),
         (connection.socket, "connect", lambda *_: Deed("network", "connection")),

@@ -43,6 +43,7 @@ class PackedSave:
         "block",
         "checksum",
         "holds_memory",
+        "is_number",
         "kind",
         "packed",
         "samples",
@@ -59,6 +60,8 @@ class PackedSave:
         """The checksum of the tensor's bytes when it was packed."""
         self.samples = read_samples(tensor, span)
         """Some of its values; None if it has no floating point numbers."""
+        self.is_number = not tensor.dim()
+        """True if it had no dimensions; `viz/read/packed.py` reads it."""
         self.kind = kind
         """The class of hooks: "checkpoint", "save_on_cpu"."""
         self.saving_place: Place | None = None
