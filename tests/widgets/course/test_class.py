@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
+import random
+import subprocess
 import sys
+import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from copylab.course import command
+from copylab.course import command, judging
 from copylab.course.exam import read_key, read_learners, write_exam
-from copylab.course.judging import Judgement, judge_answer
+from copylab.course.judging import Judgement, judge_answer, judge_answers
 from copylab.course.lesson import lessons_folder, read_notebook
 from copylab.course.plain_answers import list_exercises, make_plain
+from copylab.course.reading import list_course, read_submission
 from copylab.course.submissions import grade_class
-from copylab.course.tables import decode_table, format_table
+from copylab.course.tables import decode_table, encode_table, format_table
 from copylab.quiz import MISCONCEPTIONS, choose_beliefs, draw_exam
 from copylab.safe_files import SafeFolder
 
@@ -90,20 +96,22 @@ def test_a_class_writes_an_exam_and_is_graded(tmp_path: Path) -> None:
     assert (grades["김민수"]["exam_right"], grades["김민수"]["exam_of"]) == ("2", "4")
     assert grades["王 芳"]["remarks"] == "nothing was handed in"
     assert (grades["王 芳"]["exam_right"], grades["王 芳"]["exam_of"]) == ("0", "4")
-    assert grades["Zoe"]["remarks"] == "no exam was written for this name"
+    assert grades["Zoe"]["remarks"] == "nothing was handed in; no exam was written for this name"
     ada = grades["Ada"]
     assert (ada["exercises_of"], ada["predictions_committed"]) == ("0", "1")
-    assert ada["remarks"] == "02_clone.ipynb cannot be read; exam.ipynb cannot be read"
+    assert (
+        ada["remarks"] == "02_clone.ipynb cannot be read; exam.ipynb: cells that cannot be read: 1"
+    )
     rows = read_table(tmp_path / "answers.csv")
     states = [row["state"] for row in rows if row["learner"] == "김민수"]
     assert states[:2] == ["right", "right"]
     assert states[3] == "empty"
     assert states[2] in ("wrong", "unclear")
-    assert "'=HYPERLINK(1)" in {row["answer"] for row in rows}
+    assert "'=HYPERLINK(1)" in (tmp_path / "answers.csv").read_text("utf-8")
     noted = [row for row in rows if row["from"] == "copylab-progress.json"]
     assert [(row["learner"], row["key"], row["kind"], row["hints"]) for row in noted] == [
         ("Ada", "clone/both", "exercise", "2"),
-        ("Ada", "'=1+1", "prediction", ""),
+        ("Ada", "=1+1", "prediction", ""),
     ]
 
 
@@ -118,6 +126,7 @@ def test_an_exam_is_not_written_over_and_its_key_is_of_this_edition(tmp_path: Pa
         write_exam(tmp_path)
     with pytest.raises(ValueError, match="Nothing was handed in"):
         grade_class(tmp_path)
+    (tmp_path / "submitted" / "Ada").mkdir(parents=True)
     file = tmp_path / "exam_key.csv"
     file.write_text(file.read_text("utf-8").replace("torch.", "t0rch."), "utf-8")
     with pytest.raises(ValueError, match="not written by this edition"):
@@ -130,10 +139,31 @@ def test_names_of_learners(tmp_path: Path) -> None:
     file = tmp_path / "names.csv"
     file.write_text("Ada,1\n\n王 芳;x\n", "utf-8-sig")
     assert read_learners(file) == ["Ada", "王 芳"]
-    for text, why in (("a\na", "twice"), ("../a", "no name of a folder"), ("", "has 0 names")):
-        file.write_text(text)
+    lines = tmp_path / "names.txt"
+    lines.write_text("Lovelace, Ada\n  Bob \n", "utf-16")
+    assert read_learners(lines) == ["Lovelace, Ada", "Bob"]
+    file.write_text('"Lovelace, Ada",1\nBob,2\n')
+    assert read_learners(file) == ["Lovelace, Ada", "Bob"]
+    for text, why in (
+        ("a\na", "twice"),
+        ("Ada\nada", "twice"),
+        ("\uae40\n\u1100\u1175\u11b7", "twice"),
+        ("../a", "no name of a folder"),
+        ("con.txt", "no name of a folder"),
+        ("a.", "no name of a folder"),
+        ("\u738b" * 70, "no name of a folder"),
+        ("", "has 0 names"),
+    ):
+        lines.write_text(text, "utf-8")
         with pytest.raises(ValueError, match=why):
-            read_learners(file)
+            read_learners(lines)
+    lines.write_bytes("\uae40".encode("cp949"))
+    with pytest.raises(ValueError, match="store it as UTF-8"):
+        read_learners(lines)
+    with pytest.raises(ValueError, match=r"none\.txt cannot be read: No such file"):
+        read_learners(tmp_path / "none.txt")
+    with pytest.raises(ValueError, match="at least one question"):
+        write_exam(tmp_path / "none", count=0)
 
 
 def test_the_commands_of_a_class(
@@ -155,10 +185,32 @@ def test_the_commands_of_a_class(
 
 
 def test_a_table_runs_nothing_and_says_what_was_written() -> None:
-    values = ["=1+1", "@x", "+a", "-1", "-0.5", "[1, 2]", "a\nb", "-a"]
+    values = ["=1+1", "@x", "+a", "-1", "-0.5", "[1, 2]", "a\nb", "-a", " =1", "\uff1d1", "a;=1"]
     rows = [{"a": value, "b": 1} for value in values]
     written = [row["a"] for row in csv.DictReader(io.StringIO(format_table(["a"], rows)))]
-    assert written == ["'=1+1", "'@x", "'+a", "-1", "-0.5", "[1, 2]", "a\nb", "'-a"]
+    assert written == (
+        ["'=1+1", "'@x", "'+a", "-1", "-0.5", "[1, 2]", "a\nb", "'-a", " '=1", "'\uff1d1", "a;'=1"]
+    )
+
+
+def test_no_cell_is_a_formula_wherever_a_table_is_opened_and_each_is_read_back() -> None:
+    # By another sign than the comma: quotation marks do not begin a cell then, and hold nothing.
+    draw = random.Random(4)
+    letters = "=+-@\uff1d\uff0b\uff0d\uff20;\t\n '\",a1."
+    for _ in range(2000):
+        names = ["".join(draw.choices(letters, k=draw.randint(0, 6))) for _ in "abc"]
+        row = {"learner": "Ada"} | dict(zip("abc", names, strict=True))
+        table = encode_table(list(row), [row])
+        assert decode_table(table) == [row]
+        for delimiter in ",;\t":
+            opened = csv.reader(io.StringIO(table.decode("utf-8-sig")), delimiter=delimiter)
+            for cell in itertools.chain.from_iterable(opened):
+                text = cell.strip()
+                is_number = not set(text[1:]) - set("1.,")
+                is_formula = text.startswith(tuple("=+-@\uff1d\uff0b\uff0d\uff20"))
+                assert not is_formula or is_number, (row, delimiter)
+    stored = encode_table(["a", "b"], [{"a": "\u738b", "b": "=x"}])
+    assert decode_table(stored.replace(b",", b";")) == [{"a": "\u738b", "b": "=x"}]
 
 
 @pytest.mark.parametrize(
@@ -258,3 +310,204 @@ def test_an_answer_is_run_in_a_process_of_its_own(tmp_path: Path) -> None:
     grade_class(tmp_path)
     (grade,) = read_table(tmp_path / "grades.csv")
     assert (grade["exercises_right"], grade["exercises_of"]) == ("1", "2")
+
+
+# -- what learners hand in -----------------------------------------------------------
+
+
+def write_notebook(file: Path, *cells: tuple[str, Any], ids: bool = True) -> None:
+    """Write a notebook of these cells of code, by id."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    made = []
+    for cell_id, source in cells:
+        cell = {"cell_type": "code", "metadata": {}, "source": source, "outputs": []}
+        made.append(cell | ({"id": cell_id} if ids else {}))
+    file.write_text(json.dumps({"cells": made}), "utf-8")
+
+
+def grade(folder: Path) -> dict[str, dict[str, str]]:
+    """Grade a class, and return its grades by learner."""
+    grade_class(folder)
+    return {row["learner"]: row for row in read_table(folder / "grades.csv")}
+
+
+def test_names_that_a_table_or_a_system_writes_in_another_way(tmp_path: Path) -> None:
+    names = ["=SUM(1)", "김민수", "Ada Lovelace", "'=x"]
+    write_exam(tmp_path, learners=names, count=1)
+    key = {row["learner"]: row["answer"] for row in read_table(tmp_path / "exam_key.csv")}
+    assert list(key) == names
+    folders = ["=SUM(1)", unicodedata.normalize("NFD", "김민수"), "'=x", "Bob"]
+    folders.append("Ada Lovelace_4711_assignsubmission_file_")
+    for name, folder in zip([*names[:2], names[3], "Bob", names[2]], folders, strict=True):
+        answer = f"answer_1 = {key.get(name, '')!r}"
+        write_notebook(tmp_path / "submitted" / folder / "exam.ipynb", ("answer-1", answer))
+    (tmp_path / "submitted" / ".ipynb_checkpoints").mkdir()
+    (tmp_path / "submitted" / "__MACOSX").mkdir()
+    (tmp_path / "submitted" / "lost.ipynb").write_text("{}")
+    grades = grade(tmp_path)
+    assert {name: row["exam_right"] for name, row in grades.items()} == (
+        dict.fromkeys(names, "1") | {"Bob": "0"}
+    )
+    assert grades["Bob"]["remarks"] == "no exam was written for this name"
+    assert "1 file is in `submitted` itself" in " ".join(grade_class(tmp_path)[1])
+
+
+@pytest.mark.parametrize(
+    ("source", "read"),
+    [
+        ('answer_1 = "yes"', ["yes"]),
+        ("# at the end\nanswer_1 = 'yes'", ["yes"]),
+        ("answer_1 = yes  # sure", ["yes"]),
+        ("answer_1 = \u201cyes\u201d", ["yes"]),
+        ("answer_1 \uff1d yes", ["yes"]),
+        ('answer_1: str = "yes"', ["yes"]),
+        ('answer_1 = "yes"\nprint(answer_1)', ["yes"]),
+        ("answer_1 = True", [True]),
+        ("answer_1 = [[1, 2],\n  [3, 4]]\n", ["[[1, 2],\n  [3, 4]]"]),
+        ('answer_1 = ""', []),
+        ("answer_1 = # ?", []),
+        ("answer_1 = ", []),
+        ("yes", ["yes"]),
+        ('ans = "yes"', ['ans = "yes']),
+        (["answer_1 = ", '"yes"'], ["yes"]),
+        ('answer_1 = ""\nanswer_1 = "no"', ["no"]),
+        (f"answer_{'9' * 5000} = 1\nanswer_1 = no", ["no"]),
+        ("answer_1 = " + "[" * 100_000, ["[" * (10_000 - len("answer_1 = "))]),
+        ("answer_1 = __import__('os').abort()", ["__import__('os').abort()"]),
+    ],
+)
+def test_an_answer_to_an_exam_is_read_as_it_was_meant(
+    tmp_path: Path, source: Any, read: list[Any]
+) -> None:
+    cells = [("answer-1", source), ("answer-2", 'answer_2 = ""')]
+    write_notebook(tmp_path / "submitted" / "Ada" / "exam.ipynb", *cells)
+    submission = read_submission(SafeFolder(tmp_path), "Ada", "Ada", list_course())
+    assert submission.exam.get(1, []) == read
+    assert submission.exam[2] == []
+    assert submission.remarks == []
+
+
+def test_a_cell_that_is_none_takes_no_other_along(tmp_path: Path) -> None:
+    file = tmp_path / "submitted" / "Ada" / "exam.ipynb"
+    write_notebook(file, ("a", 1), ("b", ["answer_1 = 1", 2]), ("c", 'answer_2 = "no"'))
+    notebook = json.loads(file.read_text())
+    notebook["cells"] += [7, None, {"cell_type": "code"}, {"source": "x", "metadata": 3}]
+    file.write_text(json.dumps(notebook))
+    submission = read_submission(SafeFolder(tmp_path), "Ada", "Ada", list_course())
+    assert submission.exam == {2: ["no"]}
+    assert submission.remarks == ["exam.ipynb: cells that cannot be read: 6"]
+
+
+def test_two_answers_and_the_exam_of_another_are_for_the_teacher_to_see(tmp_path: Path) -> None:
+    write_exam(tmp_path, learners=["Ada", "Bob"], count=2)
+    key = read_table(tmp_path / "exam_key.csv")
+    right = {row["number"]: repr(row["answer"]) for row in key if row["learner"] == "Ada"}
+    hand_in(tmp_path, "Ada", {1: right["1"], 2: right["2"]})
+    ada = tmp_path / "submitted" / "Ada"
+    # A copy as it was handed out changes nothing; one with another answer does.
+    (ada / "exam-Copy1.ipynb").write_bytes((tmp_path / "exam" / "Ada" / "exam.ipynb").read_bytes())
+    assert grade(tmp_path)["Ada"]["exam_right"] == "2"
+    write_notebook(ada / "exam-Copy2.ipynb", ("answer-2", "answer_2 = 'something else'"))
+    bob = tmp_path / "submitted" / "Bob"
+    bob.mkdir()
+    (bob / "exam.ipynb").write_bytes((ada / "exam.ipynb").read_bytes())
+    grades = grade(tmp_path)
+    assert (grades["Ada"]["exam_right"], grades["Ada"]["by_hand"]) == ("1", "1")
+    assert (grades["Bob"]["exam_right"], grades["Bob"]["by_hand"]) == ("0", "2")
+    assert grades["Bob"]["remarks"] == "this is the exam of Ada"
+
+
+def test_a_folder_that_cannot_be_read_ends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_exam(tmp_path, learners=["Ada", "Bob"], count=1)
+    (row, _) = read_table(tmp_path / "exam_key.csv")
+    for name in ("Ada", "Bob"):
+        hand_in(tmp_path, name, {1: repr(row["answer"])})
+    walk = SafeFolder.walk
+
+    def refuse(self: SafeFolder, folder: str = "", depth: int = 6) -> Iterator[str]:
+        yield from walk(self, folder, depth)
+        if folder.endswith("Bob"):
+            raise PermissionError(13, "Permission denied", folder)
+
+    monkeypatch.setattr(SafeFolder, "walk", refuse)
+    grades = grade(tmp_path)
+    assert grades["Ada"]["exam_right"] == "1"
+    assert grades["Bob"]["remarks"] == "submitted/Bob: Permission denied"
+
+
+def test_no_process_for_an_answer_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(subprocess, "run", refuse)
+    verdict = judge_answer("clone/both", "a = 1\nc = 2\nout = 3")
+    assert verdict.state == "by hand"
+    assert "Resource temporarily unavailable" in verdict.says
+
+
+@pytest.mark.slow
+def test_a_learner_may_hold_up_a_class_for_two_answers_and_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(judging, "SECONDS", 1)
+    # One step without an end: nothing in the process can end it.
+    endless = [("clone/both", f"a = sum(range({number} * 10**12))") for number in range(1, 8)]
+    states = [verdict.says for verdict in judge_answers(endless).values()]
+    assert states[:2] == ["It did not come to its end in 1 seconds."] * 2
+    assert states[2:] == ["It was not run: 2 others did not come to their end."] * 5
+
+
+def test_what_only_a_notebook_knows_is_for_the_teacher_to_see() -> None:
+    for source, word in (("%time a = 1", "%time"), ("!ls", "!ls"), ("a = helper(1)", "helper")):
+        verdict = judge_answer("clone/both", source)
+        assert verdict.state == "by hand", source
+        assert word in verdict.says
+
+
+def read_cells(folder: Path) -> list[str]:
+    """Return what is judged as an answer to the second exercise of the lesson on clone."""
+    submission = read_submission(SafeFolder(folder), "Ada", "Ada", list_course())
+    return submission.cells.get(("02_clone", "clone/both"), [])
+
+
+def test_an_answer_to_an_exercise_is_found_in_what_editors_and_learners_make_of_a_lesson(
+    tmp_path: Path,
+) -> None:
+    ada = tmp_path / "submitted" / "Ada"
+    head = ("import-tools", "from copylab.lessons.clone import both, readings, rest, seven")
+    answer, check = ("answer-2", "c = a.clone()"), ("check-2", "both.check()")
+    own = ("f00", "c.retain_grad()")
+    made: list[tuple[str, list[tuple[str, str]], bool, list[str]]] = [
+        ("02_clone.ipynb", [answer, check], True, [answer[1]]),
+        ("homework of Ada.ipynb", [head, answer, check], True, [answer[1]]),
+        # Of the format before 4.5, an editor keeps no ids.
+        ("02_clone.ipynb", [head, answer, check], False, [answer[1]]),
+        # A cell of the learner's own between the answer and the check.
+        ("02_clone.ipynb", [answer, own, check], True, [answer[1], f"{answer[1]}\n{own[1]}"]),
+        # The check is gone, or is another's.
+        ("02_clone.ipynb", [answer, ("check-2", "both.check = print")], True, [answer[1]]),
+        ("02_clone.ipynb", [check], False, []),
+        # A notebook of solutions.
+        ("02_clone.ipynb", [head, ("start-both", ""), own, check], True, []),
+        ("solutions/02_clone.ipynb", [head, answer, check], True, []),
+        ("03_detach.ipynb", [answer], True, []),
+        ("other.ipynb", [answer], True, []),
+    ]
+    for name, cells, ids, found in made:
+        write_notebook(ada / name, *cells, ids=ids)
+        assert read_cells(tmp_path) == found, (name, cells)
+        (ada / name).unlink()
+    write_notebook(ada / "02_clone (1).ipynb", answer, check)
+    write_notebook(ada / "02_clone.ipynb", ("answer-2", "c = None"), check)
+    assert read_cells(tmp_path) == [answer[1], "c = None"]
+
+
+def test_the_whole_folder_of_a_course_brings_no_points(tmp_path: Path) -> None:
+    ada = tmp_path / "submitted" / "Ada"
+    (ada / "solutions").mkdir(parents=True)
+    for name in ("02_clone.ipynb", "solutions/02_clone.ipynb"):
+        (ada / name).write_bytes((lessons_folder() / name).read_bytes())
+    row = grade(tmp_path)["Ada"]
+    assert (row["exercises_right"], row["exercises_of"], row["remarks"]) == ("0", "2", "")

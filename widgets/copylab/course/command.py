@@ -201,7 +201,8 @@ def _write_exam(folder: Path, arguments: argparse.Namespace) -> list[str]:
         "`submitted/NAME`; then `copylab grade {folder}` judges it.",
         folder=folder,
     )
-    return [*map(str, paths), next_step]
+    count = gettext("Exams: {number}.", number=len(learners) or 1)
+    return [*map(str, paths), count, next_step]
 
 
 def _choose_language(folder: Path, arguments: argparse.Namespace) -> str:

@@ -9,7 +9,10 @@ notebook, and nothing that is written into it is ever run.
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,6 +41,8 @@ KEY_FILE = "exam_key.csv"
 _KEY_COLUMNS = ("learner", "number", "belief", "program", "question", "answer", "drawn", "language")
 _LIMIT = 10_000
 """Names of learners that are taken from one file."""
+_MAX_NAME = 200
+"""Bytes of a name: a file system has room for 255."""
 
 
 class Key(NamedTuple):
@@ -66,6 +71,8 @@ def write_exam(
     Raises ValueError if an exam is there already, for a lesson that does not exist or shows no
     belief, and for a name that no folder can have; OSError if the folder cannot be written.
     """
+    if count < 1:
+        raise ValueError(gettext("An exam has at least one question."))
     target = SafeFolder(folder)
     target.make()
     if target.has(KEY_FILE):
@@ -90,25 +97,66 @@ def write_exam(
 
 
 def read_learners(file: Path) -> list[str]:
-    """Return the names in a file: one in each line, or in the first column of a table.
+    """Return the names in a file: its lines, or the first column of a table `.csv` or `.tsv`.
 
-    Raises ValueError for a name that comes twice or that no folder can have, OSError if the file
-    cannot be read.
+    Raises ValueError for a file that is missing or no text, and for a name that comes twice or that
+    no folder can have.
     """
-    # What spreadsheets write begins with a byte order mark, and where a comma is the decimal sign, a
-    # semicolon separates the columns.
-    lines = read_file(file).decode("utf-8-sig").splitlines()
-    names = [line.split(",")[0].split(";")[0].strip().strip('"').strip() for line in lines]
+    lines = _read_lines(file)
+    if file.suffix.lower() in (".csv", ".tsv"):
+        lines = [_read_first_cell(line) for line in lines]
+    names = [unicodedata.normalize("NFC", " ".join(line.split())) for line in lines]
     names = [name for name in names if name]
-    for number, name in enumerate(names):
-        if name in names[:number]:
-            raise ValueError(gettext("{name!r} is there twice.", name=name))
+    seen: set[str] = set()
+    for name in names:
         # Each becomes a folder below the teacher's: ".." would lead out of it, a hidden one is overlooked.
-        if name.startswith(".") or set(name) & set('/\\:*?"<>|\0') or len(name) > 100:
+        if not _can_name_folder(name):
             raise ValueError(gettext("{name!r} can be no name of a folder.", name=name))
+        if normalize_name(name) in seen:
+            message = gettext(
+                "{name!r} is there twice: one folder for two learners. Write behind each name what "
+                "tells them apart, such as a number.",
+                name=name,
+            )
+            raise ValueError(message)
+        seen.add(normalize_name(name))
     if not 0 < len(names) <= _LIMIT:
         raise ValueError(gettext("{file} has {number} names.", file=str(file), number=len(names)))
     return names
+
+
+def _read_first_cell(line: str) -> str:
+    """Return the first cell of a row, whichever sign parts the cells in the teacher's country."""
+    quoted = re.match(r'\s*"((?:[^"]|"")*)"', line)
+    return quoted[1].replace('""', '"') if quoted else re.split(r"[,;\t]", line, maxsplit=1)[0]
+
+
+def _read_lines(file: Path) -> list[str]:
+    try:
+        content = read_file(file)
+    except OSError as error:
+        message = gettext("{name} cannot be read: {why}", name=str(file), why=error.strerror)
+        raise ValueError(message) from error
+    # A spreadsheet stores "Unicode text" so.
+    is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        return content.decode("utf-16" if is_wide else "utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        message = gettext("{file} is not in UTF-8: store it as UTF-8.", file=str(file))
+        raise ValueError(message) from error
+
+
+def _can_name_folder(name: str) -> bool:
+    """Return True for a name that a folder can have on each system on which it may be unpacked."""
+    is_device = re.fullmatch(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", name.casefold())
+    has_sign = not name.isprintable() or set(name) & set('/\\:*?"<>|')
+    is_hidden = name.startswith((".", "__")) or name.endswith(".")
+    return not (is_device or has_sign or is_hidden or len(name.encode()) > _MAX_NAME)
+
+
+def normalize_name(name: str) -> str:
+    """Return what two names have in common that are one to some file system."""
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
 
 def read_key(folder: SafeFolder) -> Key | None:
@@ -187,13 +235,17 @@ def _make_cells(questions: Sequence[ExamQuestion], learner: str) -> list[dict[st
     )
     cells = [_make_cell("markdown", "head", f"# {title}\n\n{rules}")]
     for number, question in enumerate(questions, 1):
-        listing = Code(question.code, indent="", numbered=True).text()
         asked = question.drawn.question
         how = gettext("Answer: {format}", format=asked.answer_format)
-        text = f"## {number}\n\n```\n{listing}\n```\n\n{asked.text}\n\n*{how}*"
+        text = f"## {number}\n\n```\n{write_program(question)}\n```\n\n{asked.text}\n\n*{how}*"
         cells.append(_make_cell("markdown", f"question-{number}", text))
         cells.append(_make_cell("code", f"answer-{number}", f'answer_{number} = ""'))
     return cells
+
+
+def write_program(question: ExamQuestion) -> str:
+    """Return the program of a question as the notebook has it, with numbers of its lines."""
+    return Code(question.code, indent="", numbered=True).text()
 
 
 def _make_cell(kind: str, cell_id: str, source: str) -> dict[str, Any]:

@@ -13,12 +13,14 @@ import io
 import json
 import subprocess
 import sys
+import time
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import tinytorch
 
 from ..wording import cache_in_language, current_language, gettext, use_language
-from .plain_answers import list_exercises, make_plain
+from .plain_answers import find_unbound_name, list_exercises, make_plain
 
 try:
     import resource
@@ -28,8 +30,12 @@ except ImportError:
 else:
     _HAS_LIMITS = True
 
-SECONDS = 60
-"""Seconds after which a process is ended: an answer has 20 of its own, and imports take one."""
+SECONDS = 40
+"""Seconds after which a process is ended: an answer has 20 of its own, and imports take one, or
+several on a machine that is busy."""
+_MAX_ENDLESS = 2
+"""Answers of one learner that may take these seconds and not come to their end: a class would wait
+for hours. The learner's others are not run then."""
 _MAX_BYTES = 8 * 2**30
 """Bytes of addresses that a process may have: a tensor that fills the memory would end others."""
 
@@ -43,6 +49,28 @@ class Judgement(NamedTuple):
 
     state: str
     says: str
+
+
+def judge_answers(answers: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Judgement]:
+    """Return the verdicts on the answers of one learner, by key and source. Nothing raises."""
+    verdicts: dict[tuple[str, str], Judgement] = {}
+    endless = 0
+    for key, source in answers:
+        if endless >= _MAX_ENDLESS:
+            says = gettext(
+                "It was not run: {number} others did not come to their end.", number=endless
+            )
+            verdicts[key, source] = Judgement("by hand", says)
+            continue
+        began = time.monotonic()
+        try:
+            verdicts[key, source] = judge_answer(key, source)
+        # Whatever was handed in, the others are judged.
+        except Exception as error:  # noqa: BLE001
+            says = gettext("It cannot be judged: {error}.", error=type(error).__name__)
+            verdicts[key, source] = Judgement("by hand", says)
+        endless += time.monotonic() - began >= SECONDS
+    return verdicts
 
 
 def judge_answer(key: str, source: str) -> Judgement:
@@ -59,6 +87,10 @@ def judge_answer(key: str, source: str) -> Judgement:
         return Judgement("wrong", gettext("It is no Python: {error}.", error=error.msg))
     except ValueError as error:
         says = gettext("It was not run. No answer to this exercise needs `{words}`.", words=error)
+        return Judgement("by hand", says)
+    # In the notebook it may be there: a wrong answer is nothing that another cell makes right.
+    if name := find_unbound_name(program):
+        says = gettext("It was not run. Another cell has to make `{name}`.", name=name)
         return Judgement("by hand", says)
     return _judge_in_process(key, program)
 
@@ -77,6 +109,8 @@ def _judge_in_process(key: str, program: str) -> Judgement:
         return Judgement(*json.loads(ran.stdout))
     except subprocess.TimeoutExpired:
         says = gettext("It did not come to its end in {number} seconds.", number=SECONDS)
+    except OSError as error:
+        says = gettext("No process could be started for it: {error}.", error=error.strerror)
     except (ValueError, TypeError):
         says = gettext("Its process ended without a verdict.")
     return Judgement("by hand", says)

@@ -60,6 +60,10 @@ def make_plain(source: str) -> str:
     """
     if len(source) > _MAX_LENGTH:
         raise ValueError("...")
+    # A notebook knows more than Python: magics, commands of the shell.
+    for line in source.splitlines():
+        if line.lstrip().startswith(("%", "!")):
+            raise ValueError(line.strip()[:60])
     try:
         tree = ast.parse(source)
         tree.body = [node for node in tree.body if not _is_look(node)]
@@ -74,6 +78,23 @@ def make_plain(source: str) -> str:
     # Of brackets that are nested too deep, and of a text with a zero in it.
     except (RecursionError, MemoryError) as error:
         raise ValueError("...") from error
+
+
+def find_unbound_name(program: str) -> str:
+    """Return a name that a plain program reads and nowhere makes; "" if there is none."""
+    used: dict[str, None] = {}
+    bound = {*_BUILTINS, *_MODULES}
+    for node in ast.walk(ast.parse(program)):
+        match node:
+            case ast.Name(ctx=ast.Load()):
+                used[node.id] = None
+            case ast.Name():
+                bound.add(node.id)
+            case ast.FunctionDef():
+                bound.add(node.name)
+            case ast.arg():
+                bound.add(node.arg)
+    return next((name for name in used if name not in bound), "")
 
 
 def _is_look(node: ast.stmt) -> bool:

@@ -11,34 +11,31 @@ what the learner's own copylab wrote, or somebody else: the table calls its rows
 
 from __future__ import annotations
 
-import ast
-import contextlib
-import json
 import os
 import re
+import unicodedata
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..quiz import PROGRESS_FILE, Exercise, parse_notes
+from ..quiz import PROGRESS_FILE, ExamQuestion
 from ..safe_files import SafeFolder
-from ..wording import current_language, gettext, join_list, use_language
-from .exam import Key, read_key
-from .judging import Judgement, judge_answer
-from .lesson import find_tasks, lessons_folder, read_notebook
+from ..wording import current_language, gettext, join_list, ngettext, use_language
+from .exam import Key, normalize_name, read_key, write_program
+from .judging import Judgement, judge_answers
 from .overview import list_note_rows, load_course
+from .reading import (
+    MAX_ANSWER,
+    SUBMITTED,
+    Submission,
+    list_course,
+    read_submission,
+)
 from .tables import encode_table
 
-SUBMITTED = "submitted"
-_MAX_FILES = 500
-"""Files of one learner that are read."""
-_MAX_ANSWER = 2000
-"""Characters of a cell that is read for an answer of the exam."""
-_CHECK = re.compile(r"(?:assert\s+)?(\w+)\.check\(\)\s*")
-_ANSWER = re.compile(r"\s*answer_\d+\s*=")
 _GRADE_COLUMNS = (
     "learner",
     "exam_right",
@@ -68,30 +65,6 @@ _ANSWER_COLUMNS = (
 _BY_HAND = ("by hand", "unclear")
 
 
-class LessonExercise(NamedTuple):
-    """An exercise as a lesson asks it: its key, and the id of the cell for the answer."""
-
-    key: str
-    cell_id: str
-
-
-@dataclass
-class Submission:
-    """What one learner handed in, as far as it could be read.
-
-    exam: answers by number. cells: sources of the answers to exercises, by lesson and key.
-    notes: of the progress files. remarks: what could not be read.
-    """
-
-    learner: str
-    exam: dict[int, Any] = field(default_factory=dict)
-    cells: dict[tuple[str, str], str] = field(default_factory=dict)
-    notes: dict[str, dict[str, Any]] = field(
-        default_factory=lambda: {"predictions": {}, "exercises": {}}
-    )
-    remarks: list[str] = field(default_factory=list)
-
-
 def grade_class(folder: Path) -> tuple[list[Path], list[str]]:
     """Write both tables for all that was handed in; return their paths, and remarks.
 
@@ -99,155 +72,96 @@ def grade_class(folder: Path) -> tuple[list[Path], list[str]]:
     the key is of another copylab, OSError if the folder cannot be read or written.
     """
     target = SafeFolder(folder)
-    key = read_key(target)
-    if key is not None and key.language != (current_language() or "en"):
-        use_language(key.language)
-    learners = target.list_folders(SUBMITTED) if target.has(SUBMITTED) else []
-    if not learners:
+    places = target.list_folders(SUBMITTED) if target.has(SUBMITTED) else []
+    # Not a learner: what Jupyter and macOS put beside the folders of learners.
+    places = [place for place in places if not place.startswith((".", "__"))]
+    if not places:
         message = gettext(
             "Nothing was handed in: {folder} should have a folder for each learner.",
             folder=f"{folder / SUBMITTED}",
         )
         raise ValueError(message)
-    course = _list_course()
-    submissions = [_read_submission(target, learner, course) for learner in learners]
-    known = [] if key is None else [name for name in key.questions if name not in ("", *learners)]
-    for learner in known:
-        missing = Submission(learner, remarks=[gettext("nothing was handed in")])
-        submissions.append(missing)
-    submissions.sort(key=lambda submission: submission.learner)
-    rows = _judge_all(submissions, key, course)
+    # Not before: drawing the questions of a class takes a minute.
+    key = read_key(target)
+    if key is not None and key.language != (current_language() or "en"):
+        use_language(key.language)
+    # What Python warns of in a learner's program is no concern of the teacher's.
+    with warnings.catch_warnings(action="ignore"):
+        submissions = _read_submissions(target, places, [] if key is None else [*key.questions])
+        rows = _judge_all(submissions, key)
     _write_tables(target, submissions, rows)
-    return [folder / "grades.csv", folder / "answers.csv"], _summarize(submissions, rows)
+    loose = target.list_files(SUBMITTED)
+    return [folder / "grades.csv", folder / "answers.csv"], _summarize(submissions, rows, loose)
 
 
-# -- reading ------------------------------------------------------------------------
+# -- learners -----------------------------------------------------------------------
 
 
-def _list_course() -> dict[str, list[LessonExercise]]:
-    """Return the exercises of each lesson, by its name."""
-    course: dict[str, list[LessonExercise]] = {}
-    for path in sorted(lessons_folder().glob("*.ipynb")):
-        notebook = read_notebook(path)
-        tasks = find_tasks(notebook)
-        exercises = course.setdefault(path.stem, [])
-        cell_id = ""
-        for cell in notebook["cells"]:
-            if "answer" in cell["metadata"].get("tags", ()):
-                cell_id = cell["id"]
-            check = _CHECK.fullmatch("".join(cell["source"]))
-            exercise = tasks.get(check[1]) if check else None
-            if isinstance(exercise, Exercise) and cell_id:
-                exercises.append(LessonExercise(str(exercise.key), cell_id))
-                cell_id = ""
-    return course
+def _read_submissions(
+    target: SafeFolder, places: Sequence[str], names: Sequence[str]
+) -> list[Submission]:
+    """Return what was handed in, and an empty submission for each name that handed in nothing."""
+    course = list_course()
+    submissions: list[Submission] = []
+    for place in places:
+        learner = _find_learner(place, names)
+        submission = read_submission(target, place, learner, course)
+        if learner in {other.learner for other in submissions}:
+            submission.remarks.append(gettext("there are two folders of this name"))
+        submissions.append(submission)
+    found = {submission.learner for submission in submissions}
+    missing = [name for name in names if name and name not in found]
+    submissions += [
+        Submission(name, remarks=[gettext("nothing was handed in")]) for name in missing
+    ]
+    return sorted(submissions, key=lambda submission: submission.learner)
 
 
-def _read_submission(
-    folder: SafeFolder, learner: str, course: Mapping[str, Sequence[LessonExercise]]
-) -> Submission:
-    """Read what a learner handed in. Nothing raises: whatever it is, the others are graded."""
-    submission = Submission(learner)
-    for count, name in enumerate(folder.walk(f"{SUBMITTED}/{learner}")):
-        if count == _MAX_FILES:
-            submission.remarks.append(gettext("too many files"))
-            break
-        file = name.rpartition("/")[2]
-        is_read = True
-        try:
-            if file.endswith(".ipynb"):
-                _read_notebook(submission, name, folder.read(name), course)
-            elif file == PROGRESS_FILE:
-                _read_progress(submission, folder.read(name))
-        except OSError as error:
-            submission.remarks.append(f"{file}: {error.strerror}")
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError):
-            is_read = False
-        if not is_read:
-            submission.remarks.append(gettext("{name} cannot be read", name=file))
-    return submission
+def _find_learner(place: str, names: Iterable[str]) -> str:
+    """Return whose folder it is: a name of the key, or the folder's own where it is none of them.
 
-
-def _read_notebook(
-    submission: Submission,
-    name: str,
-    content: bytes,
-    course: Mapping[str, Sequence[LessonExercise]],
-) -> None:
-    """Take the answers out of a notebook: of the exam by their names, of a lesson by the cells."""
-    sources: dict[str, str] = {}
-    for number, cell in enumerate(json.loads(content)["cells"]):
-        if cell["cell_type"] != "code":
-            continue
-        source = "".join(cell["source"])
-        if _ANSWER.match(source):
-            _read_exam_answers(submission, source)
-        # nbgrader keeps the id in its own mark, and editors of old formats lose the cell's.
-        mark = cell.get("metadata", {}).get("nbgrader", {}).get("grade_id")
-        sources[str(mark or cell.get("id", number))] = source
-    for lesson, exercises in course.items():
-        # Browsers and platforms add to a name: `02_clone (1).ipynb`.
-        if lesson not in name.rpartition("/")[2]:
-            continue
-        for exercise in exercises:
-            if exercise.cell_id in sources:
-                submission.cells[lesson, exercise.key] = sources[exercise.cell_id]
-
-
-def _read_exam_answers(submission: Submission, source: str) -> None:
-    """Read the answer of one cell: what is in quotation marks, or else the text. It is never run."""
-    name, _, value = source[:_MAX_ANSWER].partition("=")
-    # Of what is in no quotation marks, a comment is no part.
-    answer: str | bool = re.sub(r"\s+#.*", "", value.strip())
-    with contextlib.suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        literal = ast.literal_eval(value.strip())
-        # Of any other value, such as `[1, 2]`, the text is read as generously as in quotation marks.
-        if isinstance(literal, str | bool):
-            answer = literal
-    submission.exam[int(name.strip().removeprefix("answer_"))] = answer
-
-
-def _read_progress(submission: Submission, content: bytes) -> None:
-    notes = parse_notes(content)
-    for kind in submission.notes:
-        submission.notes[kind] |= notes[kind]
+    macOS takes letters apart, and Moodle writes `NAME_123_assignsubmission_file_`.
+    """
+    candidates = {normalize_name(place)}
+    if found := re.match(r"(.+?)_\d+_assignsubmission_", place):
+        candidates.add(normalize_name(found[1]))
+    for name in names:
+        if name and normalize_name(name) in candidates:
+            return name
+    return unicodedata.normalize("NFC", place)
 
 
 # -- judging ------------------------------------------------------------------------
 
 
-def _judge_all(
-    submissions: Sequence[Submission],
-    key: Key | None,
-    course: Mapping[str, Sequence[LessonExercise]],
-) -> list[dict[str, Any]]:
+def _judge_all(submissions: Sequence[Submission], key: Key | None) -> list[dict[str, Any]]:
     """Return the rows of the table of answers, learner by learner."""
     lesson_of_key = {key: lesson.name for lesson in load_course() for key in lesson.tasks}
-    verdicts = _judge_cells(submissions)
+    course = list_course()
     # Lessons that somebody handed in are asked of everybody.
     lessons = {lesson for submission in submissions for lesson, _ in submission.cells}
-    asked = [(lesson, task.key) for lesson in sorted(lessons) for task in course[lesson]]
-    rows: list[dict[str, Any]] = []
-    for submission in submissions:
-        notes = list_note_rows(submission.notes, lesson_of_key)
-        mine = [
-            *_judge_exam(submission, key),
-            *(_make_exercise_row(submission, task, verdicts) for task in asked),
-            *(row | {"from": PROGRESS_FILE} for row in notes),
-        ]
-        rows += [row | {"learner": submission.learner} for row in mine]
+    asked = [(lesson, task.key) for lesson in sorted(lessons) for task in course[lesson].exercises]
+    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+        verdicts = pool.map(_judge_cells, submissions)
+        rows: list[dict[str, Any]] = []
+        for submission, judged in zip(submissions, verdicts, strict=True):
+            notes = list_note_rows(submission.notes, lesson_of_key)
+            mine = [
+                *_judge_exam(submission, key),
+                *(_make_exercise_row(submission, task, judged) for task in asked),
+                *(row | {"from": PROGRESS_FILE} for row in notes),
+            ]
+            rows += [row | {"learner": submission.learner} for row in mine]
     return rows
 
 
-def _judge_cells(submissions: Iterable[Submission]) -> dict[tuple[str, str], Judgement]:
-    """Return the verdicts on all answers to exercises, by key and source."""
-    # Many of a class write the same answer.
-    answers = {
-        (key, source) for submission in submissions for (_, key), source in submission.cells.items()
-    }
-    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-        verdicts = pool.map(lambda answer: judge_answer(*answer), answers)
-        return dict(zip(answers, verdicts, strict=True))
+def _judge_cells(submission: Submission) -> dict[tuple[str, str], Judgement]:
+    """Return the verdicts on all programs of a learner, by key and source."""
+    answers = [(key, source) for (_, key), found in submission.cells.items() for source in found]
+    return judge_answers(answers)
+
+
+_BEST_FIRST = ("right", "by hand", "wrong", "not attempted")
 
 
 def _make_exercise_row(
@@ -255,14 +169,15 @@ def _make_exercise_row(
     task: tuple[str, str],
     verdicts: Mapping[tuple[str, str], Judgement],
 ) -> dict[str, Any]:
-    """Return the row of an exercise, by its lesson and key."""
+    """Return the row of an exercise, by its lesson and key; of several programs, of the best."""
     lesson, key = task
     if task not in submission.cells:
         return _make_row("", lesson, key, "exercise", "missing")
-    source = submission.cells[task]
+    sources = submission.cells[task]
+    source = min(sources, key=lambda source: _BEST_FIRST.index(verdicts[key, source].state))
     state, says = verdicts[key, source]
     row = _make_row(f"{lesson}.ipynb", lesson, key, "exercise", state)
-    return row | {"answer": source, "says": says}
+    return row | {"answer": source[:MAX_ANSWER], "says": says[:MAX_ANSWER]}
 
 
 def _judge_exam(submission: Submission, key: Key | None) -> Iterator[dict[str, Any]]:
@@ -272,12 +187,47 @@ def _judge_exam(submission: Submission, key: Key | None) -> Iterator[dict[str, A
     questions = key.questions.get(submission.learner, key.questions.get("", []))
     if not questions:
         submission.remarks.append(gettext("no exam was written for this name"))
+    elif not submission.exam_text and not submission.exam and not submission.remarks:
+        submission.remarks.append(gettext("no exam was handed in"))
+    other = _find_other_exam(submission, questions, key)
+    if other:
+        submission.remarks.append(gettext("this is the exam of {learner}", learner=other))
     for number, question in enumerate(questions, 1):
-        answer = submission.exam.get(number)
-        judged = question.judge(answer)
-        row = _make_row("exam.ipynb", "", f"exam/{number}", "question", judged.state)
-        answers = {"answer": "" if answer is None else str(answer)[:_MAX_ANSWER]}
-        yield row | answers | {"expected": question.right_answer, "belief": judged.shows}
+        answers = submission.exam.get(number, [])
+        state, belief, says = _judge_exam_answers(question, answers)
+        if other and answers:
+            says = gettext("It answers a question of the exam of {learner}.", learner=other)
+            state, belief = "unclear", ""
+        row = _make_row("exam.ipynb", "", f"exam/{number}", "question", state)
+        written = {"answer": " | ".join(map(str, answers))[:MAX_ANSWER], "says": says}
+        yield row | written | {"expected": question.right_answer, "belief": belief}
+
+
+def _judge_exam_answers(
+    question: ExamQuestion, answers: Sequence[str | bool]
+) -> tuple[str, str, str]:
+    """Return the state of a question, the misconception that it shows, and what is to be said."""
+    if len(answers) > 1:
+        return "unclear", "", gettext("It is answered more than once.")
+    try:
+        return *question.judge(answers[0] if answers else None), ""
+    # Whatever was written, the others are judged.
+    except Exception as error:  # noqa: BLE001
+        return "unclear", "", type(error).__name__
+
+
+def _find_other_exam(submission: Submission, mine: Sequence[ExamQuestion], key: Key) -> str:
+    """Return whose exam was handed in, if it has another's programs and fewer of the learner's own."""
+
+    def count_programs(questions: Sequence[ExamQuestion]) -> int:
+        return sum(write_program(question) in submission.exam_text for question in questions)
+
+    own = count_programs(mine)
+    if not submission.exam_text or own == len(mine):
+        return ""
+    counts = {name: count_programs(questions) for name, questions in key.questions.items()}
+    best = max(counts, key=lambda name: counts[name])
+    return best if counts[best] > own else ""
 
 
 def _make_row(file: str, lesson: str, key: str, kind: str, state: str) -> dict[str, Any]:
@@ -320,9 +270,21 @@ def _write_tables(
     target.write("answers.csv", encode_table(_ANSWER_COLUMNS, rows))
 
 
-def _summarize(submissions: Sequence[Submission], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _summarize(
+    submissions: Sequence[Submission], rows: Sequence[Mapping[str, Any]], loose: Sequence[str]
+) -> list[str]:
     """Return what a teacher wants to know first: how many, and which beliefs the class has."""
     remarks = [gettext("Learners: {number}.", number=len(submissions))]
+    if loose:
+        remarks.append(
+            ngettext(
+                "{number} file is in `submitted` itself, and was not read: put it into the folder of a "
+                "learner.",
+                "{number} files are in `submitted` itself, and were not read: put each into the folder "
+                "of a learner.",
+                len(loose),
+            )
+        )
     beliefs = Counter(row["belief"] for row in rows if row.get("belief"))
     if beliefs:
         common = join_list(f"{gettext(name)} ({count})" for name, count in beliefs.most_common(3))

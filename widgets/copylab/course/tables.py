@@ -8,8 +8,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-_FORMULA = re.compile(r"[=+\-@\t\r]")
-_NUMBER = re.compile(r"[-+]?[\d.,]+(?:e[-+]?\d+)?")
+_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
+"""With these a formula begins; to an Excel for Chinese, Japanese or Korean also as full-width signs."""
+_FORMULA = re.compile(rf"""((?:\A|[;\t\n])[\s'"]*)(?=[{_SIGNS}])""")
+"""Where a formula may begin: where a cell does. A spreadsheet of another country parts cells at `;`
+or tabs, and does not see the quotation marks around a cell then."""
+_GUARDED = re.compile(rf"""((?:\A|[;\t\n])[\s'"]*)'(?=[{_SIGNS}])""")
+_NUMBER = re.compile(r"[-+]?\.?\d[\d.,]*(?:e[-+]?\d+)?")
 _MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
 """Without it at the beginning, Excel takes the letters of Chinese and Korean for others."""
 
@@ -36,11 +41,22 @@ def decode_table(content: bytes) -> list[dict[str, str]]:
 
     ValueError if it is no text.
     """
-    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+    text = content.decode("utf-8-sig")
+    header = text.partition("\n")[0]
+    # Where the comma is in numbers, a spreadsheet parts cells by another sign.
+    delimiter = max(",;\t", key=header.count)
+    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+    rows = []
+    for row in table:
+        # What has no column, or no value, is no text.
+        cells = {column: value for column, value in row.items() if isinstance(value, str)}
+        rows.append({column: _GUARDED.sub(r"\1", value) for column, value in cells.items()})
+    return rows
 
 
 def _protect_cell(value: Any) -> Any:
     """Return a text so that no spreadsheet takes it for a formula, which could send the table."""
-    if isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.fullmatch(value):
-        return f"'{value}"
-    return value
+    if not isinstance(value, str) or _NUMBER.fullmatch(value):
+        return value
+    # A carriage return alone would end the row: csv puts no quotation marks around it.
+    return _FORMULA.sub(r"\1'", re.sub(r"\r\n?", "\n", value))
