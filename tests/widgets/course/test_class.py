@@ -67,6 +67,19 @@ def test_an_exam_asks_all_the_same_beliefs_in_programs_of_their_own() -> None:
             assert asked.judge("[9").state == "unclear"
 
 
+def test_no_answer_is_right_for_saying_nothing() -> None:
+    beliefs = choose_beliefs(MISCONCEPTIONS.values(), 1, 100)
+    asked_for_names = 0
+    for asked in draw_exam(beliefs, tinytorch, seed=1):
+        for nothing in ("?", "...", "42?", "and", "# later", "\ubaa8\ub984"):
+            assert asked.judge(nothing).state != "right", (asked.drawn.question.text, nothing)
+        if asked.right_answer == "none":
+            asked_for_names += 1
+            for none in ("none", "[]", "()", "\u6ca1\u6709"):
+                assert asked.judge(none).state == "right", none
+    assert asked_for_names
+
+
 def test_a_class_writes_an_exam_and_is_graded(tmp_path: Path) -> None:
     write_exam(tmp_path, learners=NAMES, seed=3, count=4)
     key = read_table(tmp_path / "exam_key.csv")
@@ -392,9 +405,13 @@ def test_a_cell_that_is_none_takes_no_other_along(tmp_path: Path) -> None:
     write_notebook(file, ("a", 1), ("b", ["answer_1 = 1", 2]), ("c", 'answer_2 = "no"'))
     notebook = json.loads(file.read_text())
     notebook["cells"] += [7, None, {"cell_type": "code"}, {"source": "x", "metadata": 3}]
+    # What is wrong around a source is no fault of its answer.
+    notebook["cells"].append(
+        {"cell_type": "code", "source": "answer_3 = 3", "metadata": {"nbgrader": 1}}
+    )
     file.write_text(json.dumps(notebook))
     submission = read_submission(SafeFolder(tmp_path), "Ada", "Ada", list_course())
-    assert submission.exam == {2: ["no"]}
+    assert submission.exam == {2: ["no"], 3: ["3"]}
     assert submission.remarks == ["exam.ipynb: cells that cannot be read: 6"]
 
 

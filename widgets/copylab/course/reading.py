@@ -204,9 +204,10 @@ def _list_raw_cells(notebook: Any) -> list[Any]:
 def _find_id(cell: Mapping[str, Any], number: int) -> str:
     """Return the id of a cell, or its number where an editor has lost the id."""
     # nbgrader keeps the id in its own mark, also where an old format has no other.
-    metadata = cell.get("metadata", {})
-    mark = metadata.get("nbgrader", {}).get("grade_id") if isinstance(metadata, dict) else None
-    return str(mark or cell.get("id", number))
+    match cell:
+        case {"metadata": {"nbgrader": {"grade_id": str(mark)}}}:
+            return mark
+    return str(cell.get("id", number))
 
 
 def _recognize_lesson(

@@ -145,6 +145,12 @@ def parse_value(answer: Any) -> Any:
     return " ".join(text.split())
 
 
+def names_nothing(answer: str) -> bool:
+    """Return True if an answer says that there is no such name: `none`, `[]`; False for `?`."""
+    value = parse_value(answer)
+    return value is None or (isinstance(value, list | tuple | dict | set) and not value)
+
+
 def parse_names(answer: Any) -> set[str]:
     """Return the names in an answer such as `x and y`, `x, y`, `['x', 'y']`; none for `none`."""
     text = _normalize_signs(answer if isinstance(answer, str) else " ".join(map(str, answer or ())))

@@ -13,7 +13,7 @@ from hashlib import sha256
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from .answers import format_answer, translate_choice
+from .answers import format_answer, names_nothing, parse_names, translate_choice
 from .misconceptions import Misconception
 from .prediction import Prediction
 from .retests import DrawnRetest, Lot, draw_retest, find_programs
@@ -61,6 +61,10 @@ class ExamQuestion:
         try:
             text = question.normalize_answer(answer)
         except ValueError:  # no choice of this question
+            return JudgedAnswer("unclear")
+        # Of `?` and `42` no name is left, as of "none".
+        is_set = isinstance(right, frozenset | set)
+        if is_set and not (parse_names(text) or names_nothing(text)):
             return JudgedAnswer("unclear")
         if question.is_right(text, right):
             return JudgedAnswer("right")
