@@ -354,6 +354,9 @@ def test_names_that_a_table_or_a_system_writes_in_another_way(tmp_path: Path) ->
     for name, folder in zip([*names[:2], names[3], "Bob", names[2]], folders, strict=True):
         answer = f"answer_1 = {key.get(name, '')!r}"
         write_notebook(tmp_path / "submitted" / folder / "exam.ipynb", ("answer-1", answer))
+    # What was handed in a second time, into a folder of its own, counts once.
+    again = tmp_path / "submitted" / "Ada Lovelace_12_assignsubmission_onlinetext_"
+    write_notebook(again / "notes.ipynb", ("a", "answer_1 = ''"))
     (tmp_path / "submitted" / ".ipynb_checkpoints").mkdir()
     (tmp_path / "submitted" / "__MACOSX").mkdir()
     (tmp_path / "submitted" / "lost.ipynb").write_text("{}")
@@ -361,6 +364,8 @@ def test_names_that_a_table_or_a_system_writes_in_another_way(tmp_path: Path) ->
     assert {name: row["exam_right"] for name, row in grades.items()} == (
         dict.fromkeys(names, "1") | {"Bob": "0"}
     )
+    assert grades["Ada Lovelace"]["exam_of"] == "1"
+    assert grades["Ada Lovelace"]["remarks"] == "there are several folders of this name"
     assert grades["Bob"]["remarks"] == "no exam was written for this name"
     assert "1 file is in `submitted` itself" in " ".join(grade_class(tmp_path)[1])
 
@@ -394,7 +399,7 @@ def test_an_answer_to_an_exam_is_read_as_it_was_meant(
 ) -> None:
     cells = [("answer-1", source), ("answer-2", 'answer_2 = ""')]
     write_notebook(tmp_path / "submitted" / "Ada" / "exam.ipynb", *cells)
-    submission = read_submission(SafeFolder(tmp_path), "Ada", "Ada", list_course())
+    submission = read_submission(SafeFolder(tmp_path), ["Ada"], "Ada", list_course())
     assert submission.exam.get(1, []) == read
     assert submission.exam[2] == []
     assert submission.remarks == []
@@ -410,7 +415,7 @@ def test_a_cell_that_is_none_takes_no_other_along(tmp_path: Path) -> None:
         {"cell_type": "code", "source": "answer_3 = 3", "metadata": {"nbgrader": 1}}
     )
     file.write_text(json.dumps(notebook))
-    submission = read_submission(SafeFolder(tmp_path), "Ada", "Ada", list_course())
+    submission = read_submission(SafeFolder(tmp_path), ["Ada"], "Ada", list_course())
     assert submission.exam == {2: ["no"], 3: ["3"]}
     assert submission.remarks == ["exam.ipynb: cells that cannot be read: 6"]
 
@@ -485,7 +490,7 @@ def test_what_only_a_notebook_knows_is_for_the_teacher_to_see() -> None:
 
 def read_cells(folder: Path) -> list[str]:
     """Return what is judged as an answer to the second exercise of the lesson on clone."""
-    submission = read_submission(SafeFolder(folder), "Ada", "Ada", list_course())
+    submission = read_submission(SafeFolder(folder), ["Ada"], "Ada", list_course())
     return submission.cells.get(("02_clone", "clone/both"), [])
 
 

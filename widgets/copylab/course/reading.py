@@ -105,20 +105,23 @@ def list_course() -> dict[str, CourseLesson]:
 
 
 def read_submission(
-    folder: SafeFolder, place: str, learner: str, course: Mapping[str, CourseLesson]
+    folder: SafeFolder, places: Sequence[str], learner: str, course: Mapping[str, CourseLesson]
 ) -> Submission:
-    """Read what a learner handed in, from a folder in `submitted`. Nothing raises."""
+    """Read what a learner handed in, from one or several folders in `submitted`. Nothing raises."""
     submission = Submission(learner)
+    if len(places) > 1:
+        submission.remarks.append(gettext("there are several folders of this name"))
     count, size = 0, 0
-    try:
-        for name in folder.walk(f"{SUBMITTED}/{place}"):
-            count += 1
-            if count > _MAX_FILES or size > _MAX_BYTES:
-                submission.remarks.append(gettext("too many files"))
-                break
-            size += _read_file(submission, folder, name, course)
-    except OSError as error:
-        submission.remarks.append(explain_error(error))
+    for place in places:
+        try:
+            for name in folder.walk(f"{SUBMITTED}/{place}"):
+                count += 1
+                if count > _MAX_FILES or size > _MAX_BYTES:
+                    submission.remarks.append(gettext("too many files"))
+                    break
+                size += _read_file(submission, folder, name, course)
+        except OSError as error:
+            submission.remarks.append(explain_error(error))
     if not count:
         submission.remarks.append(gettext("nothing was handed in"))
     return submission

@@ -102,15 +102,13 @@ def _read_submissions(
 ) -> list[Submission]:
     """Return what was handed in, and an empty submission for each name that handed in nothing."""
     course = list_course()
-    submissions: list[Submission] = []
+    places_of: dict[str, list[str]] = {}
     for place in places:
-        learner = _find_learner(place, names)
-        submission = read_submission(target, place, learner, course)
-        if learner in {other.learner for other in submissions}:
-            submission.remarks.append(gettext("there are two folders of this name"))
-        submissions.append(submission)
-    found = {submission.learner for submission in submissions}
-    missing = [name for name in names if name and name not in found]
+        places_of.setdefault(_find_learner(place, names), []).append(place)
+    submissions = [
+        read_submission(target, own, learner, course) for learner, own in places_of.items()
+    ]
+    missing = [name for name in names if name and name not in places_of]
     submissions += [
         Submission(name, remarks=[gettext("nothing was handed in")]) for name in missing
     ]
