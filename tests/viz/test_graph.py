@@ -158,6 +158,18 @@ def test_a_cut_is_drawn_where_it_is_seen(engine: ModuleType) -> None:
     assert {"no name", "cut off"} <= set(words_in(svg))
 
 
+def test_a_scalar_without_a_name_is_a_cut_and_no_number(engine: ModuleType) -> None:
+    code = """
+a, b = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)
+y = a * 10
+z = b * y.detach()
+"""
+    picture = graph(run(code, engine))
+    assert {"no name", "cut off"} <= set(words_in(picture.svg))
+    assert "saved other: a view of y, live at version 0" in picture.text
+    assert "saved other: 10, live" in picture.text
+
+
 def test_it_goes_to_the_right_where_that_fits(engine: ModuleType) -> None:
     names = run(TWO_BRANCHES, engine)
     right, down = graph(names), graph(names, direction="down")

@@ -194,8 +194,10 @@ class SavedReader:
     def _read_tensor(self, name: str, tensor: Any, raw: Any) -> FoundSaved:
         position = self._find_known(tensor)
         shape = getattr_or_none(tensor, "shape")  # a nested tensor has none
-        is_unknown_scalar = position is None and shape is not None and not tuple(shape)
-        if is_unknown_scalar and self.reads_values and not tensor.requires_grad:
+        is_scalar = shape is not None and not tuple(shape)
+        # One over the memory of a known tensor is no number of Python: `y.detach()` of a scalar.
+        is_unknown = position is None and not self.tensors.positions_of_same_view(tensor)
+        if is_scalar and is_unknown and self.reads_values and not tensor.requires_grad:
             # The 2 of `x * 2`: torch wraps it in a 0-d tensor, and backward frees it like one.
             try:
                 value = tensor.tolist() if can_wait_for(tensor) else None
