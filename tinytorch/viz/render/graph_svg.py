@@ -53,8 +53,8 @@ PAGE_WIDTH, STAGE_WIDTH = 836, 408
 the half of the step player that has the pictures."""
 EDGE, FOOT = 6, 2
 """At the sides of the picture, and below it, in px."""
-HEAD, NOTE = 16, 18
-"""Height of the line above the cards, and of a line below them."""
+HEAD, NOTE = 20, 18
+"""Height of the line above the cards, with the gap below it, and of a line below them."""
 MOST_TOGETHER = 24
 """So many cards of all steps of a run are laid out together, or twice as many as the largest of
 them has: a layout that is much larger than a step would be mostly empty."""
@@ -398,8 +398,9 @@ def _list_ways(
     if room.direction == "right" or not (room.direction or is_chain_too_long):
         yield partial(_lay_out, sizes, lines, "right", "below")
     if room.direction != "right":
-        yield partial(_lay_out_with_leaves_beside, sizes, lines, "right")
-        yield partial(_lay_out_with_leaves_beside, sizes, lines, "below")
+        for is_centred in (True, False):
+            for names in ("right", "below"):
+                yield partial(_lay_out_with_leaves_beside, sizes, lines, names, is_centred)
         yield partial(_lay_out, sizes, lines, "down", "below")
     # Many short chains side by side may be wider than one below the other.
     if not room.direction and is_chain_too_long:
@@ -423,11 +424,13 @@ def _move_up_boxes(sizes: Mapping[str, CardSize], found: GraphLayout) -> GraphLa
 
 
 def _lay_out_with_leaves_beside(
-    sizes: Mapping[str, CardSize], lines: Sequence[DotLine], names: str
+    sizes: Mapping[str, CardSize], lines: Sequence[DotLine], names: str, is_centred: bool
 ) -> ChosenLayout:
     """Lay out from the top down, with each leaf to the right of its accumulator.
 
-    Graphviz knows the two as one: as neighbours of their own, it would put others between them.
+    Graphviz knows the two as one: as neighbours of their own, it would put others between them. With
+    the accumulator in the middle of the two lines go straight to it, and not around a corner, but
+    that takes more room.
     """
     sum_of: dict[str, str] = {}
     for line in lines:
@@ -437,12 +440,11 @@ def _lay_out_with_leaves_beside(
     leaf_of = {accumulator: leaf for leaf, accumulator in sum_of.items()}
     areas = {name: size.area(names, goes_right=False) for name, size in sizes.items()}
     for accumulator, leaf in leaf_of.items():
-        width = areas[leaf][0] + LEAF_GAP + sizes[accumulator].width
+        width = (1 + is_centred) * (areas[leaf][0] + LEAF_GAP) + sizes[accumulator].width
         areas[accumulator] = (width, max(areas[leaf][1], sizes[accumulator].height))
     joined = []
     for line in lines:
-        # The accumulator is at the left of the two.
-        ports = "[headport=nw]" if line.head in leaf_of else ""
+        ports = "[headport=nw]" if line.head in leaf_of and not is_centred else ""
         tail, head = sum_of.get(line.tail, line.tail), sum_of.get(line.head, line.head)
         if leaf_of.get(line.tail) != line.head:
             joined.append(line._replace(tail=tail, head=head, ports=ports))
@@ -453,7 +455,7 @@ def _lay_out_with_leaves_beside(
     places, routes = dict(found.places), []
     for accumulator, leaf in leaf_of.items():
         x, y = places[accumulator]
-        left = x - areas[accumulator][0] / 2
+        left = x - (sizes[accumulator].width if is_centred else areas[accumulator][0]) / 2
         start = left + sizes[accumulator].width
         places[accumulator] = (left + sizes[accumulator].width / 2, y)
         end = start + LEAF_GAP + (areas[leaf][0] - sizes[leaf].width) / 2
@@ -533,7 +535,7 @@ def write_dot(
 ) -> str:
     """Write DOT with sizes and no text: what the layout needs, and nothing that could be misread."""
     goes_right = direction == "right"
-    rank = "LR nodesep=.07 ranksep=.22" if goes_right else "TB nodesep=.2 ranksep=.2"
+    rank = "LR nodesep=.07 ranksep=.22" if goes_right else "TB nodesep=.2 ranksep=.17"
     # Lines go from side to side, and not to corners.
     ports = "tailport=e headport=w" if goes_right else "tailport=s headport=n"
     # The last three limit the iterations of the layout, which takes long for large graphs.
