@@ -37,15 +37,20 @@ LEAST_ARROW = 18
 """Of an arrow behind the word "new", in px."""
 GAP = 12
 """Between cells and words, and between words and versions."""
-LEAST_WORDS, LEAST_LANE_WORDS = 84, 190
+LEAST_WORDS, LEAST_LANE_WORDS = 84, 226
 """The least width of words beside cells, and of words below a lane."""
-ROOMS = (371, 404, 442, 480)
-"""Widths of pictures, from that of a page on a telephone to half of one on a desk: made smaller by a
-twelfth, the first is 340 px wide and the second 370."""
+ROOMS = (371, 404)
+"""Widths of pictures, both for a page on a telephone: made smaller by a twelfth, they are 340 and
+370 px wide."""
+MOST_BESIDE = ROOMS[-1]
+"""Where words beside the cells make a picture wider than this, they are below lanes: on a telephone
+it would be cut."""
 MOST_HIGHER = 1.1
-"""A picture takes the first of these in which it is hardly higher than in any other."""
+"""A picture takes the first of these in which it is hardly higher than in the other."""
 MOST_FOR_WORD = 240
 """The width of a word that is not cut: of the name of a node, as a rule."""
+COLUMN = 8
+"""At least the width of a letter of words."""
 MOST_LINES = 8
 """A sentence has no more lines."""
 CROSS, HAZARD_GROUND = 14, 6
@@ -504,7 +509,9 @@ def place_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) -> C
     counter_width = max((mark.width + 10 * (len(mark.rows) > 1) for mark in marks), default=0)
     strips = [band.strip.width for band in bands if not band.has_lanes]
     alike_width = min(max(strips, default=0), ALIKE_CELLS)
-    columns = Columns(names_width, EDGE + names_width + arrow_width, alike_width, 0, 0)
+    strip_x = EDGE + names_width + arrow_width
+    # Where counters begin is not known yet, only how wide they are.
+    columns = Columns(names_width, strip_x, alike_width, 0, counter_width)
     least, natural = _find_counter_range(columns, bands, single_rows)
     candidates = []
     for room in ROOMS:
@@ -516,17 +523,26 @@ def place_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) -> C
     return candidates[fitting.index(True)]
 
 
+def find_least_width(band: BandDrawing, columns: Columns) -> float:
+    """Return the least width of pictures in which no word of a band is cut; columns: of all bands."""
+    # The words of others may begin further to the right than those of this one have to.
+    least, _ = _find_counter_range(columns._replace(alike_width=0), [band], [])
+    return least + columns.right - columns.counter_x + EDGE
+
+
 def _find_counter_range(
     columns: Columns, bands: Sequence[BandDrawing], single_rows: Sequence[Row]
 ) -> tuple[float, float]:
     """Return where counters may begin at the earliest, and where all sentences are in one line."""
     least = natural = columns.strip_x
+    counter_width = columns.right - columns.counter_x
+    room = MOST_BESIDE - EDGE - counter_width - GAP / 2
     for band in bands:
         begin = band.sentences_x(columns)
         sentences = list(band.sentences)
         for row in band.rows:
             sentences += row.sentences
-        fewest = LEAST_LANE_WORDS if band.has_lanes else LEAST_WORDS
+        fewest = min(LEAST_LANE_WORDS, room - begin) if band.has_lanes else LEAST_WORDS
         narrow, wide = _measure_sentences(sentences, fewest)
         least = max(least, columns.strip_x + band.strip.width, begin + narrow)
         natural = max(natural, begin + wide)
@@ -541,7 +557,7 @@ def _measure_sentences(sentences: Iterable[Sentence], fewest: float) -> tuple[fl
     narrow = wide = 0.0
     for sentence in sentences:
         # More by a column: lines are counted in whole ones.
-        extra = CROSS * sentence.is_hazard + LINE
+        extra = CROSS * sentence.is_hazard + COLUMN
         wide = max(wide, text_width(sentence.text, sentence.ink) + extra)
         longest = max(text_width(word, sentence.ink) for word in sentence.text.split(" "))
         narrow = max(narrow, min(longest, MOST_FOR_WORD) + extra)

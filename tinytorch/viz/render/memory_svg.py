@@ -19,6 +19,7 @@ from ..diagnose import Changes, compare_snapshots
 from ..read import Snapshot, read_snapshot
 from ..show import (
     LEVELS,
+    Arrangement,
     Level,
     MemoryContents,
     PackEntry,
@@ -37,11 +38,13 @@ from .memory_rows import (
     GROUND,
     LANE_MIDDLE,
     LINE,
+    MOST_BESIDE,
     ROW,
     BandDrawing,
     BandPlaces,
     Columns,
     Row,
+    find_least_width,
     make_band,
     make_row,
     place_columns,
@@ -122,7 +125,7 @@ class _MemoryRun:
         steps = zip(self.changes, sources, strict=False)
         self.origins = find_origins(steps) or [{} for _ in self.changes]
         # Text, title, folds and drawing of a step need the same contents, all drawings the same places.
-        self.describe = cache_in_language()(self._describe)
+        self.describe = cache_in_language()(partial(self._describe, self.arrangements))
         self.place = cache_in_language()(self._place)
 
     def make_picture(self, step: int) -> Picture:
@@ -135,11 +138,11 @@ class _MemoryRun:
             render_unmarked=lambda: memory_text(self._describe_unmarked(step)),
         )
 
-    def _describe(self, step: int) -> MemoryContents:
+    def _describe(self, arrangements: Mapping[str, Arrangement], step: int) -> MemoryContents:
         return describe_memory(
             self.changes[step],
             self.selections[step],
-            self.arrangements,
+            arrangements,
             self.level,
             self.origins[step],
         )
@@ -150,7 +153,15 @@ class _MemoryRun:
         return describe_memory(unchanged, self.selections[step], self.arrangements, self.level)
 
     def _place(self) -> PlacedRun:
-        return place_sheets([make_sheet(self.describe(step)) for step in range(len(self.changes))])
+        steps = range(len(self.changes))
+        placed = place_sheets([make_sheet(self.describe(step)) for step in steps])
+        lanes = _give_lanes(placed, self.arrangements)
+        if not lanes:
+            return placed
+        arrangements = self.arrangements | lanes
+        with_lanes = [make_sheet(self._describe(arrangements, step)) for step in steps]
+        # The first, if both are as wide.
+        return min(placed, place_sheets(with_lanes), key=lambda run: run.stage.size[0])
 
     def _list_folds(self, step: int) -> list[Folded]:
         folds = _list_packs(self.describe(step).entries)
@@ -162,6 +173,21 @@ class _MemoryRun:
     def _open_whole(self, step: int) -> tuple[str, str, list[Folded]]:
         whole = next(memories_of([self.changes[step]], self.find, self.fold))
         return whole.svg, whole.text, []
+
+
+def _give_lanes(
+    placed: PlacedRun, arrangements: Mapping[str, Arrangement]
+) -> dict[str, Arrangement]:
+    """Return other arrangements of the storages whose words are too wide beside their cells."""
+    columns = placed.stage.columns
+    lanes: dict[str, Arrangement] = {}
+    for band in (band for sheet in placed.sheets for band in sheet.bands):
+        arrangement = arrangements[band.id]
+        # Below a matrix, and below a box for many cells, there is no room for lanes.
+        can_have_lanes = arrangement.has_cells and not arrangement.line
+        if can_have_lanes and find_least_width(band, columns) > MOST_BESIDE:
+            lanes[band.id] = arrangement._replace(has_lanes=True)
+    return lanes
 
 
 def check_level(level: object) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..read import StorageRecord, TensorRecord
-from ..show import Arrangement, Span, StorageEntry, find_spans
+from ..show import Arrangement, Span, StorageEntry, find_spans, reads_in_order
 from ..wording import format_value, gettext, ngettext, text_width
 from .style import Canvas, format_point
 
@@ -154,12 +154,18 @@ def make_strip(entry: StorageEntry) -> Strip:
         storage.cells,
         cell_width,
         line,
-        # By its numbers, what goes on in a second line is no matrix.
-        arrangement.has_lanes or (not arrangement.line and line < storage.cells),
+        _has_numbers(entry, line),
         has_room_below,
         "",
         0,
     )
+
+
+def _has_numbers(entry: StorageEntry, line: int) -> bool:
+    """Return True where some tensor reads a part of the cells, or the lines are those of no matrix."""
+    if entry.arrangement.has_lanes:
+        return not all(reads_in_order(entry.storage, each.tensor) for each in entry.tensors)
+    return not entry.arrangement.line and line < entry.storage.cells
 
 
 def _make_box(storage: StorageRecord, arrangement: Arrangement) -> Strip:

@@ -1,6 +1,6 @@
 """What a picture shows and says, decided before anything is drawn."""
 
-from .arrangement import Span, arrange_run, find_spans, is_unbroken
+from .arrangement import Span, arrange_run, find_spans, is_unbroken, reads_in_order
 from .contents import (
     LEVELS,
     Arrangement,
@@ -64,6 +64,7 @@ __all__ = [
     "format_values",
     "is_unbroken",
     "leave_out_gradients",
+    "reads_in_order",
     "select_nodes",
     "select_storages",
     "texts_of",
