@@ -324,9 +324,11 @@ class Player {
     const forms = width < NARROW ? [] : this.listForms(width);
     let best = null;
     for (const name of forms) {
-      if (best && !best.cost) break;
+      // Where nothing is cut, only both pictures side by side may be lower, and that takes room.
+      if (best && !best.cost && !(name === "row" && this.hasRoomForRow(width))) break;
       const form = this.measureForm(name, width, heights);
-      if (!best || form.cost < best.cost) best = form;
+      const isLower = form.cost === best?.cost && form.height < best.height;
+      if (!best || form.cost < best.cost || isLower) best = form;
     }
     if (best) this.useForm(best);
     else this.useOneColumn(width);
@@ -342,6 +344,12 @@ class Player {
     const count = [...this.panes.values()].filter(({ figure }) => !figure.hidden).length;
     // The graph below memory; beside it; below all.
     return [[], ["beside"], ["beside", "row", "below"]][count];
+  }
+
+  /** Whether code, memory and graph fit beside each other. */
+  hasRoomForRow(width) {
+    const columns = [...this.panes.values()].map(({ size }) => GAP + size[0]);
+    return columns.reduce((sum, column) => sum + column, PROGRAM_WIDTH[0]) <= width;
   }
 
   /** What a form of the stage takes, in px, and its `cost`: how many of them are cut, or more than there should be. */
