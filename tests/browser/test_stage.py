@@ -1,5 +1,6 @@
 """The stage of a player: one view of code, words and pictures; nothing moves from step to step, and all can be read."""
 
+import base64
 import json
 import re
 from collections.abc import Iterator
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 from browser.books import stepping, write
 from browser.conftest import Lab, Watched
-from copylab import Steps, steps
+from copylab import steps
+from copylab.lessons.clone import seven
 from playwright.sync_api import Locator, Page, expect
 
 import tinytorch
@@ -188,25 +190,34 @@ MOMENTS = """async (player) => {
 }"""
 
 
-def make_lesson_players() -> Iterator[tuple[str, Steps]]:
-    """Run again what the lessons step through, with the code that their stored outputs show."""
+def list_stored_players() -> Iterator[tuple[str, str]]:
+    """The players of the lessons as their notebooks store them, for readers without a kernel."""
     for path in sorted(NOTEBOOKS.glob("*.ipynb")):
-        cells = json.loads(path.read_text("utf-8"))["cells"]
-        for cell in cells:
+        for cell in json.loads(path.read_text("utf-8"))["cells"]:
             for output in cell.get("outputs", ()):
                 html = "".join(output.get("data", {}).get("text/html", ""))
-                lines = re.findall(
-                    "<span class='cl-line'>(.*?)</span>", html.partition("</pre>")[0]
-                )
                 if 'class="copylab-steps"' in html:
-                    yield path.stem, steps(unescape("\n".join(lines)), engine=tinytorch)
+                    yield path.stem, html
+
+
+def read_code(html: str) -> str:
+    """The program that a stored player steps through."""
+    lines = re.findall("<span class='cl-line'>(.*?)</span>", html.partition("</pre>")[0])
+    return unescape("\n".join(lines))
+
+
+def limit_height(code: str) -> int:
+    """How high a player of a program may be, in px."""
+    return 560 if len(code.splitlines()) <= 14 else 700
 
 
 @pytest.mark.stress
 def test_every_player_of_the_lessons_is_one_view(watched: Watched, tmp_path: Path) -> None:
+    """Made anew, with the code that the stored outputs show: at all steps, in pages of all widths."""
     page = watched.page
     wrong: list[Any] = []
-    for lesson, made in make_lesson_players():
+    for lesson, html in list_stored_players():
+        made = steps(read_code(html), engine=tinytorch)
         made.save(tmp_path / "page.html")
         for width in (836, 640, 1200, 390):
             # A page has a margin of 8 px.
@@ -216,8 +227,87 @@ def test_every_player_of_the_lessons_is_one_view(watched: Watched, tmp_path: Pat
             heights = {height for height, _ in moments}
             missing = [what for _, what in moments if what]
             print(f"{lesson} at {width}: {max(heights)} px, spread {max(heights) - min(heights)}")
-            most = 560 if len(made.code.splitlines()) <= 14 else 700
-            is_too_high = width == 836 and max(heights) > most
-            if is_too_high or len(heights) > 1 or not fits or (missing and width >= 836):
+            is_too_high = width == 836 and max(heights) > limit_height(made.code)
+            if is_too_high or len(heights) > 1 or not fits or (missing and width != 640):
                 wrong.append((lesson, width, heights, missing, fits))
     assert wrong == []
+
+
+# Of all players of a page, the heights at up to three steps of each.
+STORED_HEIGHTS = """() => [...document.querySelectorAll(".cl-player")].map((player) => {
+    const slider = player.querySelector("input[type=range]");
+    const last = Number(slider.max);
+    return [1, Math.ceil(last / 2), last].map((step) => {
+        slider.value = step;
+        slider.dispatchEvent(new Event("input"));
+        return player.offsetHeight;
+    });
+})"""
+
+
+def test_stored_players_are_as_high_at_all_steps(watched: Watched, tmp_path: Path) -> None:
+    """What a reader without a kernel sees: a page of all players, as the notebooks store them."""
+    # The last one of each lesson: all of them would take too long for every run.
+    stored = list(dict(list_stored_players()).items())
+    assert len(stored) == 15
+    body = "".join(html for _, html in stored)
+    head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title>'
+    (tmp_path / "page.html").write_text(f"{head}<body>{body}", "utf-8")
+    page = watched.page
+    # A page has a margin of 8 px, and a player is made when it comes near the view.
+    page.set_viewport_size({"width": 836 + 16, "height": 560 * len(stored)})
+    page.goto((tmp_path / "page.html").as_uri())
+    expect(page.locator(".cl-player")).to_have_count(len(stored))
+    wrong: list[Any] = []
+    for (lesson, html), heights in zip(stored, page.evaluate(STORED_HEIGHTS), strict=True):
+        spread = max(heights) - min(heights)
+        print(f"{lesson} as stored: {max(heights)} px, spread {spread}")
+        if max(heights) > limit_height(read_code(html)) or spread:
+            wrong.append((lesson, heights))
+    assert wrong == []
+
+
+# The share of a screenshot in which there is room for a row of memory, 32 px high and wide, and nothing is drawn.
+EMPTY_SHARE = """async (png) => {
+    const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${png}`)).blob());
+    const { width, height } = image;
+    const context = new OffscreenCanvas(width, height).getContext("2d");
+    context.drawImage(image, 0, 0);
+    const pixels = new Uint32Array(context.getImageData(0, 0, width, height).data.buffer);
+    const counts = new Map();
+    for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
+    const [[ground]] = [...counts].sort((a, b) => b[1] - a[1]);
+    // How much is drawn left of and above each pixel: of a square, four of these say how much is drawn in it.
+    const row = width + 1;
+    const sums = new Uint32Array(row * (height + 1));
+    for (let y = 1; y <= height; y++) {
+        for (let x = 1; x <= width; x++) {
+            const own = pixels[(y - 1) * width + x - 1] === ground ? 0 : 1;
+            sums[y * row + x] = own + sums[y * row + x - 1] + sums[(y - 1) * row + x] - sums[(y - 1) * row + x - 1];
+        }
+    }
+    let [empty, all] = [0, 0];
+    for (let y = 32; y <= height; y++) {
+        for (let x = 32; x <= width; x++, all++) {
+            const [top, left] = [(y - 32) * row, x - 32];
+            if (sums[y * row + x] + sums[top + left] === sums[y * row + left] + sums[top + x]) empty++;
+        }
+    }
+    return empty / all;
+}"""
+
+
+def test_little_of_the_stage_is_empty(watched: Watched, tmp_path: Path) -> None:
+    head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title>'
+    (tmp_path / "page.html").write_text(f"{head}<body>{seven.steps().html}", "utf-8")
+    page = watched.page
+    page.set_viewport_size({"width": 836 + 16, "height": 680})
+    page.emulate_media(reduced_motion="reduce")
+    page.goto((tmp_path / "page.html").as_uri())
+    slider = page.locator(".cl-player input[type=range]")
+    slider.fill("6")
+    expect(page.locator(".cl-player")).to_have_attribute("data-step", "6")
+    picture = base64.b64encode(page.locator(".cl-stage").screenshot()).decode()
+    share = page.evaluate(EMPTY_SHARE, picture)
+    print(f"lesson 02, step 6: {share:.0%} of the stage is empty")
+    assert share <= 0.3
