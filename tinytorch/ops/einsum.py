@@ -202,9 +202,16 @@ def _check_sizes(operands: list, labels: list[list[str]]) -> None:
             if seen.get(label, 1) == 1:
                 seen[label] = n
             elif n not in (1, seen[label]):
-                shown = _ANY if label.isdigit() else label
+                if label.isdigit():
+                    # Counted without repeated dimensions, of which PyTorch has taken the diagonal by then.
+                    dim = len(own) - 1
+                    raise RuntimeError(
+                        f"einsum(): dimension {dim} covered by ellipsis in operand {at}has size {n} "
+                        "which does not broadcast with previously seen ellipsis with size "
+                        f"{seen[label]} for the respective dimension"
+                    )
                 raise RuntimeError(
-                    f"einsum(): subscript {shown} has size {n} for operand {at} which does not "
+                    f"einsum(): subscript {label} has size {n} for operand {at} which does not "
                     f"broadcast with previously seen size {seen[label]}"
                 )
 
