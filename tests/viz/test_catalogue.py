@@ -10,7 +10,7 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 
-from tinytorch.viz import graph, memory, snapshot
+from tinytorch.viz import explain, graph, memory, snapshot
 from tinytorch.viz.diagnose.diff import compare_snapshots
 from tinytorch.viz.show.step_sentences import describe
 from tinytorch.viz.wording import catalogue
@@ -105,6 +105,20 @@ def test_pictures_and_steps_are_told_in_it(engine: ModuleType) -> None:
     with_node = snapshot(x=x, z=x * 2, since=before)
     assert ">requires_grad war False<" in graph(with_node, since=before).svg
     assert describe(compare_snapshots(after, before), {}, {})[0].text == "y war einmal."
+
+
+def test_what_is_joined_is_joined_as_the_language_does(engine: ModuleType) -> None:
+    a = engine.ones(2, requires_grad=True)
+    h = a.exp()
+    total = (h.sin() * 3).sum()
+    h.detach().zero_()
+    try:
+        catalogue.use_language("zh")
+        assert "1 次（还有 1 个保存的张量）" in str(explain(total))  # noqa: RUF001
+        *_, note = memory(total=total).text.splitlines()
+        assert note.endswith("字节。")
+    finally:
+        catalogue.use_language(None)
 
 
 def test_the_machine_does_not_choose() -> None:

@@ -17,11 +17,11 @@ from ..wording import (
 from .finding_words import (
     BackwardFinding,
     SavedBy,
+    add_others,
     add_writing_lines,
     advise_copy,
     all_saved,
     phrase_first_saved,
-    phrase_others,
 )
 from .hazards import select_stale
 from .refusals import (
@@ -113,7 +113,7 @@ def _describe_detached(pairs: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
             saved=gettext("its {saved}", saved=pairs[0].saved.name),
         )
         way_out = gettext("call detach(), which gives another tensor, or detach_() after backward")
-        yield BackwardFinding("detached", sentence + phrase_others(pairs), way_out, pairs)
+        yield BackwardFinding("detached", add_others(sentence, pairs), way_out, pairs)
 
 
 def _find_why_it_cannot_start(root: TensorRecord, name: str) -> BackwardFinding | None:
@@ -168,7 +168,7 @@ def _describe_freed(
         node=short_node_name(node.name),
         saved=saved.name,
     )
-    sentence += phrase_others(freed)
+    sentence = add_others(sentence, freed)
     way_out = gettext(
         "compute the result anew, or call the earlier backward with retain_graph=True"
     )
@@ -208,7 +208,7 @@ def _describe_used_twice(shared: Sequence[SavedBy], first_root: str) -> Backward
     way_out = gettext(
         "add them up and call backward once, or call the first one with retain_graph=True"
     )
-    return BackwardFinding("freed", sentence + phrase_others(shared), way_out, shared)
+    return BackwardFinding("freed", add_others(sentence, shared), way_out, shared)
 
 
 def _describe_no_derivative(node: NodeRecord) -> BackwardFinding:

@@ -109,7 +109,7 @@ def phrase_then_and_now(saved: SavedRecord) -> str:
 
     Whatever else was so at the save and is not so now belongs in here, be it a version or not. It is
     half a sentence: the whole ones are the messages with {then_and_now}. A translation that says
-    "saved" in this half leaves it out of those, or has the half in brackets.
+    "saved" in this half, too, has it there in brackets or behind a comma.
     """
     return gettext("at version {then}, now at {now}", then=saved.saved_version, now=saved.version)
 
@@ -123,15 +123,13 @@ def phrase_consequence(saved: SavedRecord) -> str:
     return gettext("backward will raise")
 
 
-def phrase_others(pairs: Sequence[SavedBy]) -> str:
-    """Return ` (and 2 more saved tensors)`; empty if there is only the first."""
+def add_others(sentence: str, pairs: Sequence[SavedBy]) -> str:
+    """Add ` (and 2 more saved tensors)` to a sentence on the first, if there are others."""
     others = len(pairs) - 1
     if not others:
-        return ""
-    count = ngettext(
-        "(and {number} more saved tensor)", "(and {number} more saved tensors)", others
-    )
-    return f" {count}"
+        return sentence
+    addition = ngettext("and {number} more saved tensor", "and {number} more saved tensors", others)
+    return gettext("{sentence} ({addition})", sentence=sentence, addition=addition)
 
 
 def phrase_writing_lines(*records: SavedRecord) -> str:

@@ -11,13 +11,13 @@ from .finding_words import (
     BackwardFinding,
     FindingKind,
     SavedBy,
+    add_others,
     add_writing_lines,
     advise_copy,
     all_saved,
     name_counter_sharers,
     name_in_python,
     phrase_first_saved,
-    phrase_others,
     phrase_writes,
 )
 from .hazards import MaybeUnseenWrite, find_maybe_unseen_writes, select_stale
@@ -78,7 +78,7 @@ def _describe_written_leaves(
     reason = add_writing_lines(reason, *(pair.saved for pair in pairs))
     return BackwardFinding(
         kind="stale",
-        sentence=join_facts([f"{sentence}{phrase_others(pairs)}", reason]),
+        sentence=join_facts([add_others(sentence, pairs), reason]),
         way_out=_advise_backward_first(),
         saved=pairs,
         sharing=name_counter_sharers(snap, pairs[0].saved.tensor or ""),
@@ -94,7 +94,7 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> Backwar
         (saved.version or 0) - (saved.saved_version or 0),
         **phrase_first_saved(snap, pairs),
     )
-    sentence = add_writing_lines(sentence, saved) + phrase_others(pairs)
+    sentence = add_others(add_writing_lines(sentence, saved), pairs)
     if len(sharing) > 1:
         counted = gettext(
             "{names} share that version counter, and a write through any of them counts",
@@ -164,7 +164,7 @@ def _likely_cause(snap: Snapshot, node: NodeRecord, saved: SavedRecord) -> objec
 def _phrase_changed_bytes(snap: Snapshot, pairs: Sequence[SavedBy]) -> str:
     """Say that what was saved holds other bytes, and what backward makes of these."""
     values = phrase_first_saved(snap, pairs)
-    values["saved"] += phrase_others(pairs)
+    values["saved"] = add_others(values["saved"], pairs)
     saved = pairs[0].saved
     values["consequence"] = _phrase_consequence_of_change(pairs)
     if saved.name.startswith("ctx."):
@@ -285,7 +285,7 @@ def _describe_maybe_unseen_write(
     )
     return BackwardFinding(
         kind="unseen write",
-        sentence=sentence + phrase_others(pairs),
+        sentence=add_others(sentence, pairs),
         way_out=_advise_other_write(snap, write.tensor, write.writer),
         saved=pairs,
         sharing=(tensor, writer),

@@ -32,7 +32,7 @@ def memory_text(contents: MemoryContents) -> str:
     for entry in contents.entries:
         lines.append("")
         if isinstance(entry, PackEntry):
-            lines.append(f"{entry.summary}.")
+            lines.append(gettext("{sentence}.", sentence=entry.summary))
         else:
             lines += _storage_lines(entry)
     for tensor in contents.without_storage:
@@ -41,7 +41,7 @@ def memory_text(contents: MemoryContents) -> str:
         lines.append("")
     # Notes are half sentences in the drawing, and whole ones here.
     for note in contents.notes:
-        lines.append(f"{note[:1].upper()}{note[1:]}.")
+        lines.append(gettext("{sentence}.", sentence=f"{note[:1].upper()}{note[1:]}"))
     return join_lines(lines)
 
 
