@@ -110,3 +110,25 @@ def test_a_target_that_is_a_factor_is_refused_by_addmm() -> None:
         x[:2].addmm_(x[1:], tinytorch.ones(2, 2))
     assert x.tolist() == [[1, 1]] * 3
     assert x[:2].addmm_(x[1:].clone(), tinytorch.ones(2, 2)).tolist() == [[3, 3]] * 2
+
+
+def test_a_complex_number_says_that_it_is_absent() -> None:
+    x: Any = tinytorch.ones(2)
+    number: Any = 1j
+
+    def assign() -> None:
+        x[0] = number
+
+    calls = (
+        lambda: x.fill_(number),
+        lambda: x * number,
+        lambda: tinytorch.full((2,), number),
+        lambda: tinytorch.tensor([1.0, number]),
+        assign,
+    )
+    for call in calls:
+        with pytest.raises(NotImplementedError, match="a complex number is not in tinytorch"):
+            call()
+    with pytest.raises(RuntimeError, match="argument alpha must not be a complex number"):
+        x.sub_(x, alpha=number)
+    assert x.tolist() == [1.0, 1.0] and x._version == 0

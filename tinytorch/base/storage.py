@@ -121,14 +121,18 @@ class UntypedStorage(metaclass=ShownAs):
         self._as_bytes()[...] = int(value) % 256
         return self
 
-    def copy_(self, source: Any, non_blocking: bool = False) -> UntypedStorage:
+    def copy_(self, src: Any, non_blocking: bool = False) -> UntypedStorage:
         """Copy another storage's bytes into this one. RuntimeError for another size."""
-        theirs, n = source.nbytes(), self.nbytes()
+        if not isinstance(src, UntypedStorage):
+            raise TypeError(
+                f"copy_(): argument 'src' (position 1) must be torch.Storage, not {type_name(src)}"
+            )
+        theirs, n = src.nbytes(), self.nbytes()
         if theirs != n:
             raise RuntimeError(
                 f"size does not match, self was {n} bytes but src was {theirs} bytes"
             )
-        self._as_bytes()[...] = source._as_bytes()
+        self._as_bytes()[...] = src._as_bytes()
         return self
 
     # other storages -----------------------------------------------------------------------------
@@ -145,8 +149,10 @@ class UntypedStorage(metaclass=ShownAs):
     def resize_(self, nbytes: int) -> UntypedStorage:
         """Grow or shrink to `nbytes`; every tensor on this storage then uses the new memory.
 
-        RuntimeError if the memory is shared with a NumPy array.
+        RuntimeError if the memory is shared with a NumPy array, or for what is no int.
         """
+        if not isinstance(nbytes, (int, np.integer)) or isinstance(nbytes, bool):
+            raise RuntimeError(f"resize_ expects an int, but got {type_name(nbytes)}")
         if not self._resizable:
             raise RuntimeError("Trying to resize storage that is not resizable")
         old = self._as_bytes()

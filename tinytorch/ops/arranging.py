@@ -33,7 +33,7 @@ from .copies import contiguous_format, copy_array
 from .creation import new_zeros
 from .define import OUT_DTYPE_ERRORS, make_function_of, offer_member, op
 from .filling import written_zeros
-from .kernels import as_array, composite, result_dtype, row_major, write
+from .kernels import Kernel, as_array, composite, result_dtype, row_major, write
 from .parts import (
     cat,
     diagonal,
@@ -252,7 +252,9 @@ diag_embed = op(
 )
 diagonal_copy = op(
     "diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1)",
-    lambda a, *where: copy_array(diagonal_of_array(a, *where), contiguous_format),
+    Kernel(
+        lambda a, *where: copy_array(diagonal_of_array(a, *where), contiguous_format), is_copy=True
+    ),
     method=False,
     out="exact",
     out_node_class=make_undifferentiable_node_class("aten::diagonal_copy"),

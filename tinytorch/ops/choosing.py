@@ -115,7 +115,15 @@ masked_fill, masked_fill_ = declare_with_in_place(
 
 def _select_by_condition(condition: np.ndarray, self: Any, other: Any) -> np.ndarray:
     """Return `self` where a condition is true, `other` elsewhere, in the dtype that they meet in."""
-    if condition.dtype != bool:
+    if condition.dtype == np.uint8:
+        warn_in_torch(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be removed "
+            "in a future version of PyTorch. Use a boolean condition instead.",
+            "aten/src/ATen/native/TensorCompare.cpp:621",
+            once=True,
+        )
+        condition = condition.astype(bool)
+    elif condition.dtype != bool:
         name = dtypes.BY_NUM[condition.dtype.num].scalar_name
         raise RuntimeError(
             f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}"

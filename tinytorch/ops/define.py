@@ -375,7 +375,8 @@ class Op:
             self.end_recording(node, result)
         elif self.kernel.is_copy and values[0].is_inference() and not MODES.thread.inference:
             # PyTorch makes the copy of an inference tensor empty and writes to it, which counts.
-            result._counter = VersionCounter(1)
+            for copy in result if self.has_several_results else (result,):
+                copy._counter = VersionCounter(1)
         return result
 
     def _run_view(self, *values: Any) -> Any:

@@ -21,6 +21,7 @@ from ..base import (
     byte_extent,
     device,
     dtypes,
+    make_absence_error,
     type_name,
     warn_in_torch,
     warn_user,
@@ -100,6 +101,8 @@ def _infer_dtype(values: Sequence) -> dtypes.dtype:
             d = dtypes.dtype_of_number(v)
         elif isinstance(v, (list, tuple)):
             d = _infer_dtype(v)
+        elif isinstance(v, (complex, np.complexfloating)):
+            raise make_absence_error("a complex number")
         elif isinstance(v, (str, bytes)):
             raise TypeError(f"new(): invalid data type '{type_name(v)}'")
         else:

@@ -345,6 +345,8 @@ def _value_as_tensor(self: Tensor, value: Any) -> Tensor:
     """Return a value to assign as a tensor. TypeError unless it is a tensor or a number."""
     if isinstance(value, Tensor):
         return value
+    if isinstance(value, (complex, np.complexfloating)):
+        raise make_absence_error("a complex number")
     if not isinstance(value, (bool, int, float, np.integer)):
         raise TypeError(f"can't assign a {type_name(value)} to a {self.type()}")
     return make_tensor(number_array(value, self.dtype), device_of(self))

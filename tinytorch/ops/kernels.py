@@ -13,7 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..base import check_broadcast_into, check_overlap, convert_values, dtypes, lay_out_result
+from ..base import (
+    check_broadcast_into,
+    check_overlap,
+    convert_values,
+    dtypes,
+    lay_out_result,
+    make_absence_error,
+)
 from ..base import strides as layout
 
 ndarray = np.ndarray
@@ -49,6 +56,13 @@ def result_dtype(*operands: Any) -> dtypes.dtype:
     return out
 
 
+def _check_number(x: Any) -> None:
+    """Raise the error for a number that no dtype holds: of complex ones tinytorch has none."""
+    if isinstance(x, complex):
+        raise make_absence_error("a complex number")
+    dtypes.check_c_number(x)
+
+
 def as_array(x: Any, d: dtypes.dtype) -> ndarray:
     """Return an operand as an array of dtype `d`; a number is wrapped as PyTorch wraps it."""
     if isinstance(x, (ndarray, np.generic)):
@@ -59,7 +73,7 @@ def as_array(x: Any, d: dtypes.dtype) -> ndarray:
             return out
         strides = layout.dense_strides(x, d.np.itemsize)  # type: ignore[arg-type]
         return layout.copy_with_strides(out, strides)
-    dtypes.check_c_number(x)
+    _check_number(x)
     if d.np.kind in "iu":
         # C++ cuts off the bits that do not fit, NumPy would raise
         bits = 8 * d.itemsize
@@ -72,7 +86,7 @@ def number_array(value: Any, d: dtypes.dtype) -> ndarray:
 
     RuntimeError in PyTorch's words if it does not fit.
     """
-    dtypes.check_c_number(value)
+    _check_number(value)
     dtypes.check_range(value, d, in_c=True)
     return as_array(value, d)
 

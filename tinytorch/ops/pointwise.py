@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtypes, lay_out_result, refuse_operand
+from ..base import dtypes, lay_out_result, make_absence_error, refuse_operand
 from ..graph import make_undifferentiable_node_class
 from ..tensor import Tensor
 from .choosing import masked_fill_, where
@@ -393,6 +393,10 @@ def _scale_addend(a: Any, b: Any, alpha: Any) -> Any:
         raise RuntimeError(
             "For integral input tensors, argument alpha must not be a floating point number."
         )
+    if isinstance(alpha, complex):
+        raise RuntimeError(
+            "For non-complex input tensors, argument alpha must not be a complex number."
+        )
     return np.multiply(b, np.array(alpha).astype(b.dtype))
 
 
@@ -743,6 +747,9 @@ op("square_(Tensor(a!) self)", composite(lambda self: power.run_in_place(self, 2
 
 def _interpolate(a: Any, b: Any, weight: Any) -> Any:
     """Return what is between `a` and `b`, by the weight of `b`."""
+    # NumPy would leave out a part of the result, with a warning.
+    if isinstance(weight, complex):
+        raise make_absence_error("a complex number")
     # in PyTorch's two forms, so that a weight of 1 gives exactly `b`
     if abs(weight) < 0.5:
         return a + weight * (b - a)

@@ -14,6 +14,8 @@ import numpy as np
 from ..graph import make_undifferentiable_node_class
 from .copies import contiguous_format, copy_array
 from .define import OPS, Op, op
+from .kernels import Kernel
+from .views import reinterpret_array, view_array
 
 # `diagonal_copy` is declared beside `diag`, which gives it.
 _COPIED_VIEWS = (
@@ -22,16 +24,23 @@ _COPIED_VIEWS = (
 )
 
 
-def _copy_shown(look: Callable) -> Callable:
-    """Make a kernel that copies what a view's kernel gives: one array, or each of several."""
+def _shape_copy(a: np.ndarray, size: tuple) -> np.ndarray:
+    """Return a copy in another shape, which no strides refuse: it is copied before it is shaped."""
+    return view_array(a if a.flags.c_contiguous else copy_array(a, contiguous_format), size)
 
-    def kernel(*values: Any) -> Any:
+
+def _copy_shown(look: Callable) -> Kernel:
+    """Make a kernel that copies what a view's kernel gives: one array, or each of several."""
+    look = _shape_copy if look is view_array else look
+
+    def copy_shown(*values: Any) -> Any:
         shown = look(*values)
         if isinstance(shown, np.ndarray):
             return copy_array(shown, contiguous_format)
         return tuple([copy_array(a, contiguous_format) for a in shown])
 
-    return kernel
+    # Bytes as another dtype are copied by an empty tensor's first write, which is not counted.
+    return Kernel(copy_shown, is_copy=look is not reinterpret_array)
 
 
 def _declare_copy(look: Op) -> None:
@@ -56,7 +65,7 @@ for _look in [o for o in OPS if o.kind == "view" and o.name in _COPIED_VIEWS]:
     _declare_copy(_look)
 op(
     "detach_copy(Tensor self)",
-    lambda a: copy_array(a, contiguous_format),
+    Kernel(lambda a: copy_array(a, contiguous_format), is_copy=True),
     method=False,
     out="exact",
     node_class=make_undifferentiable_node_class("aten::detach_copy"),

@@ -54,7 +54,7 @@ def infer_size(shape: tuple[int, ...], numel: int) -> tuple[int, ...]:
     return (*shape[:unknown], numel // product, *shape[unknown + 1 :])
 
 
-def _view_array(a: np.ndarray, size: tuple) -> np.ndarray:
+def view_array(a: np.ndarray, size: tuple) -> np.ndarray:
     """Return a view of a shape. RuntimeError if strides do not allow it."""
     old, steps = a.shape, a.strides
     if a.size and (not old or steps[-1] == a.itemsize) and (len(old) == 1 or a.flags.c_contiguous):
@@ -76,7 +76,7 @@ def _view_array(a: np.ndarray, size: tuple) -> np.ndarray:
     return restride_array(a, new, strides)
 
 
-def _reinterpret_array(a: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
+def reinterpret_array(a: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
     """Return the same bytes as elements of another dtype. RuntimeError if they do not fit."""
     old, new = a.itemsize, dtype.itemsize
     if old != new:
@@ -109,10 +109,10 @@ def _reinterpret_array(a: np.ndarray, dtype: dtypes.dtype) -> np.ndarray:
     return a.view(dtype.np)
 
 
-op("view(Tensor(a) self, ScalarType dtype)", view_kernel(_reinterpret_array), function=False)
+op("view(Tensor(a) self, ScalarType dtype)", view_kernel(reinterpret_array), function=False)
 view = op(
     "view(Tensor(a) self, SymInt[] size)",
-    view_kernel(_view_array),
+    view_kernel(view_array),
     function=False,
     backward="ViewBackward0",
     self=lambda grad, self_sym_sizes: reshape(grad, self_sym_sizes),
@@ -128,7 +128,7 @@ _reshape_alias = op(
 )
 unsafe_view = op(
     "_unsafe_view(Tensor self, SymInt[] size)",
-    lambda a, size: _view_array(a, size),
+    lambda a, size: view_array(a, size),
     function=False,
     method=False,
     out=False,
