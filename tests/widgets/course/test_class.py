@@ -73,6 +73,9 @@ def test_no_answer_is_right_for_saying_nothing() -> None:
     for asked in draw_exam(beliefs, tinytorch, seed=1):
         for nothing in ("?", "...", "42?", "and", "# later", "\ubaa8\ub984"):
             assert asked.judge(nothing).state != "right", (asked.drawn.question.text, nothing)
+        if asked.drawn.question.text.startswith("Which") and asked.right_answer != "none":
+            for doubt in ("!{}", "~{}", "\u00ac{}", "{}?", "{}\uff1f"):
+                assert asked.judge(doubt.format(asked.right_answer)).state == "unclear", doubt
         if asked.right_answer == "none":
             asked_for_names += 1
             for none in ("none", "[]", "()", "\u6ca1\u6709"):
