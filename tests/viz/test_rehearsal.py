@@ -176,8 +176,8 @@ def test_hooks_of_arithmetic_are_decided(engine: ModuleType) -> None:
     assert not kept
     w.register_hook(refuses)
     said = explain(h.sum())
-    assert said.verdict == "raises"
-    assert "a hook on the leaf, refuses (test_rehearsal.py:" in said.text
+    assert said.verdict == "unknown"
+    assert "refuses (test_rehearsal.py:" in said.text
     with pytest.raises(ValueError, match="tensor"):
         h.sum().backward()
     kept.clear()
@@ -370,4 +370,36 @@ def test_a_checkpoint_of_arithmetic_is_decided_under_a_watch() -> None:
                 x = torch.ones(3, requires_grad=True)
                 loss = checkpoint(block, x, use_reentrant=use_reentrant).sum()
                 assert explain(loss).verdict == verdict
+                loss.backward()
+
+
+def _exponential(v: Any) -> Any:
+    return v.exp()
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("what", ["as it was", "code", "context", "frozen", "detached"])
+def test_a_checkpoint_that_may_do_otherwise_is_not_known(what: str) -> None:
+    import torch
+    from torch.utils.checkpoint import checkpoint
+
+    def square(v: Any) -> Any:
+        return v * v
+
+    contexts = (contextlib.nullcontext(), torch.no_grad())
+    options: Any = {"context_fn": lambda: contexts} if what == "context" else {}
+    with copylab.watch(silent="record"):
+        w = torch.ones(3, requires_grad=True)
+        h = w if what == "frozen" else w * 2
+        loss = checkpoint(square, h, use_reentrant=False, **options).sum()
+        if what == "code":
+            square.__code__ = _exponential.__code__
+        elif what == "frozen":
+            w.requires_grad_(False)
+        elif what == "detached":
+            h.detach_()
+        assert explain(loss).verdict == ("runs" if what == "as it was" else "unknown")
+        # In a watch the frozen leaf is unpacked as one that requires grad, in a plain program it is not.
+        if what in ("code", "context", "detached"):
+            with pytest.raises(RuntimeError):
                 loss.backward()

@@ -57,7 +57,7 @@ def run_backward(root: Any) -> RunResult | None:
     THREADS_IN_DRY_RUN.add(thread)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            _silence_warnings()
             # Which hooks a backward calls shows when it calls them, and nowhere else.
             sys.setprofile(lambda frame, event, _: called.add(frame.f_code))
             engine.autograd.grad(root, leaves, retain_graph=True, allow_unused=True)
@@ -76,6 +76,14 @@ def run_backward(root: Any) -> RunResult | None:
     # For all other devices the engine has a thread of its own.
     sees_hooks = {tensor.device.type for tensor in (root, *leaves)} == {"cpu"}
     return RunResult(error, tuple(dict.fromkeys(map(describe_code, not_run))), sees_hooks)
+
+
+def _silence_warnings() -> None:
+    """Show no warning of a dry run; where the program has one raised, backward raises it as well."""
+    warnings.filters[:] = [
+        each if each[0] == "error" else ("ignore", *each[1:]) for each in warnings.filters
+    ]
+    warnings.simplefilter("ignore", append=True)
 
 
 def _find_hooks_after(leaves: list[Any]) -> Iterator[Any]:

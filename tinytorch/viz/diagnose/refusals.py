@@ -21,15 +21,23 @@ class Refusal(NamedTuple):
     """Without its full stop, as other words may follow."""
     way_out: str = ""
     """Empty where there is none to name."""
+    is_by_code: bool = False
+    """True if code of the program refuses: other code of it that runs in backward may change that."""
 
 
 def find_refusals(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[Refusal]:
     """Return why nodes raise as soon as a gradient arrives."""
     refusals: list[Refusal] = []
     for node in nodes:
-        refusals += [Refusal(node, sentence) for sentence in node.refusals]
+        of_function = node.function.refusal if node.function else ""
         refusals += [
-            Refusal(node, saved.refusal) for saved in node.saved if saved.refusal and saved.opened
+            Refusal(node, sentence, is_by_code=sentence == of_function)
+            for sentence in node.refusals
+        ]
+        refusals += [
+            Refusal(node, saved.refusal, is_by_code=True)
+            for saved in node.saved
+            if saved.refusal and saved.opened
         ]
         refusals += _find_refusals_of_leaf(snap, node)
         refusals += _find_refusals_of_edges(snap, node)

@@ -23,7 +23,7 @@ from .gradient_specs import gradient_specs_of
 from .naming import things_in
 from .probe import disable_overrides, getattr_or_none, is_tensor, leaf_of_accumulator
 from .rehearsal import Rehearsal, StandIn, rehearse_call, stand_in_for, stand_in_for_gradient
-from .user_code import always_raises, describe_code, read_function
+from .user_code import describe_code, read_function
 
 _REFUSES = re.compile(
     r"^_?(Linalg(?!VectorNorm|Cross)|Svd|Eig|Lu|Qr|Cholesky|Triangular|Ormqr|Householder|CudnnRnn"
@@ -116,12 +116,6 @@ def refusals_of_node(node: Any) -> Iterator[str]:
     function = read_function(node)
     if function is not None and function.refusal:
         yield function.refusal
-    for hook in _find_hooks_of_leaf(node):
-        if always_raises(hook.function):
-            yield gettext(
-                "a hook on the leaf, {code}, raises an error in any case",
-                code=describe_code(hook.function),
-            )
     attribute = _NOT_NEGATIVE.get(name)
     value = None if attribute is None else getattr_or_none(node, attribute)
     if value is not None and value < 0:
@@ -229,8 +223,6 @@ def _list_undecided(
 
 def _is_decided_on_leaf(node: Any, hook: _HookOfLeaf) -> bool:
     """Return True if it is known whether a hook on the leaf of a node raises."""
-    if always_raises(hook.function):
-        return True
     outcome = _rehearse_hook_of_leaf(node, hook)
     if outcome is None:
         return False

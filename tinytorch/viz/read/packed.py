@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 from ..wording import gettext
@@ -115,7 +116,7 @@ def _open_checkpoint(frame: Any, packed_save: Any) -> PackedState:
             now=versions.now,
         )
         return PackedState(refusal=refusal)
-    changed = _find_changed_inputs(frame)
+    changed = _find_changed_inputs(frame, packed_save)
     # Arithmetic makes no number of an input that is none: it is one of the function's own.
     if changed == [] or (changed and packed_save.is_number):
         return PackedState(is_computed_again=True)
@@ -134,19 +135,29 @@ def _open_checkpoint(frame: Any, packed_save: Any) -> PackedState:
     return PackedState(doubt=doubt)
 
 
-def _find_changed_inputs(frame: Any) -> list[Any] | None:
+def _find_changed_inputs(frame: Any, packed_save: Any) -> list[Any] | None:
     """Return what a watch knows of each input that changed, of a function that computes with these alone.
 
     None if it may compute with other things, or raise, or if no watch has compared its inputs.
     """
     changed = []
     repeated = frame.recompute_fn
+    code = getattr_or_none(_find_in_closure(repeated, "fn"), "__code__")
+    # `f.__code__ = g.__code__` may have come since; a context of the program's does what it likes.
+    is_same_code = code is not None and code is getattr_or_none(packed_save, "code")
+    has_context = type(_find_in_closure(repeated, "recompute_context")) is not nullcontext
+    if not is_same_code or has_context:
+        return None
     arguments = []
     for saved in frame.saved_args:
         tensor, watched_save = find_tensor_in(saved), find_watched_save(saved)
         if tensor is None:
             arguments.append(stand_in_for(saved))
-        elif watched_save is None or watched_save.has_changed is None:
+        elif (
+            watched_save is None
+            or watched_save.has_changed is None
+            or tensor.requires_grad != watched_save.required_grad
+        ):
             return None
         else:
             arguments.append(stand_in_for(tensor))

@@ -95,10 +95,21 @@ def _find_backward(function_class: Any) -> Any:
     backward = getattr_or_none(function_class, "backward")
     while True:
         inner = getattr_or_none(backward, "__wrapped__")
-        # A decorator of the user's may read what the function itself does not.
-        if inner is None or not _is_of_engine(backward):
+        # A decorator of the user's may read what the function itself does not, or catch its error.
+        if inner is None or not _is_of_engine(backward) or _enters_context_of_program(backward):
             return backward
         backward = inner
+
+
+def _enters_context_of_program(decorated: Any) -> bool:
+    """Return True for what PyTorch's `_DecoratorContextManager` made: the program's own may catch an error."""
+    code = getattr_or_none(decorated, "__code__")
+    if getattr_or_none(code, "co_name") != "decorate_context":
+        return False
+    makers = [cell.cell_contents for cell in getattr_or_none(decorated, "__closure__") or ()]
+    contexts = [getattr_or_none(maker, "__self__") for maker in makers]
+    modules = [type(context).__module__ for context in contexts if context is not None]
+    return not modules or any(module.partition(".")[0] != "torch" for module in modules)
 
 
 def _is_of_engine(function: Any) -> bool:

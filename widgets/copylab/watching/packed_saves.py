@@ -15,6 +15,8 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from tinytorch.viz import getattr_or_none
+
 from .device_bytes import sample_on_device
 from .findings import CHECKPOINT
 from .places import Place
@@ -42,6 +44,7 @@ class PackedSave:
     __slots__ = (
         "block",
         "checksum",
+        "code",
         "holds_memory",
         "is_number",
         "kind",
@@ -62,6 +65,8 @@ class PackedSave:
         """Some of its values; None if it has no floating point numbers."""
         self.is_number = not tensor.dim()
         """True if it had no dimensions; `viz/read/packed.py` reads it."""
+        self.code: Any = None
+        """Of a checkpoint: the code that it will run again; `viz/read/packed.py` reads it."""
         self.kind = kind
         """The class of hooks: "checkpoint", "save_on_cpu"."""
         self.saving_place: Place | None = None
@@ -153,6 +158,7 @@ def _wrap_pack(pack: Any, watching: list[TorchHooks], kind: str) -> Any:
     """Return a hook that packs as `pack` does, and notes what the tensor was."""
     *outer, hooks = watching
     block: _Saves = WeakValueDictionary()  # a block of hooks may last for a whole training
+    code = _find_code_to_repeat(pack) if kind == CHECKPOINT else None
 
     def pack_watched(tensor: Any) -> Any:
         for other in outer:  # as for what is saved, the innermost watch alone looks at it
@@ -165,6 +171,7 @@ def _wrap_pack(pack: Any, watching: list[TorchHooks], kind: str) -> Any:
             return packed
         packed_save = PackedSave(packed, tensor, span, checksum, kind)
         packed_save.saving_place = hooks.watch.find_place()
+        packed_save.code = code
         packed_save.holds_memory = _holds_memory(packed, span, hooks.torch.Tensor)
         if _is_of_leaf(tensor) or packed_save.holds_memory:
             # A leaf itself: `w.data = other` gives other memory to it, and to no alias.
@@ -175,6 +182,18 @@ def _wrap_pack(pack: Any, watching: list[TorchHooks], kind: str) -> Any:
         return packed_save
 
     return pack_watched
+
+
+def _find_code_to_repeat(pack: Any) -> Any:
+    """Return the code of the function that a checkpoint will run again; None if it shows none."""
+    frame = _find_in_closure(pack, "frame")
+    function = _find_in_closure(getattr_or_none(frame, "recompute_fn"), "fn")
+    return getattr_or_none(function, "__code__")
+
+
+def _find_in_closure(function: Any, name: str) -> Any:
+    names = getattr_or_none(getattr_or_none(function, "__code__"), "co_freevars") or ()
+    return function.__closure__[names.index(name)].cell_contents if name in names else None
 
 
 def _is_of_leaf(tensor: Any) -> bool:

@@ -53,6 +53,7 @@ class WatchedSave:
         "is_output",
         "original",
         "output_nr",
+        "required_grad",
         "saved_version",
         "saving_place",
         "sequence_nr",
@@ -82,6 +83,7 @@ class WatchedSave:
         """True if the node that saved it also made it."""
         self.was_leaf = was_leaf
         """True if it was a leaf when it was saved."""
+        self.required_grad: bool = tensor.requires_grad  # at the save; for `viz/read/packed.py`
         self.output_nr = output_nr
         """Which result of the node it is; None if it is none."""
         self.original: Any = None
@@ -95,8 +97,7 @@ class WatchedSave:
         self.span = memory_span(tensor)
         """Where its memory was when it was saved."""
         self.checksum = note_bytes(tensor, self.span)
-        """The checksum of its bytes when it was saved, of a small tensor the bytes themselves; None
-        if they cannot be compared."""
+        """The checksum of its bytes when it was saved, or these themselves; None if they cannot be compared."""
         self.counted_write_candidate: ObservedWrite | None = None
         """What may be the first write that the version counter counted; None before any write.
 
