@@ -39,14 +39,15 @@ GAP = 12
 """Between cells and words, and between words and versions."""
 LEAST_WORDS, LEAST_LANE_WORDS = 84, 226
 """The least width of words beside cells, and of words below a lane."""
-ROOMS = (371, 404)
-"""Widths of pictures, both for a page on a telephone: made smaller by a twelfth, they are 340 and
-370 px wide."""
-MOST_BESIDE = ROOMS[-1]
-"""Where words beside the cells make a picture wider than this, they are below lanes: on a telephone
-it would be cut."""
+ROOMS = (371, 404, 442, 480)
+"""Widths of pictures, from that of a page on a telephone to half of one on a desk: made smaller by a
+twelfth, the first is 340 px wide and the second 370."""
+MOST_BESIDE = 500
+"""Where words beside the cells make a picture wider than half of a page on a desk, they are below
+lanes. Not where they only make it wider than a telephone: arrows that meet in the cells show at a
+glance what is shared, lanes have to be read."""
 MOST_HIGHER = 1.1
-"""A picture takes the first of these in which it is hardly higher than in the other."""
+"""A picture takes the first of these in which it is hardly higher than in any other."""
 MOST_FOR_WORD = 240
 """The width of a word that is not cut: of the name of a node, as a rule."""
 COLUMN = 8
