@@ -150,6 +150,9 @@ def _is_free_name(name: str) -> bool:
 
     `if False: eval = 1` makes `eval` no name of its own: those of Python stay Python's.
     """
+    # Python's prompt keeps its latest value in `builtins`, as gettext does its function.
+    if name == "_":
+        return True
     is_private = name.startswith("_") and name.strip("_") != ""
     return not (is_private or name in _MODULES or hasattr(builtins, name))
 
