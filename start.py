@@ -170,8 +170,7 @@ def install_packages(*options: str) -> None:
     if uv and run_with_progress(uv, "pip", "install", "--python", str(PYTHON), *options).succeeded:
         return
     pip = [str(PYTHON), "-m", "pip", "install", "--no-user", "--progress-bar", "off", "--no-color"]
-    # Python compiles what it imports, once. Most of the 9,000 modules are never imported, and compiling
-    # them takes a quarter of the installation. uv does not compile them either.
+    # Python compiles what it imports, once; most of the 9,000 modules are never imported.
     installation = run_with_progress(*pip, "--no-compile", *options)
     if not installation.succeeded:
         print("".join(installation.lines[-40:]), file=sys.stderr)

@@ -79,34 +79,36 @@ class TypedStorage(metaclass=ShownAs):
 
     # reading and writing elements ---------------------------------------------------------------
 
-    def _look(self) -> Tensor:
+    def _view_elements(self) -> Tensor:
         """Return a tensor over all elements, with a counter of its own."""
         empty = make_tensor(np.empty(0, self.dtype.np), self.device)
         return empty.set_(self._untyped_storage)  # type: ignore[attr-defined]
 
-    def _refuse(self, index: Any, error: Any = RuntimeError) -> Exception:
+    def _make_index_error(self, index: Any, error: Any = RuntimeError) -> Exception:
         return error(f"can't index a {type(self)} with {type(index)}")
 
     def __getitem__(self, index: int) -> Any:
         if isinstance(index, slice):
             raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
         if type(index) is not int:
-            raise self._refuse(index, TypeError if isinstance(index, int) else RuntimeError)
+            raise self._make_index_error(
+                index, TypeError if isinstance(index, int) else RuntimeError
+            )
         n = self.size()
         if not -n <= index < n:
             raise IndexError(f"index {index} out of range for storage of size {n}")
-        return self._look()[index % n].item()
+        return self._view_elements()[index % n].item()
 
     def __setitem__(self, index: int | slice, value: Any) -> None:
         if not isinstance(index, (int, slice)):
-            raise self._refuse(index)
+            raise self._make_index_error(index)
         if isinstance(value, (TypedStorage, UntypedStorage)):
             raise RuntimeError(f"cannot set item with value type {type(value)}")
-        self._look()[index] = value
+        self._view_elements()[index] = value
 
     def tolist(self) -> list:
         """Return the elements as a list."""
-        return self._look().tolist()  # type: ignore[return-value]
+        return self._view_elements().tolist()  # type: ignore[return-value]
 
     def __iter__(self) -> Iterator:
         return iter(self.tolist())

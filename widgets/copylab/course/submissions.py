@@ -91,7 +91,9 @@ def grade_class(folder: Path) -> tuple[list[Path], list[str]]:
         rows = _judge_all(submissions, key)
     _write_tables(target, submissions, rows)
     loose = target.list_files(SUBMITTED)
-    return [folder / "grades.csv", folder / "answers.csv"], _summarize(submissions, rows, loose)
+    return [folder / "grades.csv", folder / "answers.csv"], _summarize_class(
+        submissions, rows, loose
+    )
 
 
 # -- learners -----------------------------------------------------------------------
@@ -268,7 +270,7 @@ def _write_tables(
     target.write("answers.csv", encode_table(_ANSWER_COLUMNS, rows))
 
 
-def _summarize(
+def _summarize_class(
     submissions: Sequence[Submission], rows: Sequence[Mapping[str, Any]], loose: Sequence[str]
 ) -> list[str]:
     """Return what a teacher wants to know first: how many, and which beliefs the class has."""
