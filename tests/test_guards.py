@@ -43,6 +43,7 @@ ROOMS = [
     "copylab.safe_files",
     "copylab.course_folder",
     "copylab.ranks",
+    "copylab.installed",
     "copylab.run",
     "copylab.ui",
     "copylab.sharing",

@@ -45,7 +45,10 @@ class ShownAs(type):
 def is_pytorch_tensor(x: Any) -> bool:
     """Return True for a tensor of PyTorch itself; its class prints as ours does."""
     torch = sys.modules.get("torch")
-    return torch is not None and torch.__name__ == "torch" and isinstance(x, torch.Tensor)
+    if torch is None or torch.__name__ != "torch":
+        return False
+    # A folder named torch can be imported where PyTorch is not installed, and has no Tensor.
+    return isinstance(x, getattr(torch, "Tensor", ()))
 
 
 def refuse_operand(x: Any, other: Any) -> Any:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import importlib.util
 import itertools
 import math
 import random
@@ -40,6 +39,7 @@ from .doc import (
     html_element,
     protect_marks,
 )
+from .installed import is_installed
 from .run import (
     Stop,
     Stopwatch,
@@ -340,7 +340,7 @@ class Race(Presentation):
 
 
 def _find_installed_engines() -> tuple[ModuleType, ...]:
-    names = [name for name in ("tinytorch", "torch") if importlib.util.find_spec(name)]
+    names = [name for name in ("tinytorch", "torch") if is_installed(name)]
     return tuple(map(importlib.import_module, names))
 
 

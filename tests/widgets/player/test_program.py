@@ -46,7 +46,7 @@ def test_a_file_is_stepped_as_a_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.setattr("copylab.player.program.find_spec", lambda _: None)
+    monkeypatch.setattr("copylab.player.program.is_installed", lambda _: None)
     (tmp_path / "beside.py").write_text("n = 3\n")
     program = tmp_path / "train.py"
     program.write_text(

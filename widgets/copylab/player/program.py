@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
+from ..installed import is_installed
 from ..run import script_session
 from ..wording import gettext
 from .player import steps
@@ -25,7 +25,7 @@ def print_steps(
     status is 1 if the program ended in an error or computed a wrong gradient, and 2 if it could
     not be read, `rounds` is not positive or the report could not be written.
     """
-    engine = importlib.import_module("torch" if find_spec("torch") else "tinytorch")
+    engine = importlib.import_module("torch" if is_installed("torch") else "tinytorch")
     try:
         code = Path(program).read_text("utf-8")
         with script_session(program, arguments):
