@@ -53,6 +53,9 @@ def test_how_a_view_reads_is_told_and_drawn_where_it_is_not_row_by_row(engine: M
     drawn = " ".join(words_in(picture.svg))
     for said in ("3 × 2, reads cells 0 3 | 1 4 | 2 5", "begins at cell 3", "reads cells 0 2"):  # noqa: RUF001
         assert said in drawn
+    # Beside its history the cells are still behind the words that announce them.
+    computed = memory((m * m.clone().requires_grad_()).t()).svg
+    assert "3 × 2, reads cells 0 3 | 1 4 | 2 5, grad_fn" in " ".join(words_in(computed))  # noqa: RUF001
     assert picture.svg.count('class="view dash h') == 1
     assert picture.svg.count('class="view h') == 3, "one mark below the row, two below the gap"
     assert "stride" not in drawn

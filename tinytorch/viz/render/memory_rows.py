@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..show import CounterEntry, Level, Remark, RemarkKind, StorageEntry, TensorEntry
+from ..show import FACT_KINDS, CounterEntry, Level, Remark, RemarkKind, StorageEntry, TensorEntry
 from ..wording import (
     columns_that_fit,
     cut_middle,
@@ -62,9 +62,6 @@ _INKS: dict[RemarkKind, str] = {
     "hazard": "bad-t b",
 }
 """Of remarks that are marked; all others are muted."""
-_FACTS: tuple[RemarkKind, ...] = ("geometry", "cells", "stride", "dtype", "history", "base")
-"""Remarks that share a sentence, the first of a row; each other one has a sentence of its own. The
-text joins more of them, all but `_SENTENCES_OF_OWN` in text.py."""
 
 
 class Columns(NamedTuple):
@@ -300,10 +297,7 @@ def _make_sentences(entry: TensorEntry) -> list[Sentence]:
         # Without a caption, a remark is for the text alone.
         if not remark.caption:
             continue
-        if remark.kind == "cells" and facts:
-            # Behind "reads cells".
-            facts[-1] += f" {remark.caption}"
-        elif remark.kind in _FACTS:
+        if remark.kind in FACT_KINDS:
             facts.append(remark.caption)
         else:
             own.append(_make_sentence(remark))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..show import (
+    FACT_KINDS,
     FoldEntry,
     GraphContents,
     MemoryContents,
@@ -18,8 +19,6 @@ from ..show import (
 )
 from ..wording import gettext, join_facts, join_lines, join_phrases
 
-_SENTENCES_OF_OWN: tuple[RemarkKind, ...] = ("changed", "hazard", "note")
-"""Of the remarks of a tensor: all others are joined in its first line."""
 _OF_LINE_BEFORE: tuple[RemarkKind, ...] = ("gradient changed", "maybe written")
 """Of the remarks of a node: they belong to the line before, and are indented below it."""
 
@@ -77,11 +76,13 @@ def _storage_lines(entry: StorageEntry) -> Iterator[str]:
 def _tensor_lines(entry: TensorEntry) -> Iterator[str]:
     facts, sentences = [], []
     for remark in entry.remarks:
-        if remark.kind in _SENTENCES_OF_OWN:
-            sentences.append(_sentence_of_remark(remark))
         # Without a sentence, a remark is for the drawing alone.
-        elif remark.sentence:
+        if not remark.sentence:
+            continue
+        if remark.kind in FACT_KINDS:
             facts.append(remark.sentence)
+        else:
+            sentences.append(_sentence_of_remark(remark))
     yield _say(_mark_new(entry.label, entry.is_new), join_facts(facts))
     for sentence in sentences:
         yield f"  {sentence}"

@@ -2,6 +2,7 @@
 
 from .arrangement import Span, arrange_run, find_spans, is_unbroken, reads_in_order
 from .contents import (
+    FACT_KINDS,
     LEVELS,
     Arrangement,
     CounterEntry,
@@ -30,6 +31,7 @@ from .select_storages import check_option, leave_out_gradients, select_storages
 from .step_sentences import StepSentence, describe, format_values, texts_of
 
 __all__ = [
+    "FACT_KINDS",
     "LEVELS",
     "Arrangement",
     "CounterEntry",

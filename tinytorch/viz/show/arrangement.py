@@ -25,15 +25,6 @@ MOST_SPANS = 12
 """Up to so many lines of a matrix are marked one by one below the cells."""
 
 
-class Reading(NamedTuple):
-    """The rest of how a tensor reads the cells: what a reader would not expect."""
-
-    shape: str
-    """As "2 by 3, row by row", with a sign for "by"; empty where the cells show it."""
-    cells: str
-    """The cells in the order of its elements, as "0 3 | 1 4 | 2 5"; empty where there is none."""
-
-
 class Span(NamedTuple):
     """A stretch of cells; of elements of another size the ends may be fractions."""
 
@@ -94,39 +85,40 @@ def is_unbroken(tensor: TensorRecord) -> bool:
     return tensor.is_in_order() and tensor.numel * tensor.itemsize == nbytes
 
 
-def describe_reading(
-    storage: StorageRecord, tensor: TensorRecord, arrangement: Arrangement
-) -> Reading:
-    """Return what a picture says of how a tensor reads the cells, besides what it draws."""
+def describe_reading(storage: StorageRecord, tensor: TensorRecord, arrangement: Arrangement) -> str:
+    """Return what a picture says of how a tensor reads the cells, besides what it draws.
+
+    As "2 by 3, row by row" or "reads cells 0 3 | 1 4 | 2 5"; empty where the cells show it.
+    """
     sizes = TIMES.join(map(str, tensor.shape or ()))
     is_flat = len(tensor.shape or ()) < 2
     if not tensor.numel:
         empty = gettext("no elements")
-        return Reading(empty if is_flat else join_phrases([sizes, empty]), "")
+        return empty if is_flat else join_phrases([sizes, empty])
     if tensor.stride is None or tensor.stop_byte() > storage.nbytes:
         # Its storage was resized: it has not all of the cells.
-        return Reading(gettext("shape {shape}", shape=format_shape(tensor.shape)), "")
+        return gettext("shape {shape}", shape=format_shape(tensor.shape))
     if tensor.itemsize != storage.itemsize:
         cells = gettext(
             "{cells} of {number} bytes each", cells=cells_of_tensor(tensor), number=tensor.itemsize
         )
-        return Reading(cells if is_flat else join_phrases([sizes, cells]), "")
+        return cells if is_flat else join_phrases([sizes, cells])
     if reads_in_order(storage, tensor):
-        return Reading(_shape_of_whole(tensor, sizes, arrangement), "")
+        return _shape_of_whole(tensor, sizes, arrangement)
     start = tensor.start_byte // storage.itemsize
     if is_unbroken(tensor):
         if is_flat and (not arrangement.has_cells or tensor.numel == 1):
-            return Reading(cells_of_tensor(tensor), "")
+            return cells_of_tensor(tensor)
         begin = gettext("begins at cell {cell}", cell=start) if start else ""
         order = "" if is_flat else _say_order(tensor.shape or (), sizes)
-        return Reading(join_phrases(filter(None, [order, begin])), "")
+        return join_phrases(filter(None, [order, begin]))
     if tensor.numel <= MOST_READ:
         reads = gettext("reads cells") if is_flat else gettext("{shape}, reads cells", shape=sizes)
-        return Reading(reads, _list_cells_read(tensor))
+        return f"{reads} {_list_cells_read(tensor)}"
     shape = gettext("shape {shape}", shape=format_shape(tensor.shape)) if is_flat else sizes
     strides = gettext("stride {stride}", stride=format_shape(tensor.stride))
     begin = gettext("begins at cell {cell}", cell=start) if start else ""
-    return Reading(join_phrases(filter(None, [shape, strides, begin])), "")
+    return join_phrases(filter(None, [shape, strides, begin]))
 
 
 def _shape_of_whole(tensor: TensorRecord, sizes: str, arrangement: Arrangement) -> str:

@@ -44,7 +44,18 @@ _SavedKind = Literal[
 ]
 RemarkKind = _AnyKind | _StorageKind | _TensorKind | _NodeKind | _SavedKind | _FoldKind
 """All kinds of remarks. Tables of some of them: `REMARK_LOOKS` in `render/graph_cards.py`, `_INKS` in
-`render/memory_rows.py`, `_SENTENCES_OF_OWN` and `_OF_LINE_BEFORE` in `render/text.py`."""
+`render/memory_rows.py`, `_OF_LINE_BEFORE` in `render/text.py`."""
+FACT_KINDS: tuple[RemarkKind, ...] = (
+    "geometry",
+    "stride",
+    "dtype",
+    "history",
+    "cells",
+    "base",
+    "grad",
+)
+"""Facts of a tensor in the memory picture: text and drawing join them in one sentence, and give each
+other remark on a tensor one of its own."""
 
 
 class Remark(NamedTuple):
@@ -89,7 +100,7 @@ class TensorEntry:
     is_new: bool
     """True if the earlier snapshot did not have the tensor."""
     remarks: tuple[Remark, ...]
-    """Kinds: geometry, stride, dtype, history, cells, base, grad; then changed, hazard, note."""
+    """`FACT_KINDS` in that order; then changed, hazard, note."""
 
 
 @dataclass(frozen=True)

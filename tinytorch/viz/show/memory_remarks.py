@@ -20,7 +20,7 @@ from ..wording import (
     short_dtype,
     short_node_name,
 )
-from .arrangement import Reading, arrange_cells, describe_reading
+from .arrangement import arrange_cells, describe_reading
 from .contents import (
     LEVELS,
     Arrangement,
@@ -295,10 +295,10 @@ def _facts_of_tensor(
     sizes, strides = format_shape(tensor.shape), format_shape(tensor.stride)
     shape = gettext("shape {shape}", shape=sizes)
     # Without memory no cells can show the shape.
-    reading = Reading(shape, "")
+    reading = shape
     if band is not None:
         reading = describe_reading(band.storage, tensor, subject.arrangement_of(band))
-    yield Remark("geometry", shape, reading.shape if subject.has_level("storage") else "")
+    yield Remark("geometry", shape, reading if subject.has_level("storage") else "")
     stride = ""
     # Not known of a sparse tensor, which has no memory in the picture.
     if tensor.stride is not None:
@@ -316,7 +316,7 @@ def _facts_of_tensor(
             # `view(dtype)`: its cells are not those that the storage is said to have.
             cells = gettext("{cells} of {number} bytes each", cells=cells, number=tensor.itemsize)
         covers = gettext("covers {cells}", cells=cells)
-    yield Remark("cells", covers, reading.cells if subject.has_level("storage") else "")
+    yield Remark("cells", covers)
     if tensor.base is not None:
         base = gettext("view of {base}", base=snap.label(tensor.base))
         is_beside = band is not None and tensor.base in {member.id for member in band.members}
