@@ -177,7 +177,7 @@ REVEALED = [
     "pathlib.Path",
     "str",
     "tinytorch.viz.render.digraph.GraphPicture",
-    "tuple[tinytorch.viz.diagnose.finding_words.BackwardFinding, ...]",
+    "tuple[tinytorch.viz.diagnose.finding_records.BackwardFinding, ...]",
 ]
 
 

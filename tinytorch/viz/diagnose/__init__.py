@@ -4,14 +4,9 @@ from .blame import Blame, PastStep, blame_lines
 from .diff import Changes, compare_snapshots, list_written_names
 from .dry_run import THREADS_IN_DRY_RUN
 from .explanation import Explanation, explain
-from .finding_words import (
+from .finding_records import (
     SavedBy,
-    add_writing_lines,
     all_saved,
-    phrase_consequence,
-    phrase_then_and_now,
-    phrase_writes,
-    phrase_writing_lines,
 )
 from .gradient_comparison import (
     THREADS_ON_SAVED_VALUES,
@@ -21,6 +16,13 @@ from .gradient_comparison import (
 from .hazards import find_maybe_unseen_writes, find_maybe_written, find_stale_saved
 from .optimizers import describe_replaced, find_replaced, list_stepped
 from .refusals import find_refusals
+from .shared_phrases import (
+    add_writing_lines,
+    phrase_consequence,
+    phrase_then_and_now,
+    phrase_writes,
+    phrase_writing_lines,
+)
 from .unreached import describe_exits
 
 __all__ = [

@@ -14,14 +14,10 @@ from ..wording import (
     ngettext,
     short_node_name,
 )
-from .finding_words import (
+from .finding_records import (
     BackwardFinding,
     SavedBy,
-    add_others,
-    add_writing_lines,
-    advise_copy,
     all_saved,
-    phrase_first_saved,
 )
 from .hazards import select_stale
 from .refusals import (
@@ -30,6 +26,12 @@ from .refusals import (
     find_nodes_behind_functions,
     find_refusals,
     find_reshaped,
+)
+from .shared_phrases import (
+    add_others,
+    add_writing_lines,
+    advise_copy,
+    phrase_first_saved,
 )
 from .visiting_order import find_visiting_order
 from .write_findings import describe_stale_saves, describe_unseen_writes

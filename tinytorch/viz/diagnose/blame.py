@@ -19,7 +19,10 @@ from ..wording import (
     short_node_name,
     shorten_text,
 )
-from .finding_words import BackwardFinding, SavedBy
+from .finding_records import (
+    BackwardFinding,
+    SavedBy,
+)
 from .write_findings import find_write_findings
 
 

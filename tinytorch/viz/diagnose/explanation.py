@@ -35,7 +35,12 @@ from ..read import (
 from ..wording import escape_unseen, format_repr, gettext, join_few_names, join_lines, ngettext
 from .backward_findings import find_findings
 from .dry_run import RunResult, run_backward
-from .finding_words import DOUBTFUL_KINDS, RAISING_KINDS, BackwardFinding, all_saved
+from .finding_records import (
+    DOUBTFUL_KINDS,
+    RAISING_KINDS,
+    BackwardFinding,
+    all_saved,
+)
 from .gradient_comparison import compare_gradients
 from .unreached import describe_unreached
 

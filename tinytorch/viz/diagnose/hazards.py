@@ -12,7 +12,10 @@ from typing import NamedTuple
 
 from ..read import Snapshot, Stretches, TensorRecord
 from ..wording import join_few_names
-from .finding_words import SavedBy, all_saved
+from .finding_records import (
+    SavedBy,
+    all_saved,
+)
 
 
 class MaybeUnseenWrite(NamedTuple):

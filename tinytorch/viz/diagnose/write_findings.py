@@ -7,20 +7,22 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import gettext, join_facts, join_few_names, join_names, ngettext
-from .finding_words import (
+from .finding_records import (
     BackwardFinding,
     FindingKind,
     SavedBy,
+    all_saved,
+)
+from .hazards import MaybeUnseenWrite, find_maybe_unseen_writes, select_stale
+from .shared_phrases import (
     add_others,
     add_writing_lines,
     advise_copy,
-    all_saved,
     name_counter_sharers,
     name_in_python,
     phrase_first_saved,
     phrase_writes,
 )
-from .hazards import MaybeUnseenWrite, find_maybe_unseen_writes, select_stale
 
 
 def find_write_findings(snap: Snapshot, nodes: Iterable[NodeRecord]) -> Iterator[BackwardFinding]:

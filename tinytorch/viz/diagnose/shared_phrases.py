@@ -1,8 +1,6 @@
-"""One cause why backward would not do what it should, `BackwardFinding`, and words for what it touches.
+"""Phrases on saved tensors and writes that sentences of `explain` and of pictures share.
 
-Pictures have no findings. What their sentences on something saved share with those of findings is
-here, too: `SavedBy`, `phrase_then_and_now`, `phrase_consequence`, `add_writing_lines`. It is not in
-`show`, the room of pictures' sentences, since `explain` is below that room.
+They are not in `show`, the room of pictures' sentences, since `explain` is below that room.
 """
 
 from __future__ import annotations
@@ -10,77 +8,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any
 
-from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
+from ..read import SavedRecord, Snapshot, TensorRecord
 from ..wording import (
     escape_name,
     escape_unseen,
-    format_repr,
     gettext,
     join_few_names,
     ngettext,
     short_node_name,
 )
-
-RaisingKind = Literal[
-    "stale",  # what was saved was written since, and counted
-    "detached",  # `detach_` has cut what was saved off its history
-    "freed",  # an earlier backward gave back what was saved
-    "refused",  # a leaf, its .grad, a shape or an operation does not take the gradient
-    "invalid",  # the root is a view whose history became invalid
-    "no grad",  # the root requires none
-    "not a scalar",  # the root has no single real number
-    "no derivative",  # an operation has none
-    "raised",  # it was run, and did
-]
-"""Why backward raises."""
-DoubtfulKind = Literal[
-    "not known",  # backward may raise
-    "not compared",  # what was saved may have been written past its version counter
-]
-"""Why nothing is promised. These prove nothing, neither an error nor a wrong gradient."""
-FindingKind = RaisingKind | Literal["unseen write"] | DoubtfulKind
-"""An unseen write is why the gradient may be wrong without an error."""
-RAISING_KINDS: frozenset[str] = frozenset(get_args(RaisingKind))
-DOUBTFUL_KINDS: frozenset[str] = frozenset(get_args(DoubtfulKind))
-
-
-class SavedBy(NamedTuple):
-    """Something that was saved for backward, with the node that saved it."""
-
-    node: NodeRecord
-    saved: SavedRecord
-
-
-@dataclass(frozen=True, slots=True)
-class BackwardFinding:
-    """One cause why backward would not do what it should, or why that is not known."""
-
-    kind: FindingKind
-    """Whether backward raises, gives a wrong gradient, or is not known: see `FindingKind`."""
-    sentence: str
-    """What is so, in words; without its full stop, as other words may follow."""
-    way_out: str = ""
-    """Empty where there is none to name."""
-    saved: Sequence[SavedBy] = ()
-    """All that the cause touches: nodes, and what they saved."""
-    sharing: tuple[str, ...] = ()
-    """The names of the tensors that share memory with the first of them."""
-    after_run: str = ""
-    """Of a doubt: the kind that it is of once a backward was run; empty if that answers it."""
-
-    def __repr__(self) -> str:
-        return format_repr(f"{self.kind}: {self.sentence}")
-
-
-def all_saved(nodes: Iterable[NodeRecord]) -> list[SavedBy]:
-    """Return everything that some nodes saved."""
-    found = []
-    for node in nodes:
-        found += [SavedBy(node, saved) for saved in node.saved]
-    return found
+from .finding_records import SavedBy
 
 
 def phrase_first_saved(snap: Snapshot, pairs: Sequence[SavedBy]) -> dict[str, Any]:
