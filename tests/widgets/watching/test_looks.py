@@ -126,6 +126,91 @@ def test_the_drawing_has_the_line_that_wrote_below_what_is_stale(engine: Any) ->
     assert re.search(r"written since</text>.*>written by &lt;b&gt;&amp;\.py, line 1</text>", svg)
 
 
+def words_below(svg: str, start: str) -> str:
+    """The words that a memory picture draws, from `start` on: each line is a text of its own."""
+    drawn = " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", svg))
+    return drawn[drawn.index(start) :]
+
+
+def look_at_written(engine: Any) -> Any:
+    """A memory picture of what was written since it was saved, counted and not."""
+    x = engine.ones(3, requires_grad=True)
+    counted, unseen = x.sigmoid(), x.exp()
+    early = counted * counted
+    counted.zero_()
+    late = counted * counted
+    counted.add_(1)
+    unseen.data.mul_(2)
+    return copylab.memory(counted, unseen, early, late)
+
+
+def test_the_memory_drawing_has_the_line_that_wrote_beside_what_is_stale(engine: Any) -> None:
+    plain = look_at_written(engine)
+    with copylab.watch():
+        watched = look_at_written(engine)
+    zeroed, added, scaled = (
+        f" (written by {place_in(look_at_written, code)})"
+        for code in ("counted.zero_()", "counted.add_(1)", "unseen.data.mul_(2)")
+    )
+    drawn = words_below(watched.svg, "saved by")
+    # Two products saved it at different versions, and another line is to blame for each.
+    for sentence in (
+        f"saved by SigmoidBackward0: backward will raise{zeroed}",
+        f"saved by MulBackward0: backward will raise{zeroed}",
+        f"saved by MulBackward0: backward will raise{added}",
+        f"saved by ExpBackward0: the gradient may be wrong{scaled}",
+    ):
+        assert drawn.count(sentence) == 1, sentence
+    assert "written by" not in plain.svg
+    # Text and drawing blame the same lines.
+    for line in (zeroed, added, scaled):
+        assert watched.text.count(line) == drawn.count(line)
+
+
+def test_the_memory_drawing_escapes_the_file_that_wrote(engine: Any) -> None:
+    x, code = engine.ones(3, requires_grad=True), compile("y.zero_()", "/tmp/<b>&.py", "exec")
+    with copylab.watch():
+        y = x.sigmoid()
+        exec(code, {"y": y})
+        svg = copylab.memory(y).svg
+    assert "(written by &lt;b&gt;&amp;.py, line 1)" in words_below(svg, "saved by")
+    assert "<b>" not in svg
+
+
+def look_at_doubtful(engine: Any) -> str:
+    """What explain says of a stale tensor that the backward of a Function may open or not."""
+
+    class Sometimes(engine.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, a: Any) -> Any:
+            ctx.save_for_backward(a)
+            ctx.opens = bool(a.sum() > 0)
+            return a * 1
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            if ctx.opens:
+                (a,) = ctx.saved_tensors
+                return grad * a
+            return grad
+
+    factor = engine.ones(2, requires_grad=True) * 1
+    out = Sometimes.apply(factor).sum()
+    with engine.no_grad():
+        factor.add_(1)
+    return str(copylab.explain(out, factor=factor))
+
+
+def test_of_what_backward_may_open_explain_has_the_line_that_wrote(engine: Any) -> None:
+    plain = look_at_doubtful(engine)
+    with copylab.watch():
+        watched = look_at_doubtful(engine)
+    sentence = "its backward raises if it opens that"
+    line = f" (written by {place_in(look_at_doubtful, 'factor.add_(1)')})"
+    assert f"{sentence}." in plain
+    assert f"{sentence}{line}." in watched
+
+
 def test_writes_that_no_counter_saw_have_their_line(engine: Any) -> None:
     x, index = engine.ones(2, 2, requires_grad=True), engine.tensor([0])
     with copylab.watch():

@@ -296,6 +296,7 @@ def _find_unknown_saves(
                 "raises if it opens that",
                 **phrase_first_saved(snap, [pair]),
             )
+            sentence = add_writing_lines(sentence, pair.saved)
             # Where it ran, another tensor was read, or the error was caught.
             yield BackwardFinding("not known", sentence, "", [pair], after_run="not compared")
     hidden = [pair for pair in pairs if _is_hidden(pair.saved)]

@@ -1,8 +1,9 @@
 """What the memory picture says of tensors with a hazard.
 
-Each remark has a sentence for the text and a shorter caption for the drawing. Versions, and the line
-that wrote under a watch (`add_writing_lines`), are in the sentence alone: the drawing has the mark of
-the version counter beside the tensor. What the graph picture says of the same is in `graph_remarks`: there it is in the node's entry.
+Each remark has a sentence for the text and a shorter caption for the drawing. Versions are in the
+sentence alone, as the drawing has the mark of the version counter beside the tensor; the line that
+wrote (`add_writing_lines`) is in both. What the graph picture says of the same is in
+`graph_remarks`: there it is in the node's entry.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ def describe_hazards(snap: Snapshot) -> dict[str, tuple[Remark, ...]]:
         # Many nodes may have saved one tensor, and say the same.
         if remark.sentence in group:
             continue
-        # Two sentences that differ in a version or a line have one caption. The second remark is
-        # left with its sentence, which only the text says.
+        # Two sentences that differ in a version alone have one caption. The second remark is left
+        # with its sentence, which only the text says.
         is_drawn = (tensor_id, remark.caption) in captions
         captions.add((tensor_id, remark.caption))
         group[remark.sentence] = remark._replace(caption="") if is_drawn else remark
@@ -51,6 +52,7 @@ def _describe_each_hazard(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
                 node=short_node_name(node.name),
                 consequence=phrase_consequence(saved),
             )
+            caption = add_writing_lines(caption, saved)
             yield saved.tensor, Remark("hazard", _sentence_of_stale(node, saved), caption)
     for node, saved in all_saved(snap.nodes):
         if saved.was_written_unseen and saved.tensor is not None:
@@ -61,7 +63,9 @@ def _describe_each_hazard(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
             caption = gettext(
                 "saved by {node}: the gradient may be wrong", node=short_node_name(node.name)
             )
-            yield saved.tensor, Remark("hazard", add_writing_lines(sentence, saved), caption)
+            sentence = add_writing_lines(sentence, saved)
+            caption = add_writing_lines(caption, saved)
+            yield saved.tensor, Remark("hazard", sentence, caption)
         if saved.state == "detached" and saved.tensor is not None:
             sentence = gettext(
                 "{node} saved it, and detach_() has cut it off its history since: backward will "
