@@ -403,3 +403,48 @@ def test_a_checkpoint_that_may_do_otherwise_is_not_known(what: str) -> None:
         if what in ("code", "context", "detached"):
             with pytest.raises(RuntimeError):
                 loss.backward()
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("what", ["as it was", "code", "code, set twice", "function", "frozen"])
+def test_a_reentrant_checkpoint_that_may_do_otherwise_is_not_known(what: str) -> None:
+    """One of another code gave the gradient of that, and was said to run with what was saved."""
+    import torch
+    from torch.utils.checkpoint import checkpoint
+
+    def square(v: Any) -> Any:
+        return v * v
+
+    code = square.__code__
+    with copylab.watch(silent="record"):
+        w = torch.ones(3, requires_grad=True)
+        h = w if what == "frozen" else w * 2
+        loss = checkpoint(square, h, use_reentrant=True).sum()
+        if what.startswith("code"):
+            square.__code__ = _exponential.__code__
+        if what == "code, set twice":
+            square.__code__ = code
+        elif what == "function":
+            loss.grad_fn.next_functions[0][0].run_function = _exponential
+        elif what == "frozen":
+            w.requires_grad_(False)
+        is_same = what in ("as it was", "code, set twice")
+        assert explain(loss).verdict == ("runs" if is_same else "unknown")
+        loss.backward()
+        # In a watch the frozen leaf is unpacked as one that requires grad, in a plain program it is not.
+        assert what == "frozen" or (w.grad.tolist() == [8.0] * 3) == is_same
+
+
+@pytest.mark.torch
+def test_without_a_watch_nobody_knows_what_a_reentrant_checkpoint_has_run() -> None:
+    import torch
+    from torch.utils.checkpoint import checkpoint
+
+    def square(v: Any) -> Any:
+        return v * v
+
+    x = torch.ones(3, requires_grad=True)
+    loss = checkpoint(square, x, use_reentrant=True).sum()
+    assert explain(loss).verdict == "unknown"
+    with copylab.watch(silent="record"):
+        assert explain(loss).verdict == "unknown"

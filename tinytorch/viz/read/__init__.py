@@ -28,11 +28,10 @@ from .random_states import RandomStates
 from .reader import list_tensors_behind, pause_garbage_collection, read_snapshot, snapshot
 from .records import GradientSpec, NodeRecord, SavedRecord, StorageRecord, TensorRecord
 from .retained_gradients import RetainedGradients
-from .saved import KEPT_FINDERS
 from .sharing import FoundSharing, SharedFact, find_sharing
 from .snapshots import Snapshot
 from .stretches import Stretches
-from .user_code import describe_code
+from .user_code import KEPT_FINDERS, describe_code
 
 __all__ = [
     "EXIT_FINDERS",

@@ -8,7 +8,7 @@ versions in the engine's place, and does not count a look as a read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import zip_longest
@@ -37,7 +37,7 @@ from .probe import (
     version_of,
 )
 from .records import SavedRecord
-from .user_code import read_function
+from .user_code import KEPT_FINDERS, read_function
 
 _IGNORED_NUMBERS = re.compile(
     r"size|stride|offset|dim|layout|dtype|device|numel"
@@ -45,11 +45,6 @@ _IGNORED_NUMBERS = re.compile(
 )
 """Attributes that are not shown unless they are tensors: they say where a gradient goes and not what
 it is; alpha and beta are 1 by default."""
-
-
-KEPT_FINDERS: list[Callable[[Any, str], Any]] = []
-"""Each returns what it knows of an attribute, by its name, that a Function in Python keeps on `ctx`:
-an object with `has_changed` and `written_at`, or None. There is one for each watch that is on."""
 
 
 class FoundSaved(NamedTuple):

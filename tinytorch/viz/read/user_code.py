@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dis
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from types import CodeType, FunctionType, MethodType
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 from ...graph import name_of_node
 from ..wording import escape_unseen, gettext, short_node_name
 from .gradient_specs import gradient_specs_of
-from .probe import find_tensor_in, getattr_or_none
+from .probe import find_tensor_in, find_watched_save, getattr_or_none
 from .records import FunctionRecord, GradientSpec
 from .rehearsal import (
     StandIn,
@@ -30,6 +30,9 @@ from .rehearsal import (
 
 _TRUSTED = ("BackwardHookFunction", "CompiledFunction")
 """Functions of PyTorch whose backward raises nothing of its own."""
+KEPT_FINDERS: list[Callable[[Any, str], Any]] = []
+"""Each returns what it knows of an attribute, by its name, that a Function in Python keeps on `ctx`:
+an object with `has_changed` and `written_at`, or None. There is one for each watch that is on."""
 _SAVED = ("saved_tensors", "saved_variables")
 _SEES_ALL_NAMES = {"locals", "vars", "eval", "exec", "_getframe", "currentframe", "stack"}
 """A function that calls one of these may read a variable that it does not mention."""
@@ -277,14 +280,22 @@ def _rehearse_backward(node: Any, backward: Any, place: str) -> FunctionRecord |
 
 
 def _computes_again(node: Any, repeated: Any) -> bool:
-    """Return True if a reentrant checkpoint is known to run its function again without an error."""
+    """Return True if a reentrant checkpoint is known to run its function again, and without an error."""
+    # `f.__code__ = g.__code__` may have come since: a watch knows what ran in forward.
+    answers = [finder(node, "run_function") for finder in KEPT_FINDERS]
+    if not any(answer is not None and answer.has_changed is False for answer in answers):
+        return False
     raws = getattr_or_none(node, "_raw_saved_tensors")
     inputs, positions = list(vars(node)["inputs"]), vars(node)["tensor_indices"]
     needing = set()
     for position, raw in zip(positions, raws or (), strict=False):
         tensor = find_tensor_in(raw)
         inputs[position] = stand_in_for(tensor, str(position))
-        if getattr_or_none(tensor, "requires_grad"):
+        requires_grad = getattr_or_none(tensor, "requires_grad")
+        # Frozen since: unpacked by a watch it requires grad, without one it does not.
+        if requires_grad != getattr_or_none(find_watched_save(raw), "required_grad"):
+            return False
+        if requires_grad:
             needing.add(str(position))
     outcome = rehearse_call(repeated, inputs, has_variables=False)
     # Something has to require grad: else it raises.

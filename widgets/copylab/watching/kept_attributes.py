@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 
 _REENTRANT = "torch.utils.checkpoint"
 """The module of the Function that `checkpoint(..., use_reentrant=True)` calls."""
+_REPEATED = "run_function"
+"""The attribute in which that has the function that backward runs again."""
 
 
 class KeptComparison(NamedTuple):
     """Whether a Function's attribute is what it was. Pictures read both names, as of a `WatchedSave`."""
 
     has_changed: bool | None
-    """True if its bytes are others; None if they cannot be compared."""
+    """True if its bytes, or the code of a function, are others; None if they cannot be compared."""
     cause: WatchedSave | None
     """What knows the line that wrote; None if the tensor has other memory."""
 
@@ -92,11 +94,15 @@ class AttributeKeeper:
     def __init__(self, hooks: TorchHooks) -> None:
         self.hooks = hooks
         self.attributes_by_ctx = weakref.WeakKeyDictionary[Any, list[KeptAttribute]]()
+        self.codes_by_ctx = weakref.WeakKeyDictionary[Any, Any]()
+        """The code that a reentrant checkpoint has run in forward."""
         self.in_forward: list[tuple[weakref.ref[Any], CodeType | None]] = []
         """The Functions whose forward may be running, and its code."""
 
     def note(self, ctx: Any, name: str, value: Any) -> None:
         """Note that an attribute was set, in forward."""
+        if name == _REPEATED and _is_reentrant(ctx):
+            self.codes_by_ctx.setdefault(ctx, getattr(value, "__code__", None))
         found = list(_find_tensors(value, self.hooks.torch.Tensor))
         earlier = self.attributes_by_ctx.get(ctx)
         if earlier is not None:
@@ -129,7 +135,7 @@ class AttributeKeeper:
         backward_nr = self.hooks.torch._C._current_graph_task_id()
         if backward_nr < 0:
             return
-        if type(ctx)._forward_cls.__module__ == _REENTRANT:
+        if _is_reentrant(ctx):
             self.hooks.watch.gaps.count_rerun()
         if self.in_forward:
             self.settle()
@@ -143,6 +149,8 @@ class AttributeKeeper:
 
     def find_comparison(self, ctx: Any, name: str) -> KeptComparison | None:
         """Compare an attribute for a look, before backward runs; None if nothing is known of it."""
+        if name == _REPEATED and _is_reentrant(ctx):
+            return self._compare_code(ctx)
         if self.in_forward:
             self.settle()
         for attribute in self.attributes_by_ctx.get(ctx, ()):
@@ -150,6 +158,18 @@ class AttributeKeeper:
             if tensor is not None and attribute.position is None:
                 return attribute.compare(tensor)
         return None
+
+    def _compare_code(self, ctx: Any) -> KeptComparison | None:
+        """Compare what a reentrant checkpoint will run with what it has run."""
+        code = self.codes_by_ctx.get(ctx)
+        if code is None:
+            return None
+        now = getattr(vars(ctx).get(_REPEATED), "__code__", None)
+        return KeptComparison(now is not code, None)
+
+
+def _is_reentrant(ctx: Any) -> bool:
+    return bool(type(ctx)._forward_cls.__module__ == _REENTRANT)
 
 
 def _find_tensors(value: Any, tensor_class: type) -> Iterator[tuple[Any, Any]]:
