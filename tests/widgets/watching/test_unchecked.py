@@ -317,3 +317,25 @@ def test_looks_read_through_the_hooks_of_a_watch() -> None:
         assert "saved self: T" in text or "saved self: h" in text
         loss = checkpoint(torch.exp, h).sum()
         assert "backward runs the checkpointed exp again" in copylab.explain(loss).text
+
+
+@pytest.mark.parametrize(("factor", "is_changed"), [(1, False), (2, True)])
+def test_of_a_large_attribute_a_write_is_no_change(
+    monkeypatch: pytest.MonkeyPatch, factor: float, is_changed: bool
+) -> None:
+    from copylab.watching import watched_memory, watched_save
+
+    # Of a larger tensor only pieces are compared: what was written between them is not known.
+    for module in (watched_memory, watched_save):
+        monkeypatch.setattr(module, "WHOLE_BYTES", 1 << 10)
+    w = torch.ones(1 << 12)
+    with copylab.watch(silent="record") as watch:
+        y = Keep.apply(torch.ones(1 << 12, requires_grad=True), w)
+        loss = y.sum()
+        w.mul_(factor)
+        loss.backward()
+    (finding,) = watch.findings
+    assert finding.compared is is_changed
+    assert ("was changed after" in finding.title) is is_changed
+    assert ("unless the same were written" in finding.title) is not is_changed
+    assert "ctx.save_for_backward" in watch.text

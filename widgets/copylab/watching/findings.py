@@ -82,6 +82,12 @@ class Finding(Presentation):
         values = {"node": short_node_name(self.node), "name": name, "holder": self.holder}
         if self.kind == "unpacked":
             return self._describe_unpacked(values)
+        if self.kind == "attribute" and not self.compared:
+            return gettext(
+                "{name} was written after {node} had kept it as {holder}, and PyTorch checks no attribute. Its values "
+                "could not be compared: unless the same were written, what its backward computes with it is wrong.",
+                **values,
+            )
         if self.kind == "attribute":
             return gettext(
                 "{name} was changed after {node} had kept it as {holder}, and PyTorch checks no attribute. If its "

@@ -527,6 +527,8 @@ class Watch(Presentation):
             silent=True,
             node=name_of_node(node),
             saved=save.saving_place,
+            # None where pieces alone were compared: the same values may have been written.
+            compared=bool(comparison.has_changed),
             kind="attribute",
             holder=attribute.path,
         )
