@@ -505,7 +505,7 @@ def save_factors(x: Any, y: Any, edge: Any, other_edge: Any) -> tuple:
 
 
 def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
-    """Make the short way of an operation on one tensor, with memory of its own: `exp`, `clone`."""
+    """Make the short way of an operation on one tensor, with memory of its own: `exp`, `x ** 2`."""
     run, kernel, compute = op.run, op.kernel, op.run_on_arrays
     # `compute` is the whole kernel, which converts and lays out; `function` is what that calls.
     function, is_copy = kernel.function, kernel.is_copy
