@@ -84,6 +84,7 @@ def _find_refusals_of_edges(snap: Snapshot, node: NodeRecord) -> Iterator[Refusa
         node.edges, node.edge_outputs, node.input_shapes, strict=False
     ):
         specs = () if edge is None else snap.node(edge).gradient_specs
+        # Only of some formulas it is known which shapes they compute.
         if shape is None or output_nr >= len(specs):
             continue
         spec = specs[output_nr]
@@ -134,6 +135,7 @@ def find_reshaped(snap: Snapshot, nodes: Sequence[NodeRecord]) -> Iterator[Tenso
             if spec is not None and spec.shape != tensor.shape:
                 yield tensor
     for node in nodes:
+        # A leaf has no grad_fn, but its AccumulateGrad expects a gradient, too.
         leaf = None if node.variable is None else snap.tensor(node.variable)
         if leaf is not None and leaf.shape is not None and node.gradient_specs:
             spec = node.gradient_specs[0]
@@ -145,6 +147,7 @@ def describe_wrong_start(snap: Snapshot, root: TensorRecord) -> str:
     """Say why backward cannot start at a root that was given another shape; empty if it can."""
     specs = () if root.grad_fn is None else snap.node(root.grad_fn).gradient_specs
     spec = specs[root.output_nr] if root.output_nr < len(specs) else None
+    # Backward sums a start that broadcasting may have made, and does not raise.
     if spec is None or fits_shape(spec, root.shape):
         return ""
     return gettext(

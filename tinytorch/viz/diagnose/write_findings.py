@@ -155,6 +155,7 @@ def _likely_cause(snap: Snapshot, node: NodeRecord, saved: SavedRecord) -> objec
 
     All running statistics (a forward pass), all leaves (an optimizer), or one storage.
     """
+    # One forward pass in training mode writes those of all batch norms.
     if saved.name.startswith("running_"):
         return "running"
     sharers = [] if saved.tensor is None else snap.storage_sharers(saved.tensor)

@@ -376,6 +376,7 @@ class StandIn(_Unknown):
     __rmul__ = __mul__
 
     def __matmul__(self, other: Any) -> StandIn:
+        # Products of vectors and of batches have rules of their own: of these nothing is foretold.
         if (
             not isinstance(other, StandIn)
             or not len(self.sizes or ()) == len(other.sizes or ()) == 2

@@ -196,6 +196,7 @@ def _divides_by_zero(
     dividend: dis.Instruction, divisor: dis.Instruction, operation: dis.Instruction
 ) -> bool:
     """Return True for an instruction that divides a number in the code by the number 0."""
+    # Of a tensor, a division by 0 is inf or nan, and raises nothing.
     are_constants = all(
         each.opname in ("LOAD_CONST", "LOAD_SMALL_INT") and type(each.argval) in (int, float)
         for each in (dividend, divisor)

@@ -266,6 +266,7 @@ class _GraphDescriber:
     def _words_of_grad(self, tensor: TensorRecord) -> str:
         """Return `grad 5.0` with the values of a small .grad, `no grad` beside others that have one."""
         if tensor.grad is None:
+            # Before any backward, that no leaf has one goes without saying.
             is_missing = self.has_grads and tensor.id in self.leaf_ids
             return gettext("no grad") if is_missing else ""
         values = self.snap.values(self.snap.tensor(tensor.grad), MOST_GRAD_VALUES)

@@ -75,6 +75,7 @@ def write_exam(
         raise ValueError(gettext("An exam has at least one question."))
     target = SafeFolder(folder)
     target.make()
+    # Its answers may have been handed in already, and without their key nobody could grade them.
     if target.has(KEY_FILE):
         message = gettext(
             "There is an exam in this folder already: {name}. Choose another folder, or remove it.",
@@ -148,6 +149,7 @@ def _read_lines(file: Path) -> list[str]:
 
 def _can_name_folder(name: str) -> bool:
     """Return True for a name that a folder can have on each system on which it may be unpacked."""
+    # Windows has no files of these names, whatever their ending, and none that ends in a full stop.
     is_device = re.fullmatch(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", name.casefold())
     has_sign = not name.isprintable() or set(name) & set('/\\:*?"<>|')
     is_hidden = name.startswith((".", "__")) or name.endswith(".")

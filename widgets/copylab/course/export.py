@@ -112,8 +112,10 @@ def _choose_slide_type(cell: Any, *, is_full: bool) -> str:
             return "slide"
         if _LINKS.match(cell.source):
             return "skip"
+        # With a heading behind the fold, the cell begins something of its own.
         is_fold = cell.source.startswith(_FOLD) and "\n#" not in cell.source
         return "subslide" if is_full and not is_fold else "-"
+    # With lines that go on: the names of an import in brackets, and the closing one.
     is_import = all(line.startswith(_IMPORTS) for line in cell.source.splitlines() if line)
     if is_import or _OF_ONE_LEARNER.search(cell.source):
         return "skip"

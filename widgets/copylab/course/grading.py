@@ -48,6 +48,8 @@ def write_assignments(
     for name in [find_lesson(lesson, paths) for lesson in chosen or paths]:
         notebook = json.loads(read_translated(paths[name], language))
         if not add_grading_marks(notebook, points):
+            # Of the whole course a lesson without exercises is passed over; one that was named is a
+            # mistake.
             if not chosen:
                 continue
             raise ValueError(gettext("the lesson {name} has no exercise to grade", name=name))

@@ -351,6 +351,7 @@ def _read_record(course: SafeFolder) -> Record:
     """
     try:
         content: Any = json.loads(course.read(COURSE_STATE_FILE, _LIMIT_OF_STATE))
+    # From json, for brackets within thousands of brackets.
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     language = content.get("language", "en") if isinstance(content, dict) else None

@@ -141,6 +141,7 @@ def _judge_all(submissions: Sequence[Submission], key: Key | None) -> list[dict[
     # Lessons that somebody handed in are asked of everybody.
     lessons = {lesson for submission in submissions for lesson, _ in submission.cells}
     asked = [(lesson, task.key) for lesson in sorted(lessons) for task in course[lesson].exercises]
+    # Threads are enough: each answer is run in a process of its own, and a thread waits for that.
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
         verdicts = pool.map(_judge_cells, submissions)
         rows: list[dict[str, Any]] = []
@@ -195,6 +196,7 @@ def _judge_exam(submission: Submission, key: Key | None) -> Iterator[dict[str, A
     for number, question in enumerate(questions, 1):
         answers = submission.exam.get(number, [])
         state, belief, says = _judge_exam_answers(question, answers)
+        # An answer that is right here by chance shows nothing: another program was asked about.
         if other and answers:
             says = gettext("It answers a question of the exam of {learner}.", learner=other)
             state, belief = "unclear", ""

@@ -74,6 +74,7 @@ class StepsWidget(Exhibit, Live):
 
     def _show_run(self, steps: Any, step: int) -> None:
         """Show another run at a step, counted without the lines that were added above it."""
+        # Before anything is set: what it raises leaves the view with the run that it has.
         form = steps.static_form.render_form(images=False)
         self._steps = steps
         with self.hold_sync():

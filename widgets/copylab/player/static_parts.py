@@ -372,6 +372,8 @@ def _html_of_picture(kind: str, frame: Frame, plan: RenderPlan) -> str:
         return _html_of_undrawn(picture, title, about)
     key = PictureKey(kind, number)
     about["data_packed"] = plan.packed.get(key, number)
+    # The form of a run with other copies: only the script shows it, and takes the words from the
+    # pack.
     if plan.packed:
         return html_element("p", **about)
     if key not in plan.words:

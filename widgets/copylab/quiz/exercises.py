@@ -423,6 +423,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
                 faults.append(f"{code!r} should be right as well: {verdict}")
         self._verify_wrong_answers(module, faults)
         noticed, missed = self._try_mutations(module, faults)
+        # Some changes leave it right, `1 + x` for `x + 1`: only a check that notices none is at
+        # fault.
         if missed and not noticed:
             faults.append("no change of the solution is noticed: the check would pass anything")
         tried = ngettext(

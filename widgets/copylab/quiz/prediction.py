@@ -231,6 +231,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         """Return answers by the number, name or prompt of their question; a list is numbered."""
         if answers is None:
             return dict(self.answers)
+        # A text is a sequence, too: "yes" would be three answers.
         if isinstance(answers, str) or not isinstance(answers, Mapping | Sequence):
             raise TypeError(f"answers must be a list or a dict, not {type(answers).__name__}")
         if isinstance(answers, Mapping):

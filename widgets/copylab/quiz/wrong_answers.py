@@ -95,6 +95,8 @@ def find_counter_misconception(
     """Find the misconception behind a wrong answer about a shared version counter."""
     snapshot = run.snapshot(at)
     if answer == "yes":
+        # Without shared memory, believing in a shared counter is only what follows from believing
+        # in that.
         shares_storage = snapshot.shares_storage(a, b)
         return "shared memory, shared counter" if shares_storage else "a copy shares memory"
     if snapshot.is_same_tensor(a, b):
@@ -207,12 +209,14 @@ def find_gradient_misconception(run: QuizRun, answer: str, x: str, *, at: int | 
     right, tensor = run.gradient(x, at), run.tensor(x, at)
     gradient = parse_value(answer)
     if right is None:
+        # Of what requires no grad it is not known which belief leads to a gradient.
         if gradient is None or not tensor.requires_grad:
             return None
         if not tensor.is_leaf:
             return "the copy has the gradient"
         return "the graph has the gradient" if not run.moment(at).grads else None
     if gradient is None:
+        # A result has one because of `retain_grad`.
         return None if tensor.is_leaf else "a result never has a grad"
     changes = run.history(lambda moment: moment.grads[x], at)
     # Each `backward` adds. If you believe that it overwrites, you answer with what the last one

@@ -184,6 +184,7 @@ class Finding(Presentation):
             written: Any = self.written
         elif self._is_computed_again:
             written = gettext("no line that was seen")
+        # An operation would have reported its write, and the line would be known.
         elif self.silent:
             written = gettext(
                 "no line that was seen: by NumPy, another thread, or a kernel that reports no write"

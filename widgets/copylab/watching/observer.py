@@ -571,6 +571,8 @@ class Watch(Presentation):
     def _report_silent_finding(self, finding: Finding, is_new: bool) -> None:
         """Warn of a finding where the engine raises no error, or raise it."""
         if self._silent == "raise":
+            # The error ends backward in a thread that may swallow it: the test that began the watch
+            # fails anyway.
             if not self.is_entering_thread():
                 with self._lock:
                     self._findings_in_other_threads.append(finding)

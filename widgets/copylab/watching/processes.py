@@ -155,6 +155,7 @@ class RunReports:
                 # It may be in the folder for temporary files, which all users share.
                 self.folder.mkdir(mode=0o700, exist_ok=True)
                 _replace_file(self.folder / report.file_name, json.dumps(report))
+            # DONE adds nothing: it only tells the other ranks that this one leaves the folder.
             if self.page is not None and not self.is_child and state != DONE:
                 self._write_page(self.page)
                 self.error = None
