@@ -24,4 +24,4 @@ def test_a_folder_without_code_is_no_engine(
 def test_errors_do_not_look_for_a_tensor_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", ModuleType("torch"))
     with pytest.raises(TypeError, match="unsupported operand"):
-        tinytorch.ones(2) @ "words"
+        tinytorch.ones(2) @ "words"  # type: ignore[operator]
