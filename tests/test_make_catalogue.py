@@ -1,6 +1,7 @@
 """Texts for people are found in the code; what nobody could translate is noticed, and so is an old catalogue."""
 
 import gettext as standard
+import importlib
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ def test_the_data_of_a_lesson_holds_texts(tmp_path: Path) -> None:
             "wrong is to be a text in quotes, or a function that says it",
         ),
         ('CheckedFact(x, "x is 1")', "CheckedFact() is to be given what gettext says"),
-        ('fact.but(f"x is {x}")', "but() is to be given what gettext says"),
+        ('fact.with_objection(f"x is {x}")', "with_objection() is to be given what gettext says"),
     ],
 )
 def test_what_a_lesson_says_in_no_catalogue_is_noticed(
@@ -218,6 +219,8 @@ class Asked(standard.NullTranslations):
 
 def test_what_tables_hold_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text that is asked for under a name, and marked nowhere, is in no catalogue."""
+    # Before the catalogue is exchanged: at import it chooses the language, and all catalogues anew.
+    importlib.import_module("copylab.course_folder")
     asked = Asked()
     monkeypatch.setattr(catalogue, "_chosen", [asked])
     code = "x = torch.ones(2, requires_grad=True)\ny = x.clone()\ny.sum().backward()"

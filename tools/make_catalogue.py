@@ -44,7 +44,7 @@ LESSON_ARGUMENTS: dict[str, tuple[int | str, ...]] = {
 """The arguments in a lesson's data that are texts: literals, translated when they are shown."""
 TABLE = ("widgets/copylab/quiz/misconceptions.py", "_BELIEFS_AND_REFUTATIONS")
 """A table of nothing but texts, as plain as a lesson's."""
-CHECK_ARGUMENTS = {"CheckedFact": (1, 2), "but": (0,), "wrong": (0,)}
+CHECK_ARGUMENTS = {"CheckedFact": (1, 2), "with_objection": (0,), "wrong": (0,)}
 """The arguments of checks, which are put together when they run: texts go through gettext."""
 HOLE = re.compile(r"\{\w+(?:![rs])?(?::[^{}]*)?\}")
 Text = str | tuple[str, str]

@@ -12,7 +12,7 @@ from babel.messages.mofile import write_mo
 
 from tinytorch.viz import explain, graph, memory, snapshot
 from tinytorch.viz.diagnose.diff import compare_snapshots
-from tinytorch.viz.show.step_sentences import describe
+from tinytorch.viz.show.step_sentences import describe_step
 from tinytorch.viz.wording import catalogue
 
 
@@ -104,7 +104,7 @@ def test_pictures_and_steps_are_told_in_it(engine: ModuleType) -> None:
     assert ">requires_grad war False<" in memory(after, since=before).svg
     with_node = snapshot(x=x, z=x * 2, since=before)
     assert ">requires_grad war False<" in graph(with_node, since=before).svg
-    assert describe(compare_snapshots(after, before), {}, {})[0].text == "y war einmal."
+    assert describe_step(compare_snapshots(after, before), {}, {})[0].text == "y war einmal."
 
 
 def test_what_is_joined_is_joined_as_the_language_does(engine: ModuleType) -> None:

@@ -72,12 +72,12 @@ from .show import Level as Level
 from .show import NumberRead as NumberRead
 from .show import ReadStep as ReadStep
 from .show import StepSentence as StepSentence
-from .show import describe as describe
 from .show import describe_kept_graphs as describe_kept_graphs
+from .show import describe_step as describe_step
 from .show import find_backward_root as find_backward_root
 from .show import find_number_reads as find_number_reads
 from .show import format_values as format_values
-from .show import texts_of as texts_of
+from .show import list_texts as list_texts
 from .wording import add_catalogue as add_catalogue
 from .wording import cache_in_language as cache_in_language
 from .wording import cached_property_in_language as cached_property_in_language

@@ -93,7 +93,7 @@ _check_engine()
 def load_ipython_extension(shell: Any) -> None:
     """Bring `%%steps`, `%%watch` and `%memory` into a notebook; `%load_ext copylab` calls this."""
     # As in `__getattr__`: the course, with all widgets, is loaded by those who use it alone.
-    import_module(".course", __name__).load(shell)
+    import_module(".course", __name__).register_magics(shell)
 
 
 def __getattr__(name: str) -> Any:

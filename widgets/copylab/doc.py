@@ -198,13 +198,13 @@ class Box(Part):
         texts = [part.text() for part in self.parts]
         return ("\n\n" if self.spaced else "\n").join(filter(None, texts))
 
-    def inside(self) -> str:
+    def inner_html(self) -> str:
         """Return the HTML of the parts."""
         return "".join(part.html() for part in self.parts)
 
     def html(self) -> str:
         """Return a `<div>`, or another `tag`."""
-        return html_element(self.tag, self.inside(), **self.attributes)
+        return html_element(self.tag, self.inner_html(), **self.attributes)
 
 
 class Items(Box):
@@ -241,10 +241,10 @@ class Titled(Box):
         title = plain_text(self.title)
         return f"{gettext('{what}:', what=title)}\n{indent_text(inside)}" if inside else title
 
-    def inside(self) -> str:
+    def inner_html(self) -> str:
         """Return the HTML of the title and the parts."""
         title = html_element("p", inline_html(self.title), class_="cl-title")
-        return title + super().inside()
+        return title + super().inner_html()
 
 
 class Fold(Titled):
@@ -254,7 +254,7 @@ class Fold(Titled):
         """Return a `<details>`."""
         summary = html_element("summary", inline_html(self.title))
         # Not that of `Titled`, which would say the title again.
-        return html_element("details", summary + Box.inside(self), **self.attributes)
+        return html_element("details", summary + Box.inner_html(self), **self.attributes)
 
 
 class Alarm(Titled):
@@ -266,9 +266,11 @@ class Alarm(Titled):
         super().__init__(title, *parts, class_=f"cl-alarm cl-{severity}", **attributes)
         self.mark = "✖" if severity == "error" else "⚠"
 
-    def inside(self) -> str:
+    def inner_html(self) -> str:
         """Return the title, marked by more than its colour, and the parts."""
-        return f"<p><strong>{self.mark} {inline_html(self.title)}</strong></p>{Box.inside(self)}"
+        return (
+            f"<p><strong>{self.mark} {inline_html(self.title)}</strong></p>{Box.inner_html(self)}"
+        )
 
 
 class Cell:

@@ -176,7 +176,7 @@ def _facts(t: Any, x: Any) -> Iterator[CheckedFact]:
     yield are_tensors(t=t)
     for _ in range(2):
         yield share_no_cells(t=t, x=x)
-    yield shows_values([2, 3], t=t).but("t is [2, 3] no more.")
+    yield shows_values([2, 3], t=t).with_objection("t is [2, 3] no more.")
 
 
 def test_facts_are_told_as_they_were_seen(engine: ModuleType) -> None:

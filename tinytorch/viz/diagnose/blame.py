@@ -41,7 +41,7 @@ class PastStep:
     """The function that its line is in, where there are several."""
 
     @property
-    def where(self) -> str:
+    def label(self) -> str:
         """`line 4, c.zero_()`; with a function, `f, line 4, c.zero_()`."""
         source = shorten_text(" ".join(self.source.split()), 60)
         if self.function:
@@ -146,7 +146,7 @@ def _blame_first_of(
         node, saved = pair
         history, saving_step = _follow_saved(past, pair)
         writers = _find_writers(past, pair)
-        writing_lines = join_few_names(past[index].where for index in writers)
+        writing_lines = join_few_names(past[index].label for index in writers)
         if finding.kind != "stale" and not writing_lines:
             continue  # written before it was saved: nothing is wrong
         save = _describe_save(past[saving_step], node, history[saving_step] or saved)
@@ -182,7 +182,7 @@ def _describe_save(step: PastStep, node: NodeRecord, saved: SavedRecord) -> str:
         node=short_node_name(node.name),
         saved=saved.name,
         names=names,
-        where=step.where,
+        where=step.label,
     )
 
 

@@ -62,7 +62,7 @@ class Changes:
                 return self.earlier_versions[tensor_id]
         return None
 
-    def saved_that_became(self, state: str) -> list[tuple[NodeRecord, SavedRecord]]:
+    def find_saves_that_became(self, state: str) -> list[tuple[NodeRecord, SavedRecord]]:
         """Return what has come to a state ("freed", "stale") since, with the node that saved it."""
         found = []
         for node in self.now.nodes:

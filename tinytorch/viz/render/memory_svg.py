@@ -155,7 +155,7 @@ class _MemoryRun:
     def _place(self) -> PlacedRun:
         steps = range(len(self.changes))
         placed = place_sheets([make_sheet(self.describe(step)) for step in steps])
-        lanes = _give_lanes(placed, self.arrangements)
+        lanes = _move_words_below_lanes(placed, self.arrangements)
         if not lanes:
             return placed
         arrangements = self.arrangements | lanes
@@ -175,7 +175,7 @@ class _MemoryRun:
         return whole.svg, whole.text, []
 
 
-def _give_lanes(
+def _move_words_below_lanes(
     placed: PlacedRun, arrangements: Mapping[str, Arrangement]
 ) -> dict[str, Arrangement]:
     """Return other arrangements of the storages whose words are too wide beside their cells."""
@@ -320,7 +320,7 @@ def place_sheets(sheets: list[MemorySheet]) -> PlacedRun:
             bands.setdefault(band.id, []).append(band)
     columns = place_columns([band for same in bands.values() for band in same], rows)
     if any(sheet.packs or sheet.notes for sheet in sheets):
-        columns = _widen(columns)
+        columns = _make_room_for_notes(columns)
     placed = {storage_id: _place_band(same, columns) for storage_id, same in bands.items()}
     heights: dict[str, float] = {storage_id: band.height for storage_id, band in placed.items()}
     for sheet in sheets:
@@ -338,7 +338,7 @@ def place_sheets(sheets: list[MemorySheet]) -> PlacedRun:
     return PlacedRun(sheets, Stage(columns, places, placed, y + 2, size))
 
 
-def _widen(columns: Columns) -> Columns:
+def _make_room_for_notes(columns: Columns) -> Columns:
     """Make room for sentences that are as wide as the picture."""
     missing = max(0, NOTE_WIDTH - columns.right)
     return columns._replace(counter_x=columns.counter_x + missing, right=columns.right + missing)

@@ -28,7 +28,7 @@ from .number_reads import NumberRead, ReadStep, find_number_reads
 from .origins import find_origins
 from .select_nodes import NodeSelection, select_nodes
 from .select_storages import check_option, leave_out_gradients, select_storages
-from .step_sentences import StepSentence, describe, format_values, texts_of
+from .step_sentences import StepSentence, describe_step, format_values, list_texts
 
 __all__ = [
     "FACT_KINDS",
@@ -55,10 +55,10 @@ __all__ = [
     "TensorEntry",
     "arrange_run",
     "check_option",
-    "describe",
     "describe_graph",
     "describe_kept_graphs",
     "describe_memory",
+    "describe_step",
     "find_backward_root",
     "find_number_reads",
     "find_origins",
@@ -66,8 +66,8 @@ __all__ = [
     "format_values",
     "is_unbroken",
     "leave_out_gradients",
+    "list_texts",
     "reads_in_order",
     "select_nodes",
     "select_storages",
-    "texts_of",
 ]

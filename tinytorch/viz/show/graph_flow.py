@@ -44,7 +44,7 @@ def find_flow(changed: Changes, root: object = None) -> frozenset[str]:
     if root is not None:
         begun = [node for node in now.nodes if node.key == root]
         return frozenset(_follow(now, [node.id for node in begun], ()))
-    freed = {node.id for node, _ in changed.saved_that_became("freed")}
+    freed = {node.id for node, _ in changed.find_saves_that_became("freed")}
     if not freed:
         return frozenset()
     # A node that still has what it saved, or had lost it before, was run by another backward or by

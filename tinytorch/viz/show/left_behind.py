@@ -22,7 +22,7 @@ _MOST_NODES_SEARCHED = 100
 """Of a graph that long, the part near its end tells whether backward went through it."""
 
 
-class _Former(NamedTuple):
+class _LostName(NamedTuple):
     """A name that is gone or is now another tensor's, and the tensor that it was on before."""
 
     name: str
@@ -35,11 +35,11 @@ class _Former(NamedTuple):
 
 def describe_left_behind(changed: Changes) -> Iterator[str]:
     """Yield sentences on what the names of a step have left."""
-    formers = list(_list_formers(changed))
-    yield from _describe_optimizers(formers)
-    yield from _describe_untied(changed, formers)
-    yield from _describe_unreachable_leaves(changed, formers)
-    yield from _describe_memory_of_gone(changed, formers)
+    lost_names = list(_list_lost_names(changed))
+    yield from _describe_optimizers(lost_names)
+    yield from _describe_names_now_apart(changed, lost_names)
+    yield from _describe_unreachable_leaves(changed, lost_names)
+    yield from _describe_memory_of_gone(changed, lost_names)
     if changed.since is not None:
         before = _find_kept_graphs(changed.since)
         for container, graphs in _find_kept_graphs(changed.now).items():
@@ -70,7 +70,7 @@ def describe_kept_graphs(snaps: Sequence[Snapshot]) -> Iterator[str]:
             yield _describe_container(container, len(graphs.finished))
 
 
-def _list_formers(changed: Changes) -> Iterator[_Former]:
+def _list_lost_names(changed: Changes) -> Iterator[_LostName]:
     """Yield the names that were taken from a tensor, in the order of before."""
     if changed.since is None:
         return
@@ -83,18 +83,18 @@ def _list_formers(changed: Changes) -> Iterator[_Former]:
         if name in changed.rebound_names or name in changed.gone_names:
             now = ids_now.get(tensor_id)
             tensor = None if now is None else changed.now.tensor(now)
-            yield _Former(name, changed.since.tensor(tensor_id), tensor)
+            yield _LostName(name, changed.since.tensor(tensor_id), tensor)
 
 
-def _describe_optimizers(formers: Iterable[_Former]) -> Iterator[str]:
+def _describe_optimizers(lost_names: Iterable[_LostName]) -> Iterator[str]:
     """Say which optimizers hold tensors that have no other name any more."""
     names_by_holder: dict[str, list[str]] = {}
-    for former in formers:
-        holders = [] if former.tensor is None else former.tensor.names
+    for lost in lost_names:
+        holders = [] if lost.tensor is None else lost.tensor.names
         for holder in dict.fromkeys(
             name.partition(PARAM_GROUPS)[0] for name in holders if PARAM_GROUPS in name
         ):
-            names_by_holder.setdefault(holder, []).append(former.name)
+            names_by_holder.setdefault(holder, []).append(lost.name)
     for holder, names in names_by_holder.items():
         yield gettext(
             "{optimizer} still holds the former {names}.",
@@ -103,11 +103,11 @@ def _describe_optimizers(formers: Iterable[_Former]) -> Iterator[str]:
         )
 
 
-def _describe_untied(changed: Changes, formers: Iterable[_Former]) -> Iterator[str]:
+def _describe_names_now_apart(changed: Changes, lost_names: Iterable[_LostName]) -> Iterator[str]:
     """Say of which two names, both of one tensor until now, each has its own."""
-    formers = list(formers)
-    pairs = [(former.name, other) for former in formers for other in _find_other(changed, former)]
-    pairs += _find_parted(changed, formers)
+    lost_names = list(lost_names)
+    pairs = [(lost.name, other) for lost in lost_names for other in _find_kept_name(changed, lost)]
+    pairs += _find_parameters_now_apart(changed, lost_names)
     if not pairs:
         return
     (name, other), *others = pairs
@@ -123,41 +123,43 @@ def _describe_untied(changed: Changes, formers: Iterable[_Former]) -> Iterator[s
     )
 
 
-def _find_other(changed: Changes, former: _Former) -> Iterator[str]:
+def _find_kept_name(changed: Changes, lost: _LostName) -> Iterator[str]:
     """Yield a name that the former tensor of a name has kept, if it is worth saying."""
-    if former.tensor is None or former.name not in changed.rebound_names:
+    if lost.tensor is None or lost.name not in changed.rebound_names:
         return
     # A variable goes on to another tensor by design (`x = layer(x)`, `best = x`), and so does all
     # that is named by a variable (`for layer in net`): only an attribute or entry was untied.
-    root, dot, _ = former.name.partition(".")
+    root, dot, _ = lost.name.partition(".")
     siblings = [name for name, _ in changed.now.names if name.partition(".")[0] == root]
     if not dot or _LOCAL in root:
         return
-    tensor = changed.now.tensor(former.name)
+    tensor = changed.now.tensor(lost.name)
     is_new = tensor.id in changed.new_tensors
     # Of an object with one tensor alone, `embed.weight = Parameter(...)` looks the same.
     is_attribute = len(siblings) == 1 and is_new and tensor.is_leaf and tensor.requires_grad
     if changed.rebound_names.issuperset(siblings) and not is_attribute:
         return
     # After `buf.pop(0)` each entry has the tensor of the next one.
-    if former.name.rpartition(".")[2].isdecimal() and not is_new:
+    if lost.name.rpartition(".")[2].isdecimal() and not is_new:
         return
-    for other in former.tensor.names:
-        if other in former.earlier.names and not other.endswith(RETURNS):
+    for other in lost.tensor.names:
+        if other in lost.earlier.names and not other.endswith(RETURNS):
             yield other
             return
 
 
-def _find_parted(changed: Changes, formers: Iterable[_Former]) -> Iterator[tuple[str, str]]:
+def _find_parameters_now_apart(
+    changed: Changes, lost_names: Iterable[_LostName]
+) -> Iterator[tuple[str, str]]:
     """Yield two names of one parameter in one object, of which each has another tensor now.
 
     `load_state_dict(state, assign=True)` does that to what was tied.
     """
     names_by_parameter: dict[str, list[str]] = {}
-    for former in formers:
-        is_entry = "." in former.name and _LOCAL not in former.name.partition(".")[0]
-        if is_entry and former.name in changed.rebound_names and former.earlier.requires_grad:
-            names_by_parameter.setdefault(former.earlier.id, []).append(former.name)
+    for lost in lost_names:
+        is_entry = "." in lost.name and _LOCAL not in lost.name.partition(".")[0]
+        if is_entry and lost.name in changed.rebound_names and lost.earlier.requires_grad:
+            names_by_parameter.setdefault(lost.earlier.id, []).append(lost.name)
     for first, *others in names_by_parameter.values():
         for other in others:
             tensors = changed.now.tensor(first), changed.now.tensor(other)
@@ -168,17 +170,19 @@ def _find_parted(changed: Changes, formers: Iterable[_Former]) -> Iterator[tuple
                 break
 
 
-def _describe_unreachable_leaves(changed: Changes, formers: Iterable[_Former]) -> Iterator[str]:
+def _describe_unreachable_leaves(
+    changed: Changes, lost_names: Iterable[_LostName]
+) -> Iterator[str]:
     """Say which leaves have no name any more that is seen, though backward adds to their .grad."""
     leaves = _find_live_leaves(changed.now)
     names = [
-        former.name
-        for former in formers
-        if former.tensor is not None
-        and former.tensor.id in leaves
-        and not former.tensor.names
-        and former.tensor.requires_grad
-        and _LOCAL not in former.name
+        lost.name
+        for lost in lost_names
+        if lost.tensor is not None
+        and lost.tensor.id in leaves
+        and not lost.tensor.names
+        and lost.tensor.requires_grad
+        and _LOCAL not in lost.name
     ]
     if names:
         yield ngettext(
@@ -207,7 +211,7 @@ def _find_live_leaves(snap: Snapshot) -> set[str]:
     return leaves
 
 
-def _describe_memory_of_gone(changed: Changes, formers: Iterable[_Former]) -> Iterator[str]:
+def _describe_memory_of_gone(changed: Changes, lost_names: Iterable[_LostName]) -> Iterator[str]:
     """Say which nodes keep the memory of a name that was deleted."""
     now = changed.now
     saved_by: dict[str, list[str]] = {}
@@ -218,11 +222,11 @@ def _describe_memory_of_gone(changed: Changes, formers: Iterable[_Former]) -> It
                 saved_by.setdefault(storage, []).append(short_node_name(node.name))
     # Ids are counted anew in each snapshot; a key stays.
     id_by_key = {storage.key: storage.id for storage in now.storages}
-    for former in formers:
-        if former.name not in changed.gone_names or _LOCAL in former.name:
+    for lost in lost_names:
+        if lost.name not in changed.gone_names or _LOCAL in lost.name:
             continue
         assert changed.since is not None
-        storage = former.earlier.storage
+        storage = lost.earlier.storage
         storage = id_by_key.get(changed.since.storage(storage).key) if storage else None
         has_name = storage is not None and any(
             now.first_name(now.tensor(tensor_id)) for tensor_id in now.storage(storage).tensors
@@ -230,7 +234,7 @@ def _describe_memory_of_gone(changed: Changes, formers: Iterable[_Former]) -> It
         if storage in saved_by and not has_name:
             yield gettext(
                 "The memory of {name} is still there: {nodes} saved it for backward.",
-                name=former.name,
+                name=lost.name,
                 nodes=join_few_names(sorted(set(saved_by[storage]))),
             )
 

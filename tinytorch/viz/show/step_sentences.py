@@ -67,7 +67,7 @@ class _UnrankedSentence(NamedTuple):
     """From which level on it is said."""
 
 
-def describe(
+def describe_step(
     changed: Changes,
     plain_before: Mapping[str, str],
     plain_after: Mapping[str, str],
@@ -151,7 +151,7 @@ def _choose_roles(sentences: Sequence[_UnrankedSentence]) -> Iterator[StepSenten
         yield StepSentence(escape_unseen(said.text), role, pair)
 
 
-def texts_of(sentences: Iterable[StepSentence]) -> tuple[str, ...]:
+def list_texts(sentences: Iterable[StepSentence]) -> tuple[str, ...]:
     """Return the sentences alone."""
     return tuple(sentence.text for sentence in sentences)
 
@@ -620,7 +620,7 @@ def _describe_missing_gradients(
         if "grad" in facts and now.tensor(tensor_id).grad is not None
     }
     # Without anything freed it may have been a loop that sets `.grad`.
-    if not changed.saved_that_became("freed"):
+    if not changed.find_saves_that_became("freed"):
         return
     missing = [
         tensor
@@ -669,17 +669,19 @@ def format_values(snap: Snapshot, tensor_id: str) -> str:
 def _describe_saved(changed: Changes) -> Iterator[_UnrankedSentence]:
     """Yield sentences about saved tensors that backward freed, or that were written since."""
     # Sorted: a set of strings has another order in each process.
-    freed = sorted({short_node_name(node.name) for node, _ in changed.saved_that_became("freed")})
+    freed = sorted(
+        {short_node_name(node.name) for node, _ in changed.find_saves_that_became("freed")}
+    )
     if freed:
         nodes = join_few_names(freed)
         text = gettext("Backward freed what {nodes} had saved.", nodes=nodes)
         yield _UnrankedSentence(text, level="graph")
     stale: dict[str, list[str]] = {}
-    for node, saved in changed.saved_that_became("stale"):
+    for node, saved in changed.find_saves_that_became("stale"):
         if not saved.raises:
             continue  # a Function in Python may never open it
         stale.setdefault(short_node_name(node.name), []).append(f"_saved_{saved.name}")
-    for node, saved in changed.saved_that_became("detached"):
+    for node, saved in changed.find_saves_that_became("detached"):
         text = gettext(
             "detach_() cut off what {node} saved (_saved_{name}): backward will raise an error.",
             node=short_node_name(node.name),

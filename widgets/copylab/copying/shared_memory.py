@@ -59,20 +59,20 @@ class SharedMemory(NamedTuple):
     @property
     def verdict(self) -> Verdict:
         """Whether the result shares memory with what was given, wherever there is a result."""
-        by_layout, by_dtype = map(_judge, (self.by_layout, self.by_dtype))
+        by_layout, by_dtype = map(_decide_verdict, (self.by_layout, self.by_dtype))
         return by_layout if by_layout == by_dtype else "depends"
 
     @property
     def depends_on_layout(self) -> bool:
         """True if it shares memory on some layouts and copies on others."""
-        return _judge(self.by_layout) == "depends"
+        return _decide_verdict(self.by_layout) == "depends"
 
     def list_layouts(self, *wanted: Shared) -> list[str]:
         """List the words of the layouts for which the operation gives one of these."""
         return [words for words, result in self.by_layout.items() if result in wanted]
 
 
-def _judge(results: Mapping[str, Shared]) -> Verdict:
+def _decide_verdict(results: Mapping[str, Shared]) -> Verdict:
     found = set(results.values()) - {"error"}
     if found <= {"same", "shares"}:
         return "always"

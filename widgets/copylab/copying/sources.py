@@ -105,7 +105,7 @@ class Source:
         return self.kind != "plain"
 
     @property
-    def is_to_order(self) -> bool:
+    def is_fully_described(self) -> bool:
         """True if kind, shape, dtype, transposed and device say all of it; of a stand-in they may not."""
         return self.memory is None and self.stride is None
 

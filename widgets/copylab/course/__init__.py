@@ -4,7 +4,7 @@ May import every other room.
 """
 
 from .command import main
-from .magics import load
+from .magics import register_magics
 from .overview import Progress, progress
 
-__all__ = ["Progress", "load", "main", "progress"]
+__all__ = ["Progress", "main", "progress", "register_magics"]

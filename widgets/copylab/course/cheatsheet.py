@@ -142,7 +142,9 @@ def render_cheat_sheet(engine: ModuleType | None = None) -> str:
         f'<!doctype html>\n<html lang="{current_language() or "en"}">\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width">\n'
         f"<title>{title}</title>\n<style>{_STYLE}</style>\n"
-        f"<main>{sheet.inside()}</main>\n</html>\n".replace("<tr>", "\n<tr>").replace("<d", "\n<d")
+        f"<main>{sheet.inner_html()}</main>\n</html>\n".replace("<tr>", "\n<tr>").replace(
+            "<d", "\n<d"
+        )
     )
 
 

@@ -20,7 +20,7 @@ from ..watching import Watch, watch
 _ABSENT = object()  # a notebook's `torch` may be None
 
 
-def load(shell: Any) -> None:
+def register_magics(shell: Any) -> None:
     """Register the magics with an IPython shell."""
     shell.register_magics(CopylabMagics(shell))
 

@@ -94,7 +94,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
         given_label = ""
         if self._users_tensor is not None:
             given_label = gettext("your tensor")
-        elif not source.is_to_order:
+        elif not source.is_fully_described:
             given_label = gettext("as given")
         self._controls = Controls(
             self._run_button,
@@ -278,7 +278,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
 
     def _shows_given_source(self) -> bool:
         # A source that the menus can make, such as "leaf", has no entry of its own there.
-        has_entry = self._users_tensor is not None or not self._given_source.is_to_order
+        has_entry = self._users_tensor is not None or not self._given_source.is_fully_described
         return has_entry and self.source is self._given_source
 
     # -- what controls and traits do ---------------------------------------------------

@@ -18,8 +18,8 @@ from tinytorch.viz import (
     Snapshot,
     blame_lines,
     compare_snapshots,
-    describe,
-    texts_of,
+    describe_step,
+    list_texts,
 )
 
 from ..copying import Facts, Method, Source, facts
@@ -196,7 +196,7 @@ def _describe_changes(before: Observation | None, after: Observation | None) -> 
     if before is None or after is None:
         return ()
     changes = compare_snapshots(after.snapshot, before.snapshot)
-    return texts_of(describe(changes, before.plain, after.plain))
+    return list_texts(describe_step(changes, before.plain, after.plain))
 
 
 def _describe_failure(run: RecordedRun) -> str:

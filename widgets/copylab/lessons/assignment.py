@@ -108,7 +108,7 @@ def earlier(position, before):
 def doubled(double, a, torch):
     t = torch.tensor([3.0, 5.0])
     result = {"double(t)": double(t)}
-    yield shows_values([3, 5], t=t).but(
+    yield shows_values([3, 5], t=t).with_objection(
         gettext(
             "after the call of double(t), t shows {value}: the function writes into it.",
             value=values(t),
@@ -116,7 +116,7 @@ def doubled(double, a, torch):
     )
     yield share_no_cells(t=t, **result)
     yield shows_values([6, 10], **result)
-    yield shows_values([1, 2], a=a).but(
+    yield shows_values([1, 2], a=a).with_objection(
         gettext(
             "double is right now, but a shows {value}. Run the whole cell again.",
             value=values(a),

@@ -61,7 +61,7 @@ def scaled(to_percent, torch):
         got = to_percent(x)
         result = {"to_percent(x)": got}
         yield are_tensors(**result)
-        yield shows_values([0.5, 0.25], x=x).but(
+        yield shows_values([0.5, 0.25], x=x).with_objection(
             gettext("given a tensor of {dtype}, it changes the caller's numbers.", dtype=dtype)
         )
         yield CheckedFact(

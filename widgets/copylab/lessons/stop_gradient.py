@@ -136,7 +136,7 @@ def frozen(A, B, loss):  # noqa: N803
         not any(graph_leads_back(loss=loss, p=p).holds for p in own),
         gettext("loss leads back to A: its gradients were computed, and then thrown away."),
     )
-    yield shows_values(_compute_loss(A, B), loss=loss).but(
+    yield shows_values(_compute_loss(A, B), loss=loss).with_objection(
         gettext("loss is not what B makes of A.")
     )
 

@@ -28,15 +28,15 @@ from tinytorch.viz import (
     StepSentence,
     blame_lines,
     compare_snapshots,
-    describe,
+    describe_step,
     find_backward_root,
     find_number_reads,
     graphs_of,
+    list_texts,
     memories_of,
     shorten_text,
     snapshot,
     summarize_text,
-    texts_of,
 )
 
 from ..run import RecordedRun, Step, make_printable, stabilize_text, truncate_text
@@ -187,7 +187,7 @@ class Frame:
     @property
     def changes(self) -> tuple[str, ...]:
         """What it changed, in sentences."""
-        return texts_of(self.sentences)
+        return list_texts(self.sentences)
 
     @property
     def has_wrong_gradient(self) -> bool:
@@ -301,9 +301,9 @@ def make_frames(
 def _describe_step(
     step: Step, difference: Difference, silent_keys: set[object], level: Level
 ) -> tuple[StepSentence, ...]:
-    """Return what a step changed, and why it copied; `silent_keys` as `describe` has them."""
+    """Return what a step changed, and why it copied; `silent_keys` as `describe_step` has them."""
     before, changes = difference
-    sentences = describe(
+    sentences = describe_step(
         changes,
         before.plain,
         step.seen.plain,

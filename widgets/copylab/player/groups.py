@@ -11,7 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tinytorch.viz import Level, StepSentence, compare_snapshots, describe, join_few_names, texts_of
+from tinytorch.viz import (
+    Level,
+    StepSentence,
+    compare_snapshots,
+    describe_step,
+    join_few_names,
+    list_texts,
+)
 
 from ..run import RecordedRun, Site
 from ..wording import gettext, ngettext
@@ -40,7 +47,7 @@ class Group:
     @property
     def changes(self) -> tuple[str, ...]:
         """What its steps changed, without the roles of the sentences."""
-        return texts_of(self.sentences)
+        return list_texts(self.sentences)
 
     @property
     def first(self) -> int:
@@ -216,6 +223,6 @@ class _FrameFolder:
         if before is None or after is None or self._level is None:
             return [group]
         changes = compare_snapshots(after.snapshot, before.snapshot)
-        sentences = describe(changes, before.plain, after.plain, level=self._level)
+        sentences = describe_step(changes, before.plain, after.plain, level=self._level)
         memory = self._frames[group.last - 1].memory_since.get(group.first)
         return [replace(group, sentences=sentences, memory=memory)]

@@ -40,7 +40,7 @@ class CheckedFact:
     no: str
     yes: str = ""
 
-    def but(self, no: str) -> CheckedFact:
+    def with_objection(self, no: str) -> CheckedFact:
         """Return the same fact with another sentence for the case that it does not hold."""
         return replace(self, no=no)
 

@@ -347,7 +347,7 @@ class Recorder:
 
     def finish(self, names: Mapping[str, Any]) -> None:
         """End the recording; functions of the program that live on run unwatched from here."""
-        output = self.output.take()
+        output = self.output.end_step()
         line = self._open_line or self._folded_loop
         if line is not None and not self.is_full:
             site, seen = self._sites[line.site], self._observe(self.global_names(names))
@@ -376,7 +376,7 @@ class Recorder:
         step = Step(
             kind,
             self._sites[site],
-            self.output.take(),
+            self.output.end_step(),
             error,
             caught,
             seen,

@@ -254,7 +254,7 @@ class OutputBuffer:
         else:
             self._parts.append((kind, stored))
 
-    def take(self) -> tuple[tuple[str, str], ...]:
+    def end_step(self) -> tuple[tuple[str, str], ...]:
         """End the step and return its output; the next step starts empty."""
         parts = [(kind, stabilize_text(text)) for kind, text in self._parts]
         if self._dropped_count:

@@ -119,14 +119,14 @@ def _make_recording_mode(log: AllocationLog, torch: Any) -> Any:
                     int(storage.nbytes()),
                     _NAMES_OF_OPERATIONS.get(name, name),
                     log.line_finder.find_place(),
-                    partial(_is_there, reference),
+                    partial(_is_alive, reference),
                 )
             return results
 
     return RecordingMode()
 
 
-def _is_there(reference: Any) -> bool:
+def _is_alive(reference: Any) -> bool:
     return not reference.expired()
 
 
@@ -182,13 +182,13 @@ class _ReturnRecorder:
     @contextmanager
     def install(self) -> Iterator[None]:
         """Look on until the end."""
-        sys.setprofile(self.see_return)
+        sys.setprofile(self.record_return)
         try:
             yield
         finally:
             sys.setprofile(None)
 
-    def see_return(self, frame: FrameType, event: str, result: Any) -> None:
+    def record_return(self, frame: FrameType, event: str, result: Any) -> None:
         """Note a tensor that a function of the engine returns."""
         if event != "return" or not issubclass(type(result), tinytorch.Tensor):
             return

@@ -99,7 +99,7 @@ class AttributeKeeper:
         self.in_forward: list[tuple[weakref.ref[Any], CodeType | None]] = []
         """The Functions whose forward may be running, and its code."""
 
-    def note(self, ctx: Any, name: str, value: Any) -> None:
+    def note_attribute(self, ctx: Any, name: str, value: Any) -> None:
         """Note that an attribute was set, in forward."""
         if name == _REPEATED and _is_reentrant(ctx):
             self.codes_by_ctx.setdefault(ctx, getattr(value, "__code__", None))
@@ -117,7 +117,7 @@ class AttributeKeeper:
             attributes.append(KeptAttribute(name, path, position, tensor, place))
         self.in_forward.append((weakref.ref(ctx), _find_code_of_forward(ctx)))
 
-    def settle(self) -> None:
+    def record_ended_forwards(self) -> None:
         """Record what the Functions keep whose forward has ended. Called before each operation."""
         running = set(_find_running_codes(sys._getframe(1)))
         entries_left = [entry for entry in self.in_forward if entry[1] in running]
@@ -130,7 +130,7 @@ class AttributeKeeper:
                 if tensor is not None and attribute.save is None:
                     attribute.save = self.hooks.record_alias(tensor, attribute.place)
 
-    def check(self, ctx: Any) -> None:
+    def check_attributes(self, ctx: Any) -> None:
         """Compare what a Function keeps, before its backward runs."""
         backward_nr = self.hooks.torch._C._current_graph_task_id()
         if backward_nr < 0:
@@ -138,7 +138,7 @@ class AttributeKeeper:
         if _is_reentrant(ctx):
             self.hooks.watch.gaps.count_rerun()
         if self.in_forward:
-            self.settle()
+            self.record_ended_forwards()
         for attribute in self.attributes_by_ctx.get(ctx, ()):
             tensor = attribute.find_tensor(ctx)
             if attribute.save is None or tensor is None:
@@ -152,7 +152,7 @@ class AttributeKeeper:
         if name == _REPEATED and _is_reentrant(ctx):
             return self._compare_code(ctx)
         if self.in_forward:
-            self.settle()
+            self.record_ended_forwards()
         for attribute in self.attributes_by_ctx.get(ctx, ()):
             tensor = attribute.find_tensor(ctx) if attribute.name == name else None
             if tensor is not None and attribute.position is None:
@@ -229,14 +229,14 @@ def watch_attributes(node_class: Any) -> tuple[Replacement, ...]:
         def set_watched(ctx: Any, name: str, value: Any) -> None:
             set_attribute(ctx, name, value)
             for hooks in find_hooks_of_thread():
-                hooks.attributes.note(ctx, name, value)
+                hooks.attributes.note_attribute(ctx, name, value)
 
         return set_watched
 
     def replace_finder(find_user_function: Any) -> Any:
         def find_watched(ctx: Any) -> Any:
             for hooks in find_hooks_of_thread():
-                hooks.attributes.check(ctx)
+                hooks.attributes.check_attributes(ctx)
             return find_user_function(ctx)
 
         return find_watched
@@ -245,7 +245,7 @@ def watch_attributes(node_class: Any) -> tuple[Replacement, ...]:
         # By this name `given_gradients` knows the frame that calls a backward.
         def apply(ctx: Any, *args: Any) -> Any:
             for hooks in find_hooks_of_thread():
-                hooks.attributes.check(ctx)
+                hooks.attributes.check_attributes(ctx)
             return call_backward(ctx, *args)
 
         return apply

@@ -104,7 +104,7 @@ class ModePauses:
         if any(type(t) not in (self.torch.Tensor, self.torch.nn.Parameter) for t in tensors):
             return
         if self.hooks.attributes.in_forward:
-            self.hooks.attributes.settle()
+            self.hooks.attributes.record_ended_forwards()
         writes = [self.watch.record_write(tensor) for tensor in tensors]
         self.writes_of_step = [write for write in writes if write is not None]
         self.stepping_optimizer = optimizer

@@ -293,7 +293,7 @@ class TorchHooks:
         if self.watch.ended:  # and its thread goes on
             self._remove_hooks()
         if self.attributes.in_forward:
-            self.attributes.settle()
+            self.attributes.record_ended_forwards()
         self.pauses.resume()
         self.follow_thread()
         was_leaf = tensor.is_leaf
@@ -608,7 +608,7 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
             found: Any = ()
             hooks.follow_thread()
             if in_forward:
-                hooks.attributes.settle()
+                hooks.attributes.record_ended_forwards()
             if writes is None:
                 hooks.target_id = None
             elif writes is _WRITES_SELF:
