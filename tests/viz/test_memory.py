@@ -487,10 +487,30 @@ d = probabilities.detach()
 d[0] = 0
 """
     svg = memory(run(code, engine)).svg
-    assert {"saved by LogSoftmaxBackward0:", "backward will raise"} <= set(words_in(svg))
+    assert {"LogSoftmaxBackward0:", "backward will raise"} <= set(words_in(svg))
     found = re.search(r' viewBox="0 0 (\d+) ', svg)
     assert found
     assert int(found[1]) <= 500
     # Below the cells of `a` there is nothing to say.
     assert 'class="view h1"' not in svg
     assert svg.count('class="view ') == 2
+
+
+def test_hazards_that_a_telephone_would_cut_are_below_the_rows(engine: ModuleType) -> None:
+    code = """
+a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+out = a.sigmoid()
+d = out.data
+d[0] = 0
+"""
+    svg = memory(run(code, engine)).svg
+    found = re.search(r' viewBox="0 0 (\d+) ', svg)
+    assert found
+    assert int(found[1]) <= 416
+    lines = re.findall(r'<text class="bad-t b" x="([^"]*)" y="([^"]*)"[^>]*>([^<]*)', svg)
+    assert "".join(text + " " for _, _, text in lines).startswith("out, saved by SigmoidBackward0:")
+    # At the left edge, under the names; the arrows meet in the cells.
+    assert {x for x, _, _ in lines} == {"26"}
+    names = re.findall(r'<text class="t mono b c" x="[^"]*" y="([^"]*)">', svg)
+    assert min(float(y) for _, y, _ in lines) > max(map(float, names))
+    assert 'class="view ' not in svg

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ GROUND = 8
 NAME_COLUMNS = 24
 ALIKE_NAMES, ALIKE_CELLS = 74, 140
 """Up to these widths names are made equally wide, and words begin at one place."""
-LEAST_ARROW = 18
+LEAST_ARROW = 14
 """Of an arrow behind the word "new", in px."""
 GAP = 12
 """Between cells and words, and between words and versions."""
@@ -46,8 +46,12 @@ MOST_BESIDE = 500
 """Where words beside the cells make a picture wider than half of a page on a desk, they are below
 lanes. Not where they only make it wider than a telephone: arrows that meet in the cells show at a
 glance what is shared, lanes have to be read."""
-MOST_HIGHER = 1.1
-"""A picture takes the first of these in which it is hardly higher than in any other."""
+MOST_ON_PHONE = 404
+"""Where hazards beside the cells make a picture wider than a telephone, they are below the rows: they
+are the longest sentences, and have the longest words, the names of nodes."""
+MOST_HIGHER, MOST_HIGHER_ON_PHONE = 1.1, 1.25
+"""A picture takes the first of these in which it is hardly higher than in any other: what is cut on a
+telephone is worse than what is higher on a desk."""
 MOST_FOR_WORD = 240
 """The width of a word that is not cut: of the name of a node, as a rule."""
 COLUMN = 8
@@ -164,7 +168,7 @@ class Pill(NamedTuple):
     @property
     def width(self) -> float:
         """The width in px."""
-        return max(34.0, text_width(self.text, "mono b") + 16)
+        return max(34.0, text_width(self.text, "mono b") + 12)
 
     @property
     def arrow_width(self) -> float:
@@ -204,7 +208,8 @@ class Row:
         pills = len(self.pills) * PILL_STEP + ROW - PILL_STEP
         lines = measure_lines(break_sentences(self.sentences, width))
         if self.lane is None:
-            return max(pills, lines + 2)
+            # A gap where they have several lines: below them may be those of another row.
+            return max(pills, lines + 4)
         return max(pills, LANE_MIDDLE + LANE / 2 + (lines + 6 if lines else 4))
 
     def draw_sentences(self, canvas: Canvas, x: float, width: float, middle: float) -> None:
@@ -365,6 +370,8 @@ class BandPlaces(NamedTuple):
     """The middle of its cells, where arrows end."""
     rows: tuple[float, ...]
     """The middles of the names of its rows."""
+    foot: float
+    """Where what is below the rows begins."""
 
 
 @dataclass(frozen=True)
@@ -385,6 +392,8 @@ class BandDrawing:
     """True if the cells are above the rows, each of which marks what it reads of them."""
     has_ground: bool
     """True if it is on a ground of its own: what shares a storage."""
+    hazards: tuple[Sentence, ...] = ()
+    """Those of its rows, below all of these: only where they have too little room beside cells."""
 
     def sentences_x(self, columns: Columns) -> float:
         """Return where words begin: beside the cells, or below the lanes."""
@@ -402,6 +411,10 @@ class BandDrawing:
             return 0
         lines = break_sentences(self.sentences, self.sentences_width(columns))
         return self.strip.height + measure_lines(lines) + 2
+
+    def foot_height(self, columns: Columns) -> float:
+        """Return the height of what is below the rows: hazards that have no room beside cells."""
+        return measure_lines(break_sentences(self.hazards, columns.right - EDGE))
 
     def draw(self, canvas: Canvas, columns: Columns, y: float, places: BandPlaces) -> None:
         """Draw the band with its upper edge at y."""
@@ -430,6 +443,8 @@ class BandDrawing:
             draw_lines(
                 canvas, break_sentences(self.sentences, width), x, strip_y + self.strip.height
             )
+        hazards = break_sentences(self.hazards, columns.right - EDGE)
+        draw_lines(canvas, hazards, EDGE, y + places.foot)
         for counter in self.counters:
             of_counter = [middles[place] for place in counter.rows]
             counter.draw(canvas, columns.counter_x, columns.right, of_counter)
@@ -462,6 +477,22 @@ def make_band(entry: StorageEntry, level: Level) -> BandDrawing:
         has_lanes,
         level != "names" and (len(rows) > 1 or has_lanes),
     )
+
+
+def lower_hazards(band: BandDrawing) -> BandDrawing:
+    """Move the hazards of the rows of a band below them; of several rows, each says of which it is."""
+    hazards: list[Sentence] = []
+    rows: list[Row] = []
+    for row in band.rows:
+        for sentence in row.sentences:
+            if sentence.is_hazard and len(band.rows) > 1:
+                text = join_phrases([row.pills[0].text, sentence.text])
+                hazards.append(sentence._replace(text=text))
+            elif sentence.is_hazard:
+                hazards.append(sentence)
+        others = tuple(sentence for sentence in row.sentences if not sentence.is_hazard)
+        rows.append(replace(row, sentences=others))
+    return replace(band, rows=tuple(rows), hazards=tuple(hazards))
 
 
 def _make_storage_sentences(entry: StorageEntry) -> list[Sentence]:
@@ -514,7 +545,9 @@ def place_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) -> C
         place = columns._replace(counter_x=counter_x, right=counter_x + counter_width)
         candidates.append(place)
     heights = [_measure_height(place, bands, single_rows) for place in candidates]
-    fitting = [height <= MOST_HIGHER * min(heights) for height in heights]
+    limits = [MOST_HIGHER_ON_PHONE if room <= MOST_ON_PHONE else MOST_HIGHER for room in ROOMS]
+    lowest = min(heights)
+    fitting = [height <= limit * lowest for height, limit in zip(heights, limits, strict=True)]
     return candidates[fitting.index(True)]
 
 
@@ -568,4 +601,5 @@ def _measure_height(
         rows = sum(row.height(width) for row in band.rows)
         # Beside cells of several lines there is room for as many lines of words.
         heights.append(max(rows, band.strip.height) if not band.has_lanes else rows)
+        heights.append(band.foot_height(columns))
     return sum(heights)

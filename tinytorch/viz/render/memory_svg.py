@@ -39,12 +39,14 @@ from .memory_rows import (
     LANE_MIDDLE,
     LINE,
     MOST_BESIDE,
+    MOST_ON_PHONE,
     ROW,
     BandDrawing,
     BandPlaces,
     Columns,
     Row,
     find_least_width,
+    lower_hazards,
     make_band,
     make_row,
     place_columns,
@@ -300,6 +302,8 @@ class PlacedBand(NamedTuple):
     """The middle of its cells."""
     rows: Mapping[str, float]
     """Row -> the middle of its name."""
+    foot: float
+    """Where what is below the rows begins."""
 
 
 class PlacedRun(NamedTuple):
@@ -312,6 +316,7 @@ class PlacedRun(NamedTuple):
 def place_sheets(sheets: list[MemorySheet]) -> PlacedRun:
     """Find the places of everything in a run: columns as wide, entries as high as they ever are."""
     _make_strips_alike(sheets)
+    _lower_wide_hazards(sheets)
     bands: dict[str, list[BandDrawing]] = {}
     rows: list[Row] = []
     for sheet in sheets:
@@ -379,6 +384,25 @@ def _make_strips_alike(sheets: list[MemorySheet]) -> None:
             sheet.entries[band.id] = replace(band, strip=strip)
 
 
+def _lower_wide_hazards(sheets: list[MemorySheet]) -> None:
+    """Move hazards below the rows of storages that would be too wide for a telephone, in all steps."""
+    all_bands = [band for sheet in sheets for band in sheet.bands]
+    # Lanes have what is said below them anyway.
+    unsafe = [band for band in all_bands if not band.has_lanes and _has_hazards(band)]
+    if not unsafe:
+        return
+    columns = place_columns(all_bands, [row for sheet in sheets for row in sheet.single_rows])
+    wide = {band.id for band in unsafe if find_least_width(band, columns) > MOST_ON_PHONE}
+    for sheet in sheets:
+        for band in sheet.bands:
+            if band.id in wide:
+                sheet.entries[band.id] = lower_hazards(band)
+
+
+def _has_hazards(band: BandDrawing) -> bool:
+    return any(sentence.is_hazard for row in band.rows for sentence in row.sentences)
+
+
 def _place_band(bands: list[BandDrawing], columns: Columns) -> PlacedBand:
     """Find the places in a storage, given as it is in each step."""
     heights: dict[str, float] = {}
@@ -408,7 +432,8 @@ def _place_band(bands: list[BandDrawing], columns: Columns) -> PlacedBand:
         middle = y + (LANE_MIDDLE if bands[0].has_lanes else height / 2)
         rows |= dict.fromkeys(ids, middle)
         y += height
-    return PlacedBand(end + edge, cells, rows)
+    foot = max(band.foot_height(columns) for band in bands)
+    return PlacedBand(end + foot + edge, cells, rows, end)
 
 
 def _sort_by_counter(
@@ -432,7 +457,7 @@ def draw_sheet(sheet: MemorySheet, stage: Stage) -> str:
         if isinstance(entry, BandDrawing):
             placed = stage.bands[name]
             rows = tuple(placed.rows[row.id] for row in entry.rows)
-            places = BandPlaces(placed.height, placed.cells, rows)
+            places = BandPlaces(placed.height, placed.cells, rows, placed.foot)
             drawn = _draw_band(entry, columns, y, places)
             canvas.parts.append(drawn.parts)
             canvas.kinds |= drawn.kinds

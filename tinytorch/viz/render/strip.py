@@ -12,6 +12,8 @@ from .style import Canvas, format_point
 
 NARROW, CELL_HEIGHT, LINE_OF_CELLS = 30, 24, 264
 """The least width of a cell, its height, and the most that a line of cells takes, in px."""
+CELL_PADDING = 6
+"""Of the widest number in a cell, on both sides together, in px."""
 ABOVE, BELOW = 15, 14
 """The heights of the numbers of cells, and of what they were."""
 BOX, BOX_WITH_LANES = 84, 240
@@ -147,7 +149,7 @@ def make_strip(entry: StorageEntry) -> Strip:
     # What a single cell was is written beside it.
     has_room_below = bool(before) and storage.cells > 1
     widest = max(text_width(text, "mono") for text in [*values, *before.values()])
-    cell_width = max(NARROW, round(widest + 8))
+    cell_width = max(NARROW, round(widest + CELL_PADDING))
     line = arrangement.line or _choose_line(storage.cells, cell_width, arrangement)
     return Strip(
         tuple(StripCell(value, before.get(cell, "")) for cell, value in enumerate(values)),
