@@ -310,4 +310,4 @@ def test_little_of_the_stage_is_empty(watched: Watched, tmp_path: Path) -> None:
     picture = base64.b64encode(page.locator(".cl-stage").screenshot()).decode()
     share = page.evaluate(EMPTY_SHARE, picture)
     print(f"lesson 02, step 6: {share:.0%} of the stage is empty")
-    assert share <= 0.3
+    assert share <= 0.25

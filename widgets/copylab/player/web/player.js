@@ -25,6 +25,8 @@ const [LETTER_WIDTH, MARGIN_OF_LINE] = [7.9, 72];
 const HEIGHTS = [560, 700];
 // Of the code, at least: what is longer scrolls in it, so that the sentences beside it can be seen whole.
 const LEAST_CODE = 112;
+// Words are so much larger where there is room: the largest that fits.
+const WORDS_SCALES = [1.25, 1.12];
 // Of words and of a picture in one column; more scrolls.
 const [MAX_WORDS_HEIGHT, TALL_PICTURE] = [400, 640];
 // On a telephone a picture is made so much smaller, to be seen whole; its text has 11 px then.
@@ -317,6 +319,7 @@ class Player {
     this.laidOutWidth = width;
     this.wordsHeights = new Map();
     this.stage.style.height = "";
+    this.happened.style.zoom = 1;
     // Words grow to the height of an earlier layout, and would be measured as that high.
     this.stage.style.removeProperty("--cl-beside");
     const rest = this.root.offsetHeight - this.stage.offsetHeight;
@@ -376,7 +379,19 @@ class Player {
     // To scroll aside is worse than to scroll down.
     const cost = 2 * hidden + cut + Math.max(height - room, 0);
     const wordsHeight = Math.min(words, roomForWords);
-    return { name, program, memoryWidth, memoryHeight, graphHeight, wordsHeight, below, height, cost };
+    return { name, program, memoryWidth, memoryHeight, graphHeight, code, wordsHeight, below, height, cost };
+  }
+
+  /** How much larger words can be below the whole code, and how high they are then, before that. */
+  enlargeWords({ program, code, wordsHeight, below, height, cost }) {
+    const room = height - below - code - 2;
+    const measure = (scale) => {
+      this.measureCode(program / scale);
+      return [scale, this.measureWords(program / scale)];
+    };
+    // They are not measured where they are too high even if no line of them is broken anew.
+    const scales = cost ? [] : WORDS_SCALES.filter((scale) => wordsHeight * scale <= room);
+    return scales.map(measure).find(([scale, words]) => words * scale <= room) ?? [1, wordsHeight];
   }
 
   /** The height of all lines, where code and words have a width. */
@@ -405,14 +420,17 @@ class Player {
   }
 
   /** Put the stage into a form, as `measureForm` has it. */
-  useForm({ name, program, memoryWidth, memoryHeight, graphHeight, wordsHeight, below, height }) {
+  useForm(form) {
+    const { name, program, memoryWidth, memoryHeight, graphHeight, below, height } = form;
     const { stage, happened, panes } = this;
+    const [scale, wordsHeight] = this.enlargeWords(form);
     stage.dataset.form = name;
     stage.style.setProperty("--cl-program", `${program}px`);
     stage.style.setProperty("--cl-memory", `${memoryWidth}px`);
     stage.style.setProperty("--cl-beside", `${height - below}px`);
     stage.style.height = `${height}px`;
     happened.style.height = `${wordsHeight}px`;
+    happened.style.zoom = scale;
     const [memory, graph] = [...panes.values()].map(({ figure }) => figure);
     memory.style.maxHeight = `${memoryHeight}px`;
     graph.style.maxHeight = `${graphHeight}px`;
