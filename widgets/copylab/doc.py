@@ -31,6 +31,8 @@ _MARKS = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*")
 _PROTECT = {ord("*"): "\uf02a", ord("`"): "\uf060"}
 _UNPROTECT = {ord(stand_in): chr(letter) for letter, stand_in in _PROTECT.items()}
 _VOID_ELEMENTS = ("br", "img", "input")
+_LONG_WORD = 24
+"""From so many letters on, a word of an output may be broken before its dots."""
 _FENCE = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
 
 
@@ -45,6 +47,19 @@ def wrap_in_language(html: str) -> str:
 def escape_lines(text: str) -> str:
     """Return text as HTML for `<pre>`, in which no line is blank."""
     return re.sub(r"\n(?=[ \t]*(\n|$))", "&#10;", escape(text, quote=False))
+
+
+def escape_output(text: str) -> str:
+    """Return text as HTML for `<pre>`; a long word may be broken before the dots in it.
+
+    PyTorch's warnings name calls such as `sourceTensor.detach().clone().requires_grad_(True)`,
+    wider than the column that shows them: they would be broken at any letter.
+    """
+
+    def mark_dots(word: re.Match[str]) -> str:
+        return re.sub(r"(?<=[\w)\]])(?=\.[A-Za-z_])", "<wbr>", word[0])
+
+    return re.sub(rf"\S{{{_LONG_WORD},}}", mark_dots, escape_lines(text))
 
 
 def html_element(tag: str, inside: str = "", /, **attributes: Any) -> str:

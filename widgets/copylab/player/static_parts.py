@@ -16,7 +16,16 @@ from typing import Any, NamedTuple
 
 from tinytorch.viz import StepSentence
 
-from ..doc import Alarm, Items, Part, escape_lines, html_element, indent_text, protect_marks
+from ..doc import (
+    Alarm,
+    Items,
+    Part,
+    escape_lines,
+    escape_output,
+    html_element,
+    indent_text,
+    protect_marks,
+)
 from ..run import SourceText, make_printable, truncate_text
 from ..wording import gettext, gettext_noop, ngettext
 from .frames import Frame, StepPicture
@@ -274,7 +283,7 @@ class OutputPart(Part):
         scrolls = len(self.output) > 500 or self.output.count("\n") > 9
         region = {"tabindex": 0, "role": "region", "aria_label": self.title} if scrolls else {}
         inside = html_element("strong", escape(self.title))
-        inside += html_element("pre", escape_lines(self.output), **region)
+        inside += html_element("pre", escape_output(self.output), **region)
         # The class is of the English title, whatever the language: cl-output, cl-error-output.
         name = _OUTPUT_TITLES[self.kind].partition(",")[0].lower().replace(" ", "-")
         return html_element("div", inside, class_=f"cl-out cl-{name}")
