@@ -245,7 +245,9 @@ class _Reader:
             "S", {storage.key: storage.id for storage in since.storages}, since.last_ids.storage
         )
         blocks = Blocks([found.tensor for found in self.tensors.entries], storage_ids)
-        counter_ids = IdSequence("C", _counter_ids(since), since.last_ids.counter)
+        # A counter has no identity: the ids that are taken are their own keys.
+        known_counters = {counter.id: counter.id for counter in since.counters}
+        counter_ids = IdSequence("C", known_counters, since.last_ids.counter)
         counters = self._make_counters(ids, counter_ids, since)
         grad_of = self._find_owners_of_grads(ids)
         shown = {
@@ -502,11 +504,6 @@ class _Reader:
 def _may_give_sparse(node: Any) -> bool:
     name = name_of_node(node)
     return bool(getattr_or_none(node, "_saved_sparse")) or "Sparse" in name or "Bag" in name
-
-
-def _counter_ids(since: Snapshot) -> dict[str, str]:
-    """The ids of an earlier snapshot's counters, each as its own key: they have no identity."""
-    return {counter.id: counter.id for counter in since.counters}
 
 
 def _without_known(arrays: list[str], arrays_by_block: dict[str, list[str]]) -> tuple[str, ...]:
