@@ -84,6 +84,7 @@ def protect_marks(text: str) -> str:
 
 def inline_html(text: str) -> str:
     """Return a sentence as HTML on one line: `code` and **bold** as elements, the rest escaped."""
+    # The HTML may be put into Markdown, where an empty line would end it.
     text = re.sub(r"\s*\n\s*", " ", text)
     pieces: list[str] = []
     end = 0

@@ -287,6 +287,7 @@ def _describe_verdict(
         compared = [
             saved for _, saved in all_saved(nodes) if saved.tensor and saved.bytes_unchanged
         ]
+        # Written, and of no consequence: nothing reads it, or the gradients are the same.
         if any(saved.was_written_unseen for _, saved in all_saved(nodes)):
             return
         if compared and all(saved.compared_with_save for saved in compared):

@@ -54,6 +54,8 @@ def arrange_cells(bands: Iterable[Band]) -> Arrangement:
             has_lanes = has_lanes or not reads_in_order(band.storage, tensor)
             shapes.add(tensor.shape)
     line = 0
+    # A grid only if all steps can have the same one: what is drawn keeps its place from step to
+    # step.
     if has_cells and not has_lanes and len(shapes) == 1:
         line = _line_of_grid(shapes.pop() or ())
     return Arrangement(has_cells, has_lanes, line)

@@ -254,6 +254,7 @@ class Progress(Presentation):
         """
         rows = []
         for name, note in sorted(self.misconceptions.items()):
+            # The key of the task where it was met: `clone/...` is of the lesson 02_clone.
             origin = note.get("in", "").partition("/")[0]
             if self._shows_one_lesson and self.lessons[0].name.partition("_")[2] != origin:
                 continue

@@ -37,6 +37,8 @@ def make_solution(path: Path, language: str = "en") -> dict[str, Any]:
     filters = _find_warning_filters(sources)
     head = [*HEAD, "from pathlib import Path"]
     if filters:
+        # Where the formatter of this project wants it: in order, and before what is imported by
+        # `from`.
         head.insert(len(HEAD), "import warnings")
     links = gettext(
         "Try first: [the lesson]({lesson}). [All solutions](README.md)", lesson=f"../{path.name}"

@@ -136,6 +136,7 @@ def parse_value(answer: Any) -> Any:
     text = text.replace(";", ",").replace(" and ", ", ")
     # `2 4` is `2, 4`.
     with_commas = re.sub(r"(?<=[\w.])\s+(?=[-+\w.])", ", ", text)
+    # First as it is: `1.` is a number with a point, `[1, 2].` is a list at the end of a sentence.
     for literal in (text, text.rstrip("."), with_commas):
         try:
             return ast.literal_eval(literal)

@@ -586,6 +586,7 @@ class ExerciseView(TaskView):
         """Show the card, with a verdict, a hint or the solution below its buttons."""
         state = _STATES[self.state]
         word = gettext(state.word)
+        # By another session, as the progress file says: this one has judged nothing so far.
         if self._verdict is None and self._exercise.was_solved:
             state, word = _STATES["right"], gettext("Solved earlier")
         status = html_element(

@@ -165,6 +165,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
 
         name: of the misconception. KeyError if it is behind no row, or no program tests it.
         """
+        # Without a key nothing is noted, so nothing that was noted is of this prediction.
         note = find_note("misconceptions", name if self.key else None)
         return Retest(
             self.find_testable()[name],

@@ -318,6 +318,7 @@ class Question:
         ]
         for wrong_answer in dict.fromkeys([*keys, *wrong_choices]):
             faults += self._find_faults_of_refutation(run, wrong_answer)
+        # Where there are faults, it would meet the same ones again.
         return faults or self._find_faults_of_finder(run)
 
     def _find_faults_of_refutation(self, run: QuizRun, answer: str) -> list[str]:

@@ -248,6 +248,7 @@ def _find_named_in_call(frame: FrameType) -> list[Any]:
 
 def _tensors_in(value: Any, depth: int = 4) -> Iterator[Any]:
     """Yield a tensor, or those in lists and dicts."""
+    # Not deeper: a list may contain itself.
     if isinstance(value, (list, tuple, dict)):
         for part in (value.values() if isinstance(value, dict) else value) if depth else ():
             yield from _tensors_in(part, depth - 1)

@@ -155,6 +155,7 @@ class AttributeKeeper:
             self.record_ended_forwards()
         for attribute in self.attributes_by_ctx.get(ctx, ()):
             tensor = attribute.find_tensor(ctx) if attribute.name == name else None
+            # A picture has a line for an attribute, and none for an entry of a list that is one.
             if tensor is not None and attribute.position is None:
                 return attribute.compare(tensor)
         return None
@@ -178,6 +179,7 @@ def _find_tensors(value: Any, tensor_class: type) -> Iterator[tuple[Any, Any]]:
         yield None, value
         return
     entries: Any = ()
+    # No subclasses: to go through one may run code of the program.
     if type(value) in (list, tuple):
         entries = enumerate(value)
     elif type(value) is dict:

@@ -104,6 +104,7 @@ def _print_findings(reports: RunReports, report: str | None) -> int:
     if report is not None and reports.error is not None:
         _report_unwritten_page(report, reports.error)
         return 2
+    # What had no gradient may be meant to have none: then it is said, and no fault.
     has_fault = any(each.is_fault for each in reports.watched.missing_gradients)
     return int(bool(reports.watched.findings or children) or has_fault)
 

@@ -169,6 +169,8 @@ def watch_backwards(tensor_class: Any) -> tuple[Replacement, Replacement]:
             finally:
                 for watch in measuring:
                     watch.measurement.end()
+            # Only of one that came to its end: after an error, leaves without a gradient show
+            # nothing.
             for watch in find_watches_of_thread():
                 watch.record_backward()
             return result

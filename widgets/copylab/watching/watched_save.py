@@ -149,6 +149,7 @@ class WatchedSave:
         """Note what a write to the storage has done."""
         if self.first_changing_write is not None or not self.is_compared:
             return
+        # Where a device cannot say, the write counts as the one that changed it.
         if (span is None or do_overlap(self.span, span)) and self._has_other_bytes() is not False:
             self.first_changing_write = ObservedWrite(place, self.tensor._version)
 
@@ -195,6 +196,8 @@ class WatchedSave:
             return False
         if self.checksum is not None:
             has_other = self._has_other_bytes()
+            # Pieces that are equal prove nothing of what lies between them; one that differs proves
+            # a change.
             if has_other or (has_other is False and not self._is_sampled()):
                 return has_other
         return None if self.first_changing_write is not None else False
