@@ -41,6 +41,7 @@ from copylab.quiz.misconceptions import MISCONCEPTIONS, Misconception, misconcep
 from copylab.quiz.prediction import Prediction, predict
 from copylab.quiz.runs import QuizRun
 from copylab.quiz.wrong_answers import choose_by_answer
+from copylab.wording import use_language
 
 NAN = "x = torch.tensor([float('nan'), 1.0])\ny = x.clone()\nz = x.view(2)"
 CLONE = """
@@ -344,6 +345,18 @@ def test_an_error_is_explained_by_its_line() -> None:
     assert "line 4" in reveal.text.lower()
 
 
+def test_what_was_seen_in_time_is_joined_as_the_language_joins() -> None:
+    p = predict(CLONE, [version("b"), value("b"), gradient("a")])
+    use_language("zh")
+    try:
+        text = p.commit([9, 9, 9]).text
+    finally:
+        use_language(None)
+    for name in ("b._version", "b", "a.grad"):
+        assert f"`{name}`\uff1a" in text
+        assert f"`{name}`: " not in text
+
+
 def test_what_lies_in_unwritten_memory_is_not_told() -> None:
     reveal = predict("x = torch.empty(2)\nx.fill_(3.0)", [value("x")]).commit([1])
     assert (
@@ -529,7 +542,13 @@ def test_all_rows_then_the_reveal_then_reset() -> None:
 
 def test_what_cannot_be_read_is_asked_again() -> None:
     p = predict(CLONE, [value("a"), names_that("is_leaf", "a", "b"), gradient("a")])
-    for answers, row in ((["a few", "a", 4], 1), ([1, "the first", 4], 2), ([1, "a", "some"], 3)):
+    for answers, row in (
+        (["a few", "a", 4], 1),
+        ([1, "the first", 4], 2),
+        ([1, "?", 4], 2),
+        ([1, "a?", 4], 2),
+        ([1, "a", "some"], 3),
+    ):
         with pytest.raises(ValueError, match=rf"Row {row}: .* cannot be read. Write it as"):
             p.commit(answers)
         assert (p.committed, p.reveal) == (False, None)

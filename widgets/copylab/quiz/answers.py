@@ -28,6 +28,8 @@ _NONE_WORDS = {"none", "nothing", "neither", "-", "no gradient", "no value"}
 _NONE_WORDS |= {"无", "無", "没有", "沒有", "都没有", "없음", "없다", "없습니다"}
 _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+|\[\d+\])*")
 _ERROR_CHOICE = re.compile(r"line (\d+) raises an error")
+# Of an answer that negates a name, or is none. A dash before a name may be that of a list.
+_DOUBT = re.compile(r"[!~?\u00ac\uff01\uff1f\uff5e]")
 _FILLER_WORDS = {"and", "und", "et", "only", "both", "just"}
 # Chinese and Korean put no space between a name and the word for "and" that follows it.
 _CONJUNCTIONS = re.compile(
@@ -62,7 +64,9 @@ for _words in _NUMBER_WORDS_BY_LANGUAGE:
 def is_same_answer(answer: Any, right: Any) -> bool:
     """Return True if `answer`, as somebody wrote it, means the answer `right`."""
     if isinstance(right, frozenset | set):
-        return parse_names(answer) == {name.casefold() for name in right}
+        return is_list_of_names(answer) and parse_names(answer) == {
+            name.casefold() for name in right
+        }
     if isinstance(right, bool) and isinstance(answer, str):
         return answer.strip().casefold() in (("yes", "true") if right else ("no", "false"))
     if isinstance(right, str):
@@ -79,7 +83,7 @@ def is_of_same_kind(answer: Any, right: Any, known_names: Collection[str]) -> bo
     """Return True if `answer` is of the kind of `right`: names that exist, a value, or any text."""
     if isinstance(right, frozenset | set):
         accepted = {name.casefold() for name in known_names} | {name.casefold() for name in right}
-        return parse_names(answer) <= accepted
+        return is_list_of_names(answer) and parse_names(answer) <= accepted
     if isinstance(right, str | bool):
         return True
     # What stays a text when it is parsed is no value.
@@ -146,10 +150,17 @@ def parse_value(answer: Any) -> Any:
     return " ".join(text.split())
 
 
-def names_nothing(answer: str) -> bool:
-    """Return True if an answer says that there is no such name: `none`, `[]`; False for `?`."""
+def is_list_of_names(answer: Any) -> bool:
+    """Return True if an answer has names, or says that there are none: `x, y`, `none`, `[]`.
+
+    Of `?` and `42` no name is left, as of "none"; `!x` and `x?` say something else than `x`.
+    """
+    if isinstance(answer, str) and _DOUBT.search(answer):
+        return False
+    if parse_names(answer):
+        return True
     value = parse_value(answer)
-    return value is None or (isinstance(value, list | tuple | dict | set) and not value)
+    return value is None or (isinstance(value, list | tuple | dict | set | frozenset) and not value)
 
 
 def parse_names(answer: Any) -> set[str]:

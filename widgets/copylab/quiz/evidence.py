@@ -52,7 +52,7 @@ def describe_versions(run: QuizRun, x: str, *, at: int | None) -> str:
     """List the versions of a tensor in time, and the tensors that share its counter."""
     tensor, snapshot = run.tensor(x, at), run.snapshot(at)
     versions = _describe_changes(run, lambda moment: moment.snapshot.tensor(x).version, at)
-    sentence = f"`{x}._version`: {versions}"
+    sentence = gettext("{what}: {facts}", what=f"`{x}._version`", facts=versions)
     if tensor.counter is None:
         return sentence
     others = [other for other in snapshot.counter(tensor.counter).tensors if other != tensor.id]
@@ -91,14 +91,15 @@ def describe_offset(run: QuizRun, x: str, *, at: int | None) -> str:
 
 def describe_values(run: QuizRun, x: str, *, at: int | None) -> str:
     """List the values of a name in time."""
-    return f"`{x}`: {_describe_changes(run, lambda moment: moment.values[x], at)}"
+    values = _describe_changes(run, lambda moment: moment.values[x], at)
+    return gettext("{what}: {facts}", what=f"`{x}`", facts=values)
 
 
 def describe_gradients(run: QuizRun, x: str, *, at: int | None) -> str:
     """List the gradients of a tensor in time, or say why it has none."""
     gradients = _describe_changes(run, lambda moment: moment.grads[x], at)
     if gradients:
-        return f"`{x}.grad`: {gradients}"
+        return gettext("{what}: {facts}", what=f"`{x}.grad`", facts=gradients)
     tensor = run.tensor(x, at)
     if not tensor.requires_grad:
         sentence = gettext_noop("`{x}.grad` is None: `{x}` does not require grad.")

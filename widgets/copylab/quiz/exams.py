@@ -7,20 +7,16 @@ Nothing is typed in: a right answer, and the one that betrays the misconception,
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from .answers import format_answer, names_nothing, parse_names, translate_choice
+from .answers import format_answer, translate_choice
 from .misconceptions import Misconception
 from .prediction import Prediction
 from .retests import DrawnRetest, Lot, draw_retest, find_programs
-
-# of an answer that negates a name, or is none. A dash before a name may be that of a list.
-_DOUBT = re.compile(r"[!~?\u00ac\uff01\uff1f\uff5e]")
 
 
 class JudgedAnswer(NamedTuple):
@@ -65,10 +61,6 @@ class ExamQuestion:
         try:
             text = question.normalize_answer(answer)
         except ValueError:  # no choice of this question
-            return JudgedAnswer("unclear")
-        # Of `?` and `42` no name is left, as of "none"; `!x` and `x?` say something else than `x`.
-        is_set = isinstance(right, frozenset | set)
-        if is_set and (_DOUBT.search(text) or not (parse_names(text) or names_nothing(text))):
             return JudgedAnswer("unclear")
         if question.is_right(text, right):
             return JudgedAnswer("right")

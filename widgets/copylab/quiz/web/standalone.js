@@ -13,6 +13,7 @@ const NUMBER_WORDS = [
 ].map((words) => words.split(" "));
 const COUNTER = /\s*(?:个|個|块|种|次|개|가지|번)$/;
 const CONJUNCTIONS = /以及|和|与|跟|及|都|只有|그리고|하고|둘 다|(?<=[a-z0-9_\]])[와과]/gi;
+const DOUBT = /[!~?\u00ac\uff01\uff1f\uff5e]/;
 const FILLER_WORDS = new Set("and und et only both just".split(" "));
 const PUNCTUATION = { "、": ",", "。": ".", "【": "[", "】": "]", "\u2212": "-" };
 const NODE_DECORATION = /^grad_fn\s*=\s*| object at \w+|\w+::|[`'"<>]|(?<=backward)0\b/gi;
@@ -41,7 +42,8 @@ function parseLiteral(text) {
   try {
     const values = JSON.parse(`[${json.replace(/,\s*(?=\]|$)/g, "")}]`);
     // (2) is 2; so is (2,) where values are compared.
-    return values.length === 1 ? values[0] : values;
+    if (values.length !== 1) return values.length ? values : undefined;
+    return values[0];
   } catch {
     return undefined;
   }
@@ -73,6 +75,14 @@ function parseNames(answer) {
   return [...new Set(words.map((word) => word.toLowerCase()))].filter((word) => !FILLER_WORDS.has(word)).sort();
 }
 
+/** True if an answer has names, or says that there are none: of `?` no name is left, and `x?` is not `x`. */
+function isListOfNames(answer) {
+  if (DOUBT.test(answer)) return false;
+  if (parseNames(answer).length) return true;
+  const value = parseValue(answer);
+  return value === null || value === "{}" || (Array.isArray(value) && !value.length);
+}
+
 /** True if two values are equal. A list of one value equals that value; decimal numbers have a tolerance. */
 function equalValues(value, right, isDecimal) {
   const [isList, rightIsList] = [Array.isArray(value), Array.isArray(right)];
@@ -91,7 +101,7 @@ function isSameAnswer(answer, right, row) {
   if (row.choices) return answer.toLowerCase() === String(right).toLowerCase();
   if (row.kind === "names") {
     const names = Array.isArray(right) ? right : parseNames(right);
-    return String(parseNames(answer)) === String(names);
+    return isListOfNames(answer) && String(parseNames(answer)) === String(names);
   }
   if (row.kind === "text") {
     return meansNone(right) ? parseValue(answer) === null : normalizeText(answer) === normalizeText(right);
@@ -105,7 +115,7 @@ function isReadable(answer, row) {
     const text = normalizeText(answer);
     return parseValue(answer) === null || new RegExp(`^(?:${row.pattern})$`).test(text) || row.names.includes(text);
   }
-  if (row.kind === "names") return parseNames(answer).every((name) => row.names.includes(name));
+  if (row.kind === "names") return isListOfNames(answer) && parseNames(answer).every((name) => row.names.includes(name));
   return row.kind !== "value" || typeof parseValue(answer) !== "string" || parseValue(answer) === row.right;
 }
 
