@@ -11,7 +11,7 @@ import random
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -132,12 +132,55 @@ def test_a_class_writes_an_exam_and_is_graded(tmp_path: Path) -> None:
     ]
 
 
+def test_exercises_of_an_exam_are_run_and_judged(tmp_path: Path) -> None:
+    write_exam(tmp_path, ["clone"], learners=NAMES, seed=3, count=1, exercises=3)
+    key = read_table(tmp_path / "exam_key.csv")
+    assert [row["kind"] for row in key] == ["question", *["exercise"] * 3] * 3
+    programs = {row["program"] for row in key}
+    assert len(programs) == len(key)
+
+    def hand_in_cells(learner: str, of: str, change: Callable[[dict[str, Any]], object]) -> None:
+        notebook = read_notebook(tmp_path / "exam" / of / "exam.ipynb")
+        for cell in notebook["cells"]:
+            change(cell)
+        target = tmp_path / "submitted" / learner
+        target.mkdir(parents=True)
+        (target / "exam.ipynb").write_text(json.dumps(notebook), "utf-8")
+
+    right = {row["number"]: row["answer"] for row in key if row["learner"] == "Ada"}
+
+    def solve(cell: dict[str, Any]) -> None:
+        kind, _, number = cell.pop("id").partition("-")
+        # Without ids, a cell is known by the mark.
+        if kind == "exercise" and number == "2":
+            cell["source"] = f"{right['2']}  # exercise 2"
+        if kind == "exercise" and number == "3":
+            cell["source"] += "\nimport os"
+
+    hand_in_cells("Ada", "Ada", solve)
+    hand_in_cells("김민수", "Ada", lambda cell: cell)
+    grade_class(tmp_path)
+    rows = read_table(tmp_path / "answers.csv")
+    states = {
+        name: [row["state"] for row in rows if row["learner"] == name and row["kind"] == "exercise"]
+        for name in NAMES
+    }
+    assert states["Ada"] == ["right", "by hand", "not attempted"], [row["says"] for row in rows]
+    assert states["김민수"] == ["wrong"] * 3
+    assert states["王 芳"] == ["missing"] * 3
+    grades = {row["learner"]: row for row in read_table(tmp_path / "grades.csv")}
+    assert (grades["Ada"]["exercises_right"], grades["Ada"]["exercises_of"]) == ("1", "3")
+    assert grades["김민수"]["remarks"] == "this is the exam of Ada"
+    expected = [row["expected"] for row in rows if row["learner"] == "Ada"]
+    assert expected == list(right.values())
+
+
 def test_an_exam_is_not_written_over_and_its_key_is_of_this_edition(tmp_path: Path) -> None:
     write_exam(tmp_path, ["clone"], count=50)
     assert (tmp_path / "exam" / "exam.ipynb").is_file()
     key = read_key(SafeFolder(tmp_path))
     assert key is not None
-    asked = {question.belief.name for question in key.questions[""]}
+    asked = {question.belief.name for question in key.tasks[""]}
     assert {"in place fails on a clone", "clone cuts the graph"} <= asked, "one is the lesson's own"
     with pytest.raises(ValueError, match="an exam in this folder already"):
         write_exam(tmp_path)

@@ -94,6 +94,12 @@ def _add_class_commands(commands: Any) -> list[argparse.ArgumentParser]:
     exam.add_argument(
         "--questions", type=int, default=12, help=gettext("how many; 12 if not given")
     )
+    exam.add_argument(
+        "--exercises",
+        type=int,
+        default=0,
+        help=gettext("how many programs of which a line is to be rewritten; 0 if not given"),
+    )
     grade = commands.add_parser(
         "grade", help=gettext("put what a class handed in into one table, judged")
     )
@@ -195,6 +201,7 @@ def _write_exam(folder: Path, arguments: argparse.Namespace) -> list[str]:
         learners=learners,
         seed=arguments.seed,
         count=arguments.questions,
+        exercises=arguments.exercises,
     )
     next_step = gettext(
         "Hand out what is in `exam`, and keep `exam_key.csv`. Put what comes back into "

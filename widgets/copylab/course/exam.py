@@ -4,7 +4,7 @@
     FOLDER/exam_key.csv            for the teacher; `submissions.py` reads it, too
 
 A question is a program as a text, and a cell for the answer. Nothing of copylab is asked of the
-notebook, and nothing that is written into it is ever run.
+notebook, and no answer to a question is ever run. An exercise is a program in a cell, to be changed.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import codecs
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import tinytorch
@@ -25,9 +26,13 @@ from ..quiz import (
     ExamQuestion,
     Misconception,
     Prediction,
+    Rewrite,
     choose_beliefs,
+    choose_rewritable,
     draw_exam,
+    draw_exercises,
     draw_question,
+    draw_rewrite,
     find_beliefs,
     misconception,
 )
@@ -38,7 +43,17 @@ from .plain_answers import list_exercises
 from .tables import decode_table, encode_table
 
 KEY_FILE = "exam_key.csv"
-_KEY_COLUMNS = ("learner", "number", "belief", "program", "question", "answer", "drawn", "language")
+_KEY_COLUMNS = (
+    "learner",
+    "number",
+    "kind",
+    "belief",
+    "program",
+    "question",
+    "answer",
+    "drawn",
+    "language",
+)
 _LIMIT = 10_000
 """Names of learners that are taken from one file."""
 _MAX_NAME = 200
@@ -46,13 +61,13 @@ _MAX_NAME = 200
 
 
 class Key(NamedTuple):
-    """The key of an exam: its language, and by learner the questions in their order.
+    """The key of an exam: its language, and by learner the questions and exercises in their order.
 
     An exam for nobody in particular has one learner, "".
     """
 
     language: str
-    questions: dict[str, list[ExamQuestion]]
+    tasks: dict[str, list[ExamQuestion | Rewrite]]
 
 
 def write_exam(
@@ -62,16 +77,18 @@ def write_exam(
     learners: Sequence[str] = (),
     seed: int = 0,
     count: int = 12,
+    exercises: int = 0,
 ) -> list[Path]:
     """Write the exam that a seed draws, in the language in use, and return the paths of its files.
 
     chosen: lessons whose beliefs are asked for; by default those of the whole catalogue.
     learners: a notebook is written for each, with programs of its own. count: of questions.
+    exercises: how many programs of which a line is to be rewritten.
 
     Raises ValueError if an exam is there already, for a lesson that does not exist or shows no
     belief, and for a name that no folder can have; OSError if the folder cannot be written.
     """
-    if count < 1:
+    if count < 0 or exercises < 0 or count + exercises < 1:
         raise ValueError(gettext("An exam has at least one question."))
     target = SafeFolder(folder)
     target.make()
@@ -82,14 +99,17 @@ def write_exam(
             name=KEY_FILE,
         )
         raise ValueError(message)
-    beliefs = choose_beliefs(_list_candidates(chosen), seed, count)
+    candidates = _list_candidates(chosen)
+    beliefs = choose_beliefs(candidates, seed, count)
+    rewritable = choose_rewritable(candidates, tinytorch, seed, exercises)
     files: dict[str, bytes] = {}
     rows: list[dict[str, Any]] = []
     for learner in learners or [""]:
         questions = draw_exam(beliefs, tinytorch, seed=seed, learner=learner)
+        rewrites = draw_exercises(rewritable, tinytorch, seed=seed, learner=learner)
         name = f"exam/{learner}/exam.ipynb" if learner else "exam/exam.ipynb"
-        files[name] = _encode_notebook(_make_cells(questions, learner))
-        rows += _list_key_rows(questions, learner)
+        files[name] = _encode_notebook(_make_cells(questions, rewrites, learner))
+        rows += _list_key_rows([*questions, *rewrites], learner)
     # The key first: without it, what was handed out could not be graded.
     target.write(KEY_FILE, encode_table(_KEY_COLUMNS, rows))
     for name, content in files.items():
@@ -169,24 +189,32 @@ def read_key(folder: SafeFolder) -> Key | None:
     """
     if not folder.has(KEY_FILE):
         return None
-    questions: dict[str, list[ExamQuestion]] = {}
+    tasks: dict[str, list[ExamQuestion | Rewrite]] = {}
     language = "en"
     list_exercises()  # imports the lessons, of which some have misconceptions of their own
     try:
         for row in decode_table(folder.read(KEY_FILE)):
             # Drawn again from its seed, and not read: only so the right answer is found by running. The program
             # in the key shows that it is the question that was handed out.
-            question = draw_question(misconception(row["belief"]), tinytorch, int(row["drawn"]))
-            if question.code.split() != row["program"].split():
+            draw = _DRAWS[row["kind"]]
+            task = draw(misconception(row["belief"]), tinytorch, int(row["drawn"]))
+            if task.code.split() != row["program"].split():
                 raise ValueError(row["belief"])
-            questions.setdefault(row["learner"], []).append(question)
+            tasks.setdefault(row["learner"], []).append(task)
             language = row["language"]
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         message = gettext(
             "{name} was not written by this edition of copylab: {why}", name=KEY_FILE, why=error
         )
         raise ValueError(message) from error
-    return Key(language, questions)
+    return Key(language, tasks)
+
+
+_DRAWS: dict[str, Callable[[Misconception, ModuleType, int], ExamQuestion | Rewrite]] = {
+    "question": draw_question,
+    "exercise": draw_rewrite,
+}
+"""By the kind of a task, what draws it from its seed."""
 
 
 def _list_candidates(chosen: Sequence[str]) -> list[Misconception]:
@@ -207,26 +235,30 @@ def _list_candidates(chosen: Sequence[str]) -> list[Misconception]:
     return list(found.values())
 
 
-def _list_key_rows(questions: Sequence[ExamQuestion], learner: str) -> list[dict[str, Any]]:
-    """Return the rows of the key; with `belief` and `drawn` a question can be drawn again."""
+def _list_key_rows(tasks: Sequence[ExamQuestion | Rewrite], learner: str) -> list[dict[str, Any]]:
+    """Return the rows of the key; with `kind`, `belief` and `drawn` a task can be drawn again."""
     rows = []
-    for number, question in enumerate(questions, 1):
+    for number, task in enumerate(tasks, 1):
+        is_exercise = isinstance(task, Rewrite)
         row = {
             "learner": learner,
             "number": number,
-            "belief": question.belief.name,
-            "program": question.code,
-            "question": question.drawn.question.text,
-            "answer": question.right_answer,
-            "drawn": question.seed,
+            "kind": "exercise" if is_exercise else "question",
+            "belief": task.belief.name,
+            "program": task.code,
+            "question": task.text,
+            "answer": task.right_answer,
+            "drawn": task.seed,
             "language": current_language() or "en",
         }
         rows.append(row)
     return rows
 
 
-def _make_cells(questions: Sequence[ExamQuestion], learner: str) -> list[dict[str, Any]]:
-    """Return the cells of the notebook: how to answer, then each question and its answer."""
+def _make_cells(
+    questions: Sequence[ExamQuestion], rewrites: Sequence[Rewrite], learner: str
+) -> list[dict[str, Any]]:
+    """Return the cells of the notebook: how to answer, then each task and what answers it."""
     title = gettext("Exam")
     if learner:
         title = gettext("Exam of {learner}", learner=learner)
@@ -235,19 +267,42 @@ def _make_cells(questions: Sequence[ExamQuestion], learner: str) -> list[dict[st
         "Write your answer between the quotation marks below the question, and save the notebook. The "
         "programs know PyTorch as `torch`. No cell has to be run: an answer is read as it is written."
     )
-    cells = [_make_cell("markdown", "head", f"# {title}\n\n{rules}")]
+    head = f"# {title}\n\n{rules}" if questions else f"# {title}"
+    cells = [_make_cell("markdown", "head", head)]
     for number, question in enumerate(questions, 1):
         asked = question.drawn.question
         how = gettext("Answer: {format}", format=asked.answer_format)
         text = f"## {number}\n\n```\n{write_program(question)}\n```\n\n{asked.text}\n\n*{how}*"
         cells.append(_make_cell("markdown", f"question-{number}", text))
         cells.append(_make_cell("code", f"answer-{number}", f'answer_{number} = ""'))
+    return cells + _make_exercise_cells(rewrites, 1 + len(questions)) if rewrites else cells
+
+
+def _make_exercise_cells(rewrites: Sequence[Rewrite], first: int) -> list[dict[str, Any]]:
+    """Return the cells of the exercises: how to solve them, then each with its program."""
+    rules = gettext(
+        "Each program is there twice: as a text, and in a cell to change and to run as often as you "
+        "like. The line to rewrite has a mark. It may hold several statements, with `;` between them. "
+        "The other lines stay as they are."
+    )
+    title = f"## {gettext('Exercises')}\n\n{rules}"
+    cells = [
+        _make_cell("markdown", "exercises", title),
+        _make_cell("code", "import", "import tinytorch as torch"),
+    ]
+    for number, rewrite in enumerate(rewrites, first):
+        text = f"### {number}\n\n```\n{write_program(rewrite)}\n```\n\n{rewrite.text}"
+        cells.append(_make_cell("markdown", f"task-{number}", text))
+        lines = rewrite.code.splitlines()
+        # Known by the mark where an editor has lost the ids of cells.
+        lines[rewrite.line - 1] += f"  # exercise {number}"
+        cells.append(_make_cell("code", f"exercise-{number}", "\n".join(lines)))
     return cells
 
 
-def write_program(question: ExamQuestion) -> str:
-    """Return the program of a question as the notebook has it, with numbers of its lines."""
-    return Code(question.code, indent="", numbered=True).text()
+def write_program(task: ExamQuestion | Rewrite) -> str:
+    """Return the program of a task as the notebook has it, with numbers of its lines."""
+    return Code(task.code, indent="", numbered=True).text()
 
 
 def _make_cell(kind: str, cell_id: str, source: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import tinytorch
 
+from ..quiz import Exercise, Rewrite, find_rewrite, is_same_program
 from ..wording import cache_in_language, current_language, gettext, use_language
 from .plain_answers import find_unbound_name, list_exercises, make_plain
 
@@ -76,10 +77,10 @@ def judge_answers(answers: Iterable[tuple[str, str]]) -> dict[tuple[str, str], J
 def judge_answer(key: str, source: str) -> Judgement:
     """Return the verdict on an answer to the exercise of this key, in the language in use.
 
-    source: the learner's cell. KeyError if no lesson has such an exercise.
+    source: the learner's cell. KeyError if no lesson or exam has such an exercise.
     """
-    start = list_exercises()[key].start
-    if not source.strip() or source.split() == start.split():
+    start = _find_exercise(key).start
+    if not source.strip() or is_same_program(source, start):
         return Judgement("not attempted", gettext("The cell is as it was handed out."))
     try:
         program = make_plain(source)
@@ -93,6 +94,13 @@ def judge_answer(key: str, source: str) -> Judgement:
         says = gettext("It was not run. Another cell has to make `{name}`.", name=name)
         return Judgement("by hand", says)
     return _judge_in_process(key, program)
+
+
+def _find_exercise(key: str) -> Exercise | Rewrite:
+    """Return the exercise of this key: that of a lesson, or one that is drawn for a learner."""
+    # Imports the lessons, of which some have misconceptions of their own.
+    of_lessons = list_exercises()
+    return find_rewrite(key, tinytorch) or of_lessons[key]
 
 
 # Many of a class write the same answer, and a process takes a second.
@@ -130,11 +138,15 @@ def main() -> None:
     """Judge one answer, and write what became of it."""
     request = json.load(sys.stdin)
     use_language(request["language"])
-    exercise = list_exercises()[request["key"]]
+    exercise = _find_exercise(request["key"])
     _limit_process()
     # What the program prints is no verdict.
     with contextlib.redirect_stdout(io.StringIO()):
-        verdict = exercise.judge_cell(request["program"], tinytorch)
+        program = request["program"]
+        if isinstance(exercise, Rewrite):
+            verdict = exercise.judge_cell(program)
+        else:
+            verdict = exercise.judge_cell(program, tinytorch)
     print(json.dumps([verdict.state, verdict.says]))
 
 

@@ -1,11 +1,11 @@
 """Reading the answer to an exercise before it is run, which only a plain program on tensors is.
 
 A program can take hold of the check that judges it, unless it has no words to do so. An answer may
-use the statements that the lessons use, methods of tensors and what the lessons' own answers use of
-torch, NumPy and copy. No name with an underscore in front, no class, no other import, no attribute
-that is set on anything but a tensor, and no module, class or function of a module as a value. So it
-can neither replace the engine nor the check, open a file, or make an object that is not what it
-seems. Anything else is left to the teacher, unrun.
+use the statements that the lessons use, methods of tensors and what the lessons' own answers and
+the programs of retests use of torch, NumPy and copy. No name with an underscore in front, no class,
+no other import, no attribute that is set on anything but a tensor, and no module, class or function
+of a module as a value. So it can neither replace the engine nor the check, open a file, or make an
+object that is not what it seems. Anything else is left to the teacher, unrun.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import copy
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
@@ -25,7 +26,7 @@ import numpy as np
 import tinytorch
 
 from .. import lessons
-from ..quiz import Exercise
+from ..quiz import MISCONCEPTIONS, Exercise, find_programs
 
 _MODULES: dict[str, ModuleType] = {"torch": tinytorch, "np": np, "copy": copy}
 _IMPORTS = {"import torch", "import tinytorch as torch", "import numpy as np", "import copy"}
@@ -39,7 +40,16 @@ _BUILTINS = {
 }
 _ASSIGNABLE = {"bias", "data", "grad", "requires_grad", "weight"}
 _NODES: tuple[type[ast.AST], ...] = (
-    *(ast.Module, ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Delete, ast.Pass),
+    *(
+        ast.Module,
+        ast.Expr,
+        ast.Assign,
+        ast.AnnAssign,
+        ast.AugAssign,
+        ast.Delete,
+        ast.Pass,
+        ast.Assert,
+    ),
     *(ast.For, ast.While, ast.If, ast.Break, ast.Continue, ast.With, ast.withitem, ast.Return),
     *(ast.Import, ast.alias, ast.FunctionDef, ast.Lambda, ast.arguments, ast.arg),
     *(ast.Call, ast.keyword, ast.Attribute, ast.Name, ast.Constant, ast.Subscript, ast.Slice),
@@ -189,14 +199,20 @@ def _resolve_chain(node: ast.expr) -> Any:
 
 @cache
 def _list_attributes() -> frozenset[str]:
-    """Return the attributes that an answer may read: those of tensors and of the lessons' answers."""
+    """Return the attributes that an answer may read: those of tensors, lessons' answers, retests."""
     of_tensors = {name for name in dir(tinytorch.Tensor) if not name.startswith("_")}
     programs = (
         code
         for exercise in list_exercises().values()
         for code in (exercise.start, exercise.code, *exercise.also, *exercise.wrong)
     )
-    return frozenset(of_tensors.union(*map(_list_attributes_of, programs)))
+    retests = (
+        "\n".join(text.split("; "))
+        for belief in MISCONCEPTIONS.values()
+        for program in find_programs(belief)
+        for text in (program.code, *program.believed.values())
+    )
+    return frozenset(of_tensors.union(*map(_list_attributes_of, chain(programs, retests))))
 
 
 def _list_attributes_of(code: str) -> Iterator[str]:

@@ -33,6 +33,8 @@ _MAX_CANDIDATES = 3
 _CHECK = re.compile(r"\s*(?:assert\s+)?(\w+)\.check\(\)\s*")
 _ANSWER = re.compile(r"^[ \t]*answer_([0-9]{1,4})[ \t]*(?::[^=\n]*)?[=\uff1d](?!=)", re.MULTILINE)
 _ANSWER_ID = re.compile(r"answer-([0-9]{1,4})")
+_EXERCISE_ID = re.compile(r"exercise-([0-9]{1,4})")
+_EXERCISE = re.compile(r"#[ \t]*exercise[ \t]+([0-9]{1,4})[ \t]*$", re.MULTILINE)
 _LESSON_MODULE = re.compile(r"\bcopylab\.lessons\.(\w+)")
 _QUOTES = "'\"\u201c\u201d\u201e\u2018\u2019\u300c\u300d\uff02"
 
@@ -68,7 +70,8 @@ class Submission:
     """What one learner handed in, as far as it could be read.
 
     exam: the answers that were written to each question, by number; several where cells or
-        notebooks say different things. exam_text: the prose of the exams.
+        notebooks say different things. exam_text: the prose of the exams. programs: those that may
+        be the answer to an exercise of the exam, by its number.
     cells: programs that may be the answer to an exercise, by lesson and key.
     notes: of the progress files. remarks: what could not be read.
     """
@@ -76,6 +79,7 @@ class Submission:
     learner: str
     exam: dict[int, list[str | bool]] = field(default_factory=dict)
     exam_text: str = ""
+    programs: dict[int, list[str]] = field(default_factory=dict)
     cells: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     notes: dict[str, dict[str, Any]] = field(
         default_factory=lambda: {"predictions": {}, "exercises": {}}
@@ -183,11 +187,12 @@ def _read_notebook(
             gettext("{name}: cells that cannot be read: {number}", name=file, number=lost)
         )
     lesson = _recognize_lesson(file, cells, course)
-    is_exam = any(_ANSWER.search(cell.source) for cell in cells)
+    is_exam = any(_ANSWER.search(cell.source) or _EXERCISE.search(cell.source) for cell in cells)
     if is_exam:
         submission.exam_text += "\n".join(prose)
         for cell in cells:
             _read_exam_answers(submission, cell)
+            _read_exam_program(submission, cell)
     if lesson:
         for exercise in course[lesson].exercises:
             _add_candidates(submission, lesson, exercise, cells, course[lesson].cell_ids)
@@ -292,6 +297,16 @@ def _read_exam_answers(submission: Submission, cell: CodeCell) -> None:
         is_empty = isinstance(answer, str) and not answer.strip()
         if not is_empty and answer not in written:
             written.append(answer)
+
+
+def _read_exam_program(submission: Submission, cell: CodeCell) -> None:
+    """Read the program of a cell as the answer to an exercise, by its id or the mark of its line."""
+    known = _EXERCISE_ID.fullmatch(cell.id) or _EXERCISE.search(cell.source)
+    if known is None:
+        return
+    found = submission.programs.setdefault(int(known[1]), [])
+    if cell.source not in found and len(found) < _MAX_CANDIDATES:
+        found.append(cell.source)
 
 
 def _read_value(text: str) -> str | bool:

@@ -5,7 +5,7 @@
     FOLDER/answers.csv           a line for each learner and task
 
 An answer to a question of the exam is read as a text and judged by running the program of the key.
-An answer to an exercise of a lesson is run apart, see `judging.py`. What the progress file says is
+An answer to an exercise, of a lesson or of the exam, is run apart, see `judging.py`. What the progress file says is
 what the learner's own copylab wrote, or somebody else: the table calls its rows so.
 """
 
@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from ..quiz import PROGRESS_FILE, ExamQuestion
+from ..quiz import PROGRESS_FILE, ExamQuestion, Rewrite
 from ..safe_files import SafeFolder
 from ..wording import current_language, gettext, join_list, ngettext, use_language
 from .exam import Key, normalize_name, read_key, write_program
@@ -87,7 +87,7 @@ def grade_class(folder: Path) -> tuple[list[Path], list[str]]:
         use_language(key.language)
     # What Python warns of in a learner's program is no concern of the teacher's.
     with warnings.catch_warnings(action="ignore"):
-        submissions = _read_submissions(target, places, [] if key is None else [*key.questions])
+        submissions = _read_submissions(target, places, [] if key is None else [*key.tasks])
         rows = _judge_all(submissions, key)
     _write_tables(target, submissions, rows)
     loose = target.list_files(SUBMITTED)
@@ -143,12 +143,13 @@ def _judge_all(submissions: Sequence[Submission], key: Key | None) -> list[dict[
     asked = [(lesson, task.key) for lesson in sorted(lessons) for task in course[lesson].exercises]
     # Threads are enough: each answer is run in a process of its own, and a thread waits for that.
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-        verdicts = pool.map(_judge_cells, submissions)
+        tasks = [_list_tasks(submission, key) for submission in submissions]
+        verdicts = pool.map(_judge_cells, submissions, tasks)
         rows: list[dict[str, Any]] = []
-        for submission, judged in zip(submissions, verdicts, strict=True):
+        for submission, own, judged in zip(submissions, tasks, verdicts, strict=True):
             notes = list_note_rows(submission.notes, lesson_of_key)
             mine = [
-                *_judge_exam(submission, key),
+                *_judge_exam(submission, key, own, judged),
                 *(_make_exercise_row(submission, task, judged) for task in asked),
                 *(row | {"from": PROGRESS_FILE} for row in notes),
             ]
@@ -156,9 +157,19 @@ def _judge_all(submissions: Sequence[Submission], key: Key | None) -> list[dict[
     return rows
 
 
-def _judge_cells(submission: Submission) -> dict[tuple[str, str], Judgement]:
+def _list_tasks(submission: Submission, key: Key | None) -> Sequence[ExamQuestion | Rewrite]:
+    """Return the questions and exercises of the learner's own exam, or else of the one for all."""
+    return [] if key is None else key.tasks.get(submission.learner, key.tasks.get("", []))
+
+
+def _judge_cells(
+    submission: Submission, tasks: Sequence[ExamQuestion | Rewrite]
+) -> dict[tuple[str, str], Judgement]:
     """Return the verdicts on all programs of a learner, by key and source."""
     answers = [(key, source) for (_, key), found in submission.cells.items() for source in found]
+    for number, task in enumerate(tasks, 1):
+        if isinstance(task, Rewrite):
+            answers += [(task.key, source) for source in submission.programs.get(number, ())]
     return judge_answers(answers)
 
 
@@ -174,26 +185,38 @@ def _make_exercise_row(
     lesson, key = task
     if task not in submission.cells:
         return _make_row("", lesson, key, "exercise", "missing")
-    sources = submission.cells[task]
-    source = min(sources, key=lambda source: _BEST_FIRST.index(verdicts[key, source].state))
+    source = _choose_best(key, submission.cells[task], verdicts)
     state, says = verdicts[key, source]
     row = _make_row(f"{lesson}.ipynb", lesson, key, "exercise", state)
     return row | {"answer": source[:MAX_ANSWER], "says": says[:MAX_ANSWER]}
 
 
-def _judge_exam(submission: Submission, key: Key | None) -> Iterator[dict[str, Any]]:
-    """Yield a row for each question of the learner's own exam, or else of the one for all."""
+def _choose_best(
+    key: str, sources: Iterable[str], verdicts: Mapping[tuple[str, str], Judgement]
+) -> str:
+    return min(sources, key=lambda source: _BEST_FIRST.index(verdicts[key, source].state))
+
+
+def _judge_exam(
+    submission: Submission,
+    key: Key | None,
+    tasks: Sequence[ExamQuestion | Rewrite],
+    verdicts: Mapping[tuple[str, str], Judgement],
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each question and exercise of the learner's exam."""
     if key is None:
         return
-    questions = key.questions.get(submission.learner, key.questions.get("", []))
-    if not questions:
+    if not tasks:
         submission.remarks.append(gettext("no exam was written for this name"))
-    elif not submission.exam_text and not submission.exam and not submission.remarks:
+    elif not (submission.exam_text or submission.exam or submission.programs or submission.remarks):
         submission.remarks.append(gettext("no exam was handed in"))
-    other = _find_other_exam(submission, questions, key)
+    other = _find_other_exam(submission, tasks, key)
     if other:
         submission.remarks.append(gettext("this is the exam of {learner}", learner=other))
-    for number, question in enumerate(questions, 1):
+    for number, question in enumerate(tasks, 1):
+        if isinstance(question, Rewrite):
+            yield _make_program_row(number, question, submission, verdicts)
+            continue
         answers = submission.exam.get(number, [])
         state, belief, says = _judge_exam_answers(question, answers)
         # An answer that is right here by chance shows nothing: another program was asked about.
@@ -203,6 +226,23 @@ def _judge_exam(submission: Submission, key: Key | None) -> Iterator[dict[str, A
         row = _make_row("exam.ipynb", "", f"exam/{number}", "question", state)
         written = {"answer": " | ".join(map(str, answers))[:MAX_ANSWER], "says": says}
         yield row | written | {"expected": question.right_answer, "belief": belief}
+
+
+def _make_program_row(
+    number: int,
+    task: Rewrite,
+    submission: Submission,
+    verdicts: Mapping[tuple[str, str], Judgement],
+) -> dict[str, Any]:
+    """Return the row of an exercise of the exam; of several programs, of the best."""
+    row = _make_row("exam.ipynb", "", f"exam/{number}", "exercise", "missing")
+    row["expected"] = task.right_answer
+    if number not in submission.programs:
+        return row
+    source = _choose_best(task.key, submission.programs[number], verdicts)
+    state, says = verdicts[task.key, source]
+    judged = _make_row("exam.ipynb", "", f"exam/{number}", "exercise", state)
+    return row | judged | {"answer": source[:MAX_ANSWER], "says": says[:MAX_ANSWER]}
 
 
 def _judge_exam_answers(
@@ -218,16 +258,18 @@ def _judge_exam_answers(
         return "unclear", "", type(error).__name__
 
 
-def _find_other_exam(submission: Submission, mine: Sequence[ExamQuestion], key: Key) -> str:
+def _find_other_exam(
+    submission: Submission, mine: Sequence[ExamQuestion | Rewrite], key: Key
+) -> str:
     """Return whose exam was handed in, if it has another's programs and fewer of the learner's own."""
 
-    def count_programs(questions: Sequence[ExamQuestion]) -> int:
-        return sum(write_program(question) in submission.exam_text for question in questions)
+    def count_programs(tasks: Sequence[ExamQuestion | Rewrite]) -> int:
+        return sum(write_program(task) in submission.exam_text for task in tasks)
 
     own = count_programs(mine)
     if not submission.exam_text or own == len(mine):
         return ""
-    counts = {name: count_programs(questions) for name, questions in key.questions.items()}
+    counts = {name: count_programs(tasks) for name, tasks in key.tasks.items()}
     best = max(counts, key=lambda name: counts[name])
     return best if counts[best] > own else ""
 

@@ -5,14 +5,15 @@ Below all of it is the run of a program, `runs.py`. A prediction (`prediction.py
 Answers are read by `answers.py`. Against a wrong one speak the facts of the run (`evidence.py`) and
 the misconception behind it (`wrong_answers.py`, `misconceptions.py`); `reveal.py` shows both,
 `standalone.py` on a page without a kernel. A retest asks about the same misconception in a new
-program (`retests.py`, `retest_programs.py`); an exam is several of those (`exams.py`). An exercise
-(`exercises.py`) checks the variables of an attempt (`attempts.py`) by facts of its own
-(`checked_facts.py`). `verify.py` and `progress.py` are for both.
+program (`retests.py`, `retest_programs.py`), or asks for another line in it (`rewrites.py`); an exam
+is several of those (`exams.py`). An exercise (`exercises.py`) checks the variables of an attempt
+(`attempts.py`) by facts of its own (`checked_facts.py`). `verify.py` and `progress.py` are for both.
 
 May import `run`, `player`, `ui`, `doc`, `looks`, `tensor_facts`, `safe_files`, `tinytorch.viz`.
 """
 
 from .answers import format_answer, format_number
+from .attempts import is_same_program
 from .checked_facts import (
     CheckedFact,
     are_tensors,
@@ -35,7 +36,9 @@ from .exams import (
     ExamQuestion,
     JudgedAnswer,
     choose_beliefs,
+    choose_rewritable,
     draw_exam,
+    draw_exercises,
     draw_question,
     find_beliefs,
 )
@@ -45,6 +48,8 @@ from .prediction import Prediction, Retest, predict, retest
 from .progress import PROGRESS_FILE, find_progress_file, load_notes, parse_notes
 from .question import Question, Wrong
 from .retest_programs import RetestProgram
+from .retests import find_programs
+from .rewrites import Rewrite, draw_rewrite, find_rewrite
 from .runs import QuizRun
 from .standalone import render_standalone
 
@@ -61,21 +66,28 @@ __all__ = [
     "QuizRun",
     "Retest",
     "RetestProgram",
+    "Rewrite",
     "Verdict",
     "Wrong",
     "are_tensors",
     "choose_beliefs",
+    "choose_rewritable",
     "draw_exam",
+    "draw_exercises",
     "draw_question",
+    "draw_rewrite",
     "elements_survive_writes",
     "exercise",
     "find_beliefs",
+    "find_programs",
     "find_progress_file",
+    "find_rewrite",
     "format_answer",
     "format_number",
     "graph_leads_back",
     "has_grad",
     "is_leaf_with_grad",
+    "is_same_program",
     "is_tensor_list",
     "leads_back_once",
     "load_notes",

@@ -1,4 +1,4 @@
-"""An exam: one question for each of several misconceptions, another program for each learner.
+"""An exam: a question or an exercise for each of several misconceptions, other programs for each learner.
 
 The programs are those of retests. A seed chooses the misconceptions, which are the same for all
 learners; the seed and a learner's name choose the order, the program, its names, numbers and shapes.
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import islice
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from .answers import format_answer, translate_choice
 from .misconceptions import Misconception
 from .prediction import Prediction
 from .retests import DrawnRetest, Lot, draw_retest, find_programs
+from .rewrites import Rewrite, draw_rewrite, find_rewritable
 
 
 class JudgedAnswer(NamedTuple):
@@ -46,6 +48,11 @@ class ExamQuestion:
     def code(self) -> str:
         """The program."""
         return self.drawn.run.code
+
+    @property
+    def text(self) -> str:
+        """The question."""
+        return self.drawn.question.text
 
     @property
     def right_answer(self) -> str:
@@ -78,6 +85,17 @@ def choose_beliefs(
     return [testable[name] for name in Lot(f"exam {seed}").shuffle("beliefs", testable)[:count]]
 
 
+def choose_rewritable(
+    candidates: Iterable[Misconception], engine: ModuleType, seed: int, count: int
+) -> list[Misconception]:
+    """Return `count` misconceptions with an exercise, or all where there are fewer, by a seed."""
+    by_name = {known.name: known for known in candidates}
+    order = Lot(f"exam {seed}").shuffle("exercises", by_name)
+    # One after the other: whether a program makes an exercise is found by running it.
+    found = (by_name[name] for name in order if find_rewritable(by_name[name], engine))
+    return list(islice(found, count))
+
+
 def find_beliefs(prediction: Prediction, engine: ModuleType) -> list[Misconception]:
     """Return the misconceptions that wrong answers to a prediction can show."""
     found: dict[str, Misconception] = {}
@@ -93,12 +111,27 @@ def draw_exam(
     beliefs: Sequence[Misconception], engine: ModuleType, *, seed: int, learner: str = ""
 ) -> list[ExamQuestion]:
     """Return the questions of a learner, in the learner's own order."""
+    own_seed, own_order = _deal_beliefs(beliefs, seed, learner)
+    return [draw_question(belief, engine, own_seed) for belief in own_order]
+
+
+def draw_exercises(
+    beliefs: Sequence[Misconception], engine: ModuleType, *, seed: int, learner: str = ""
+) -> list[Rewrite]:
+    """Return the exercises of a learner, in the learner's own order."""
+    own_seed, own_order = _deal_beliefs(beliefs, seed, learner)
+    return [draw_rewrite(belief, engine, own_seed) for belief in own_order]
+
+
+def _deal_beliefs(
+    beliefs: Sequence[Misconception], seed: int, learner: str
+) -> tuple[int, list[Misconception]]:
+    """Return a learner's own seed, and misconceptions in the learner's own order."""
     by_name = {belief.name: belief for belief in beliefs}
     purpose = f"exam {seed}/{learner}"
     # 0 stands for nobody's own: its programs come in the order of their table.
     own_seed = 1 + int.from_bytes(sha256(purpose.encode()).digest()[:4])
-    names = Lot(purpose).shuffle("order", by_name)
-    return [draw_question(by_name[name], engine, own_seed) for name in names]
+    return own_seed, [by_name[name] for name in Lot(purpose).shuffle("order", by_name)]
 
 
 def draw_question(belief: Misconception, engine: ModuleType, seed: int) -> ExamQuestion:

@@ -78,9 +78,9 @@ def draw_retest(
     # The order is another one for each learner, too; without a learner it is that of the table.
     order = Lot(f"{seed}/{misconception.name}").shuffle("order", range(len(programs)))
     program = programs[order[number % len(order)] if seed else number % len(order)]
-    words = _draw_words(f"{seed}/{misconception.name}/{number}")
-    code = _fill("\n".join(program.code.split("; ")), words)
-    subject = [_fill(name, words) for name in program.subject]
+    words = draw_words(f"{seed}/{misconception.name}/{number}")
+    code = fill_words("\n".join(program.code.split("; ")), words)
+    subject = [fill_words(name, words) for name in program.subject]
     question = program.question(*subject).bind(code)
     believed_answer = _find_believed_answer(program, question, words, engine)
     objection = replace(
@@ -101,7 +101,7 @@ def _find_believed_answer(
     lines = program.code.split("; ")
     for number, text in program.believed.items():
         lines[number - 1] = "\n".join(text.split("; "))
-    run = QuizRun(_fill("\n".join(lines), words), engine)
+    run = QuizRun(fill_words("\n".join(lines), words), engine)
     return format_answer(question.right_answer(run))
 
 
@@ -113,12 +113,12 @@ def _describe_belief(program: RetestProgram, words: dict[str, str], answer: str)
         return gettext("“{answer}” would be right without line {line}.", **names)
     return gettext(
         "“{answer}” would be right if line {line} did what `{code}` does.",
-        code=_fill(text, words),
+        code=fill_words(text, words),
         **names,
     )
 
 
-def _draw_words(seed: str) -> dict[str, str]:
+def draw_words(seed: str) -> dict[str, str]:
     """Return what stands for each word of a retest program."""
     lot = Lot(seed)
     # The numbers of all tensors differ from each other, so no write goes unnoticed.
@@ -151,6 +151,6 @@ def _write_numbers(numbers: Sequence[int]) -> str:
     return f"[{', '.join(f'{number}.0' for number in numbers)}]"
 
 
-def _fill(text: str, words: dict[str, str]) -> str:
+def fill_words(text: str, words: dict[str, str]) -> str:
     """Return a text of a retest program with what was drawn."""
     return _WORD.sub(lambda found: words[found[0]], text)
