@@ -14,6 +14,7 @@ from . import (
     einsum,
     filling,
     indexing,
+    inner_writes,
     linalg,
     memory,
     orders,
@@ -115,6 +116,7 @@ def _tensor_of_number(number: float) -> Tensor:
 
 
 absent.note_absent_forms()
+inner_writes.note_inner_writes()
 provide_operations(
     as_strided=as_strided,
     clone_contiguous=lambda tensor: clone(tensor, contiguous_format),

@@ -526,9 +526,9 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             rest = read(more)
             if rest is None:
                 return otherwise(x, *more)
-        # Anomaly mode is told of a node before the kernel runs. The copy of an inference tensor has
-        # another version, see `Op._run_fresh`.
-        if NODE_LISTENERS or GRAPH_EXIT_LISTENERS or (is_copy and x._counter.is_inference):
+        # Anomaly mode is told of a node before the kernel runs. What is made of an inference tensor
+        # may have another version, see `Op._run_fresh`.
+        if NODE_LISTENERS or GRAPH_EXIT_LISTENERS or x._counter.is_inference:
             return run(x, *rest)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, *rest)
@@ -600,6 +600,9 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
         if not is_usual or dtype.num not in direct_nums or NODE_LISTENERS or GRAPH_EXIT_LISTENERS:
             return run(x, y, *defaults)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
+            return run(x, y, *defaults)
+        # As in `unary_call`, for `logical_and` and its kin.
+        if x._counter.is_inference:
             return run(x, y, *defaults)
         thread = MODES.thread
         try:

@@ -46,6 +46,7 @@ from ..graph import (
     GRAPH_EXIT_LISTENERS,
     MODES,
     MULTI_OUTPUT,
+    InferenceCounter,
     MultiNode,
     Node,
     SavedNumber,
@@ -178,6 +179,7 @@ class Op:
             "restride": self._run_restride,
         }
         self.run: Callable = ways[self.kind]
+        self.inner_writes: Any = 0
         # Its kernel writes to the first argument, or is about how that looks at its memory: on an
         # array, too, it has to be run as a write.
         self.is_write = self.kind in ("write", "restride")
@@ -373,18 +375,31 @@ class Op:
             result = make_tensor(data, place)
         if node is not None:
             self.end_recording(node, result)
-        elif self.kernel.is_copy and values[0].is_inference() and not MODES.thread.inference:
-            # PyTorch makes the copy of an inference tensor empty and writes to it, which counts.
-            for copy in result if self.has_several_results else (result,):
-                copy._counter = VersionCounter(1)
+        elif self.inner_writes and tensors and not MODES.thread.inference:
+            self._count_inner_writes(values, tensors, result)
         return result
+
+    def _count_inner_writes(self, values: tuple, tensors: list, result: Any) -> None:
+        """Set the versions of results that are made of inference tensors."""
+        if not all(t._counter.is_inference for t in tensors):
+            return
+        writes = self.inner_writes
+        count = writes if type(writes) is int else writes(*arrays_of(values))
+        for fresh in result if self.has_several_results else (result,):
+            fresh._counter = VersionCounter(count)
 
     def _run_view(self, *values: Any) -> Any:
         """Run an operation that gives one view or several."""
         source = values[0]
         node = self.begin_recording(values, [source])
         data = self.run_on_arrays(*arrays_of(values))
-        views = [source._make_alias_of(a) for a in (data if self.has_several_results else (data,))]
+        counter = None
+        # Where autograd does not know of the view, PyTorch makes a tensor that is one of inference
+        # or is not as any new tensor.
+        if self.node_class is None and (source._counter.is_inference or MODES.thread.inference):
+            counter = InferenceCounter() if MODES.thread.inference else VersionCounter()
+        arrays = data if self.has_several_results else (data,)
+        views = [source._make_alias_of(a, counter) for a in arrays]
         creation = MULTI_OUTPUT if self.has_several_results and MODES.thread.is_recording else None
         # Without a node autograd does not know that it looks at the same memory.
         if self.node_class is not None:

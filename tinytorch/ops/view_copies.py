@@ -15,7 +15,7 @@ from ..graph import make_undifferentiable_node_class
 from .copies import contiguous_format, copy_array
 from .define import OPS, Op, op
 from .kernels import Kernel
-from .views import reinterpret_array, view_array
+from .views import view_array
 
 # `diagonal_copy` is declared beside `diag`, which gives it.
 _COPIED_VIEWS = (
@@ -39,8 +39,7 @@ def _copy_shown(look: Callable) -> Kernel:
             return copy_array(shown, contiguous_format)
         return tuple([copy_array(a, contiguous_format) for a in shown])
 
-    # Bytes as another dtype are copied by an empty tensor's first write, which is not counted.
-    return Kernel(copy_shown, is_copy=look is not reinterpret_array)
+    return Kernel(copy_shown, is_copy=True)
 
 
 def _declare_copy(look: Op) -> None:
