@@ -11,6 +11,7 @@ from . import (
     by_index,
     copies,
     creation,
+    deprecated,
     einsum,
     filling,
     indexing,
@@ -117,6 +118,7 @@ def _tensor_of_number(number: float) -> Tensor:
 
 absent.note_absent_forms()
 inner_writes.note_inner_writes()
+deprecated.note_deprecated_forms()
 provide_operations(
     as_strided=as_strided,
     clone_contiguous=lambda tensor: clone(tensor, contiguous_format),

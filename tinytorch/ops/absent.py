@@ -5,9 +5,11 @@ from __future__ import annotations
 from .define import OVERLOADS
 
 _SLICE = "int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1"
+_FACTORS = "*, Scalar beta=1, Scalar alpha=1)"
 # PyTorch's schemas, where tinytorch has another overload of the name, or of that without `_`. In
 # front of each its place among the forms that PyTorch's errors list; -1 if only its `out=` is absent.
 ABSENT_FORMS = (
+    (1, f"addmm(Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, {_FACTORS}"),
     (0, "bernoulli_(Tensor(a!) self, Tensor p, *, Generator? generator=None)"),
     (1, "bmm(Tensor self, Tensor mat2, ScalarType out_dtype)"),
     (0, "lerp(Tensor self, Tensor end, Tensor weight)"),
@@ -28,7 +30,10 @@ def note_absent_forms() -> None:
     """Tell each name of its absent forms, once all lists of operations are there."""
     for place, text in ABSENT_FORMS:
         name, _, parameters = text.partition("(")
-        OVERLOADS[name].add_absent(place, text)
+        # Products take another dtype as functions alone.
+        is_of_function = "out_dtype" in parameters
+        OVERLOADS[name].add_absent(place, text, not is_of_function)
         # The schema of a form of `name_` is that of the operation.
-        if parameters.startswith("Tensor self") and f"{name}_" in OVERLOADS:
+        is_in_place = parameters.startswith("Tensor self") and not is_of_function
+        if is_in_place and f"{name}_" in OVERLOADS:
             OVERLOADS[f"{name}_"].add_absent(place, text)

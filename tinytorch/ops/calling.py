@@ -17,7 +17,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import CPU, broadcast_error, lay_out_result, make_absence_error, memory_owner
+from ..base import (
+    CPU,
+    broadcast_error,
+    lay_out_result,
+    make_absence_error,
+    memory_owner,
+    warn_in_torch,
+)
 from ..graph import (
     DEFAULT,
     GRAPH_EXIT_LISTENERS,
@@ -71,7 +78,9 @@ class Overloads:
         self.name = name
         self.in_place = in_place
         self.offers: list[Offer] = []
-        self._absent_forms: list[tuple[int, str]] = []
+        # Schemas that the last of all tries take, see ops/deprecated.py.
+        self.deprecated_forms: list[str] = []
+        self._absent_forms: list[tuple[int, str, bool]] = []
         # The signatures of the method under True, those of the function under False.
         self._signatures: dict[bool, list[tuple[Signature, Any]]] = {}
 
@@ -81,13 +90,13 @@ class Overloads:
         # They were made of fewer overloads, and are made anew when a call needs them.
         self._signatures.clear()
 
-    def add_absent(self, place: int, text: str) -> None:
+    def add_absent(self, place: int, text: str, is_method: bool = True) -> None:
         """Add a form that PyTorch has and tinytorch lacks, by its schema.
 
         A call of it says so. `place`: where PyTorch's errors list it; -1 if only its `out=` is
-        absent.
+        absent. `is_method`: it is one of the method, too.
         """
-        self._absent_forms.append((place, text))
+        self._absent_forms.append((place, text, is_method))
 
     def make_function(self, method: bool) -> Callable:
         """Make the function, or the method, that users call."""
@@ -129,7 +138,6 @@ class Overloads:
                         method,
                         offer.has_out and not method,
                         offer.op.numbers,
-                        offer.op.has_hidden_form,
                     ),
                     offer.op,
                 )
@@ -154,14 +162,51 @@ class Overloads:
             if method:
                 arguments["self"] = args[0]
             return self._run(op, arguments)
-        listed = [s for s, _ in signatures]
-        for place, text in self._absent_forms:
+        listed = self._list_with_absent(method, args, named)
+        return self._run_deprecated(method, args, named, listed)
+
+    def _list_with_absent(self, method: bool, args: tuple, named: dict) -> list[Signature]:
+        """Return the forms that PyTorch's errors list.
+
+        NotImplementedError if the call is of one that tinytorch lacks.
+        """
+        listed = [s for s, _ in self._signatures_of(method)]
+        for place, text, is_method in self._absent_forms:
+            if method and not is_method:
+                continue
             absent = Signature(Schema(text), self.name, method, not method, numbers=False)
             if isinstance(absent.match(args[method:], named), dict):
                 raise make_absence_error(f"{self.name}{absent}")
             if place >= 0:
                 listed.insert(place, absent)
-        raise mismatch(self.name, listed, args[method:], named)
+        return listed
+
+    def _run_deprecated(
+        self, method: bool, args: tuple, named: dict, listed: list[Signature]
+    ) -> Any:
+        """Run the first deprecated form that fits. TypeError in PyTorch's words if none fits."""
+        op, has_out, _ = self.offers[0]
+        for text in self.deprecated_forms:
+            form = Signature(Schema(text), self.name, method, has_out and not method, op.numbers)
+            arguments = form.match(args[method:], named)
+            if isinstance(arguments, dict):
+                self._warn_of_deprecated(form, listed)
+                if method:
+                    arguments["self"] = args[0]
+                if "async" in arguments:  # a word of Python's own by now
+                    arguments["non_blocking"] = arguments.pop("async")
+                return self._run(op, arguments)
+        raise mismatch(self.name, listed, args[method:], named, bool(self.deprecated_forms))
+
+    def _warn_of_deprecated(self, form: Signature, listed: list[Signature]) -> None:
+        """Warn of a deprecated form: once in a process, whichever it is, as PyTorch does."""
+        others = "".join(f"\n\t{self.name}{signature}" for signature in listed)
+        warn_in_torch(
+            f"This overload of {self.name} is deprecated:\n\t{self.name}{form}\n"
+            f"Consider using one of the following signatures instead:{others}",
+            "torch/csrc/utils/python_arg_parser.cpp:1841",
+            once=True,
+        )
 
     def _run(self, op: Any, arguments: dict[str, Any]) -> Any:
         """Run one overload on arguments by name."""

@@ -232,7 +232,6 @@ copy_ = op(
     composite(_copy_into),
     numbers=True,
     function=False,
-    has_hidden_form=True,
 )
 
 # conversions: the tensor itself if there is nothing to convert, else a recorded copy
@@ -346,7 +345,6 @@ op(
         )
     ),
     function=False,
-    has_hidden_form=True,
 )
 op(
     "type_as(Tensor self, Tensor other)",
@@ -375,7 +373,6 @@ op(
     "memory_format=None)",
     composite(_convert_by_type_name),
     function=False,
-    has_hidden_form=True,
 )
 
 # NumPy --------------------------------------------------------------------------------------------

@@ -132,7 +132,8 @@ class Op:
 
     `inputs`: positions of the parameters that have an edge in the node. `backward`, `formulas`,
     `also`, `readers`: what its nodes are made of, as for `op`. `given_node_class`: their class, if
-    it is not made of these. `numbers`, `has_hidden_form`: as for `op`.
+    it is not made of these. `numbers`: as for `op`.
+    `inner_writes`: see ops/inner_writes.py.
     `out_error`: PyTorch's error for an `out` of another dtype, empty if the result is converted.
     `out_node_class`: as for `op`.
 
@@ -151,14 +152,13 @@ class Op:
         readers: dict[str, Callable],
         given_node_class: Any,
         numbers: bool,
-        has_hidden_form: bool,
         out_error: str,
         out_node_class: Any,
     ) -> None:
         self.schema, self.kernel, self.inputs = schema, kernel, inputs
         self.backward, self.formulas, self.also, self.readers = backward, formulas, also, readers
         self.given_node_class = given_node_class
-        self.numbers, self.has_hidden_form, self.out_error = numbers, has_hidden_form, out_error
+        self.numbers, self.out_error = numbers, out_error
         self.out_node_class = out_node_class
         self.name, self.defaults = schema.name, schema.defaults
         self.has_several_results = schema.has_several_results
@@ -664,7 +664,6 @@ def op(
     readers: dict[str, Callable] | None = None,
     node_class: Any = None,
     out_node_class: Any = None,
-    has_hidden_form: bool = False,
     **formulas: Callable | None,
 ) -> Op:
     """Declare an operation, or one more overload of it.
@@ -682,8 +681,6 @@ def op(
     `self_sym_sizes`: a function that reads it off a call's arguments.
     `node_class`: the class of its nodes, where that is not made of formulas.
     `out_node_class`: that of a call with `out=`, where PyTorch records it, without a derivative.
-    `has_hidden_form`: PyTorch's parser has a deprecated form, too, as `add(Number alpha, Tensor
-    other)`. tinytorch has it not; but a call that does not fit gets the error for several forms.
     `formulas`: by the name of an input, its gradient; None for an input that has an edge and no
     gradient.
     """
@@ -708,7 +705,6 @@ def op(
         readers or {},
         node_class,
         numbers,
-        has_hidden_form,
         out_error,
         out_node_class,
     )

@@ -234,7 +234,6 @@ op(
     "addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1)",
     write(_add_product),
     function=False,
-    has_hidden_form=True,
     **_ADDMM_FORMULAS,
 )
 

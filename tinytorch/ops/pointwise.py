@@ -425,7 +425,6 @@ add = op(
     "add(Tensor self, Tensor other, *, Scalar alpha=1)",
     _add,
     numbers=True,
-    has_hidden_form=True,
     operator="add",
     also=("alpha",),
     self=lambda grad: grad,
@@ -435,7 +434,6 @@ sub = op(
     "sub(Tensor self, Tensor other, *, Scalar alpha=1)",
     _sub,
     numbers=True,
-    has_hidden_form=True,
     operator="sub",
     also=("alpha",),
     self=lambda grad: grad,
@@ -770,7 +768,6 @@ op(
     pointwise(
         lambda a, b, c, value: a + a.dtype.type(value) * b * c, takes="if", stub="addcmul_cpu_out"
     ),
-    has_hidden_form=True,
     self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: grad * times(tensor2, value),
     tensor2=lambda grad, tensor1, value: grad * times(tensor1, value),
@@ -795,7 +792,6 @@ op(
     pointwise(
         lambda a, b, c, value: a + a.dtype.type(value) * b / c, check=_check_integer_division
     ),
-    has_hidden_form=True,
     self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: (
         grad * div.run_in_place(fill_(empty_like(tensor2), value), tensor2)

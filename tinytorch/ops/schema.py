@@ -315,12 +315,8 @@ class Signature:
         is_method: bool,
         has_out: bool,
         numbers: bool,
-        has_hidden_form: bool = False,
     ) -> None:
         self.name, self.is_method, self.numbers = name, is_method, numbers
-        # torch's parser has a deprecated form, too, which its errors count and do not list:
-        # `add(Number alpha, Tensor other)`
-        self.has_hidden_form = has_hidden_form
         self.params = [p for p in schema.params if not (is_method and p.name == "self")]
         self.positional_count = sum(not p.is_keyword_only for p in self.params)
         # torch shows what all functions that make tensors take after all else, `out` before that
@@ -426,8 +422,17 @@ class Signature:
 # torch's words for a call that fits nothing -------------------------------------------------------
 
 
-def mismatch(name: str, signatures: list[Signature], args: tuple, named: dict) -> TypeError:
-    """Make PyTorch's TypeError for a call that fits none of these signatures."""
+def mismatch(
+    name: str,
+    signatures: list[Signature],
+    args: tuple,
+    named: dict,
+    has_hidden_form: bool = False,
+) -> TypeError:
+    """Make PyTorch's TypeError for a call that fits none of these signatures.
+
+    `has_hidden_form`: it has a deprecated form, too, which its errors count and do not list.
+    """
     n, first = len(args) + len(named), signatures[0]
     types = [p.schema_type for p in first.params]
     # Of what PyTorch has not written by its parser: `from_numpy`, and methods without arguments.
@@ -439,7 +444,7 @@ def mismatch(name: str, signatures: list[Signature], args: tuple, named: dict) -
             f"{place}.{name}() takes {'no keyword arguments' if named else f'{takes} ({n} given)'}"
         )
     plausible = [s for s in signatures if s.required_count <= n <= len(s.params)]
-    if len(plausible) == 1 or (len(signatures) == 1 and not first.has_hidden_form):
+    if len(plausible) == 1 or (len(signatures) == 1 and not has_hidden_form):
         return TypeError((plausible if len(signatures) > 1 else signatures)[0].match(args, named))
     return _invalid_combination(name, args, named, [str(s) for s in signatures])
 
