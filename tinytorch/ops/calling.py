@@ -644,10 +644,8 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
             return otherwise(x, y)
         if not is_usual or dtype.num not in direct_nums or NODE_LISTENERS or GRAPH_EXIT_LISTENERS:
             return run(x, y, *defaults)
-        if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
-            return run(x, y, *defaults)
-        # As in `unary_call`, for `logical_and` and its kin.
-        if x._counter.is_inference:
+        is_given = x._storage is not None or x._view_meta is not None
+        if x._counter.is_inference or (is_given and needs_general_way(x)):
             return run(x, y, *defaults)
         thread = MODES.thread
         try:
@@ -655,8 +653,7 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
         except ValueError:
             record_failed_call(op, x, y, *defaults)
             raise broadcast_error(a.shape, b.shape) from None
-        # In one dimension NumPy's strides are torch's. Of two 0-d arrays NumPy computes a number,
-        # which `lay_out_result` makes an array.
+        # Of two 0-d arrays NumPy computes a number, which `lay_out_result` makes an array.
         if data.ndim != 1 or not data.size:
             data = lay_out_result(data, a, b if is_pair else _A_NUMBER)
         out = _new(Tensor)
