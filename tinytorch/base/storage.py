@@ -137,6 +137,13 @@ class UntypedStorage(metaclass=ShownAs):
 
     # other storages -----------------------------------------------------------------------------
 
+    # As PyTorch's, which shows bytes of a file where it maps one: tinytorch maps none.
+    filename = None
+
+    def cpu(self) -> UntypedStorage:
+        """Return a storage on the CPU, which is this one if it is there already."""
+        return self if self.device is CPU else UntypedStorage(self.buffer.copy())
+
     def clone(self) -> UntypedStorage:
         """Return a storage with the same bytes in memory of its own."""
         return UntypedStorage(self.buffer.copy(), self.device)

@@ -314,8 +314,8 @@ op(
     numbers=True,
 )
 
-_FORMAT = "(Tensor(a) self, *, MemoryFormat? memory_format=None)"
-for _name, _d in {
+# By the name of the method that converts to it.
+CONVERSIONS = {
     "float": dtypes.float32,
     "double": dtypes.float64,
     "half": dtypes.float16,
@@ -325,7 +325,9 @@ for _name, _d in {
     "char": dtypes.int8,
     "byte": dtypes.uint8,
     "bool": dtypes.bool_,
-}.items():
+}
+_FORMAT = "(Tensor(a) self, *, MemoryFormat? memory_format=None)"
+for _name, _d in CONVERSIONS.items():
     op(
         _name + _FORMAT,
         composite(lambda self, format, d=_d: convert_tensor(self, d, memory_format=format)),

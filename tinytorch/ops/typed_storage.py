@@ -10,8 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from ..base import ShownAs, UntypedStorage, device, dtypes, make_attribute_error, warn_user
+from ..base import (
+    ShownAs,
+    UntypedStorage,
+    device,
+    dtypes,
+    make_absence_error,
+    make_attribute_error,
+    warn_user,
+)
+from ..graph import no_grad
 from ..tensor import Tensor, make_tensor
+from .copies import CONVERSIONS
 from .define import offer_member
 
 _DEPRECATED = (
@@ -72,8 +82,18 @@ class TypedStorage(metaclass=ShownAs):
         """Return True if `resize_` may change the size."""
         return self._untyped_storage.resizable()
 
-    def type(self) -> str:
-        """Return the name of the class that PyTorch once had for it."""
+    @property
+    def filename(self) -> None:
+        """The file whose bytes the memory shows: none, as tinytorch maps no files."""
+        return self._untyped_storage.filename
+
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> str:
+        """Return the name of the class that PyTorch once had for it.
+
+        NotImplementedError for a dtype, with which PyTorch's raises, too, for most of its arguments.
+        """
+        if dtype is not None:
+            raise make_absence_error("type(dtype) of a storage", "use double() and its kin")
         place = "torch.cuda" if self.is_cuda else "torch"
         return f"{place}.{self.dtype.tensor_type.replace('Tensor', 'Storage')}"
 
@@ -135,6 +155,16 @@ class TypedStorage(metaclass=ShownAs):
 
     __copy__ = clone
 
+    def cpu(self) -> TypedStorage:
+        """Return a storage on the CPU: one over the same memory, if it is there already."""
+        return TypedStorage(self._untyped_storage.cpu(), self.dtype)
+
+    def _convert(self, d: dtypes.dtype) -> TypedStorage:
+        """Return a copy with elements of a dtype, which may be the one that they have."""
+        with no_grad():
+            converted = self._view_elements().to(d, copy=True)  # type: ignore[attr-defined]
+        return TypedStorage(converted.untyped_storage(), d)
+
     def __deepcopy__(self, memo: dict) -> TypedStorage:
         return TypedStorage(self._untyped_storage.__deepcopy__(memo), self.dtype)
 
@@ -154,6 +184,21 @@ class TypedStorage(metaclass=ShownAs):
             f" {elements}\n[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) "
             f"of size {self.size()}]"
         )
+
+
+def _add_conversion(name: str, d: dtypes.dtype) -> None:
+    """Put the method on TypedStorage that converts to a dtype."""
+
+    def convert(self: TypedStorage) -> TypedStorage:
+        return self._convert(d)
+
+    convert.__name__, convert.__qualname__ = name, f"TypedStorage.{name}"
+    convert.__doc__ = f"Return a copy with elements of torch.{d.called}."
+    setattr(TypedStorage, name, convert)
+
+
+for _name, _d in CONVERSIONS.items():
+    _add_conversion(_name, _d)
 
 
 def storage(self: Tensor) -> TypedStorage:
