@@ -150,7 +150,7 @@ def _judge_all(submissions: Sequence[Submission], key: Key | None) -> list[dict[
             notes = list_note_rows(submission.notes, lesson_of_key)
             mine = [
                 *_judge_exam(submission, key, own, judged),
-                *(_make_exercise_row(submission, task, judged) for task in asked),
+                *(_judge_lesson_task(submission, *task, judged) for task in asked),
                 *(row | {"from": PROGRESS_FILE} for row in notes),
             ]
             rows += [row | {"learner": submission.learner} for row in mine]
@@ -176,25 +176,31 @@ def _judge_cells(
 _BEST_FIRST = ("right", "by hand", "wrong", "not attempted")
 
 
-def _make_exercise_row(
+def _judge_lesson_task(
     submission: Submission,
-    task: tuple[str, str],
+    lesson: str,
+    key: str,
     verdicts: Mapping[tuple[str, str], Judgement],
 ) -> dict[str, Any]:
-    """Return the row of an exercise, by its lesson and key; of several programs, of the best."""
-    lesson, key = task
-    if task not in submission.cells:
-        return _make_row("", lesson, key, "exercise", "missing")
-    source = _choose_best(key, submission.cells[task], verdicts)
+    """Return the row of an exercise of a lesson."""
+    sources = submission.cells.get((lesson, key), [])
+    row = _make_row(f"{lesson}.ipynb" if sources else "", lesson, key, "exercise", "missing")
+    return _make_exercise_row(row, key, sources, verdicts)
+
+
+def _make_exercise_row(
+    row: dict[str, Any],
+    key: str,
+    sources: Sequence[str],
+    verdicts: Mapping[tuple[str, str], Judgement],
+) -> dict[str, Any]:
+    """Return the row of an exercise, judged: of several programs, by the best."""
+    if not sources:
+        return row
+    source = min(sources, key=lambda source: _BEST_FIRST.index(verdicts[key, source].state))
     state, says = verdicts[key, source]
-    row = _make_row(f"{lesson}.ipynb", lesson, key, "exercise", state)
-    return row | {"answer": source[:MAX_ANSWER], "says": says[:MAX_ANSWER]}
-
-
-def _choose_best(
-    key: str, sources: Iterable[str], verdicts: Mapping[tuple[str, str], Judgement]
-) -> str:
-    return min(sources, key=lambda source: _BEST_FIRST.index(verdicts[key, source].state))
+    judged = {"state": state, "right": int(state == "right")}
+    return row | judged | {"answer": source[:MAX_ANSWER], "says": says[:MAX_ANSWER]}
 
 
 def _judge_exam(
@@ -215,7 +221,10 @@ def _judge_exam(
         submission.remarks.append(gettext("this is the exam of {learner}", learner=other))
     for number, question in enumerate(tasks, 1):
         if isinstance(question, Rewrite):
-            yield _make_program_row(number, question, submission, verdicts)
+            row = _make_row("exam.ipynb", "", f"exam/{number}", "exercise", "missing")
+            row["expected"] = question.right_answer
+            sources = submission.programs.get(number, [])
+            yield _make_exercise_row(row, question.key, sources, verdicts)
             continue
         answers = submission.exam.get(number, [])
         state, belief, says = _judge_exam_answers(question, answers)
@@ -226,23 +235,6 @@ def _judge_exam(
         row = _make_row("exam.ipynb", "", f"exam/{number}", "question", state)
         written = {"answer": " | ".join(map(str, answers))[:MAX_ANSWER], "says": says}
         yield row | written | {"expected": question.right_answer, "belief": belief}
-
-
-def _make_program_row(
-    number: int,
-    task: Rewrite,
-    submission: Submission,
-    verdicts: Mapping[tuple[str, str], Judgement],
-) -> dict[str, Any]:
-    """Return the row of an exercise of the exam; of several programs, of the best."""
-    row = _make_row("exam.ipynb", "", f"exam/{number}", "exercise", "missing")
-    row["expected"] = task.right_answer
-    if number not in submission.programs:
-        return row
-    source = _choose_best(task.key, submission.programs[number], verdicts)
-    state, says = verdicts[task.key, source]
-    judged = _make_row("exam.ipynb", "", f"exam/{number}", "exercise", state)
-    return row | judged | {"answer": source[:MAX_ANSWER], "says": says[:MAX_ANSWER]}
 
 
 def _judge_exam_answers(
