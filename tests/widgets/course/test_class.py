@@ -10,8 +10,10 @@ import json
 import random
 import subprocess
 import sys
+import time
 import unicodedata
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +175,26 @@ def test_exercises_of_an_exam_are_run_and_judged(tmp_path: Path) -> None:
     assert grades["김민수"]["remarks"] == "this is the exam of Ada"
     expected = [row["expected"] for row in rows if row["learner"] == "Ada"]
     assert expected == list(right.values())
+
+
+def test_answers_are_read_in_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading = 0
+    most = 0
+
+    def count_readers(source: str) -> str:
+        nonlocal reading, most
+        reading += 1
+        most = max(most, reading)
+        time.sleep(0.01)  # the others get their turn
+        reading -= 1
+        raise ValueError(source)
+
+    monkeypatch.setattr(judging, "make_plain", count_readers)
+    learners = [[("clone/both", f"c = {number}")] for number in range(16)]
+    with ThreadPoolExecutor(8) as pool:
+        verdicts = list(pool.map(judge_answers, learners))
+    assert {verdict.state for one in verdicts for verdict in one.values()} == {"by hand"}
+    assert most == 1, "of two that read at once, one ended in SystemError"
 
 
 def test_an_exam_is_not_written_over_and_its_key_is_of_this_edition(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import io
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -39,6 +40,10 @@ _MAX_ENDLESS = 2
 for hours. The learner's others are not run then."""
 _MAX_BYTES = 8 * 2**30
 """Bytes of addresses that a process may have: a tensor that fills the memory would end others."""
+
+_READING = threading.Lock()
+"""Held while an answer is read: in threads at once, one ended in SystemError. And an exercise of an
+exam is drawn by running its program, which nothing else may do beside it."""
 
 
 class Judgement(NamedTuple):
@@ -79,6 +84,13 @@ def judge_answer(key: str, source: str) -> Judgement:
 
     source: the learner's cell. KeyError if no lesson or exam has such an exercise.
     """
+    with _READING:
+        read = _read_answer(key, source)
+    return read if isinstance(read, Judgement) else _judge_in_process(key, read)
+
+
+def _read_answer(key: str, source: str) -> str | Judgement:
+    """Return the program of an answer, or the verdict on one that is not run."""
     start = _find_exercise(key).start
     if not source.strip() or is_same_program(source, start):
         return Judgement("not attempted", gettext("The cell is as it was handed out."))
@@ -93,7 +105,7 @@ def judge_answer(key: str, source: str) -> Judgement:
     if name := find_unbound_name(program):
         says = gettext("It was not run. Another cell has to make `{name}`.", name=name)
         return Judgement("by hand", says)
-    return _judge_in_process(key, program)
+    return program
 
 
 def _find_exercise(key: str) -> Exercise | Rewrite:

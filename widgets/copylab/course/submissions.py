@@ -144,16 +144,17 @@ def _judge_all(submissions: Sequence[Submission], key: Key | None) -> list[dict[
     # Threads are enough: each answer is run in a process of its own, and a thread waits for that.
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
         tasks = [_list_tasks(submission, key) for submission in submissions]
-        verdicts = pool.map(_judge_cells, submissions, tasks)
-        rows: list[dict[str, Any]] = []
-        for submission, own, judged in zip(submissions, tasks, verdicts, strict=True):
-            notes = list_note_rows(submission.notes, lesson_of_key)
-            mine = [
-                *_judge_exam(submission, key, own, judged),
-                *(_judge_lesson_task(submission, *task, judged) for task in asked),
-                *(row | {"from": PROGRESS_FILE} for row in notes),
-            ]
-            rows += [row | {"learner": submission.learner} for row in mine]
+        # All of them before the questions: those run programs here, and threads read others.
+        verdicts = list(pool.map(_judge_cells, submissions, tasks))
+    rows: list[dict[str, Any]] = []
+    for submission, own, judged in zip(submissions, tasks, verdicts, strict=True):
+        notes = list_note_rows(submission.notes, lesson_of_key)
+        mine = [
+            *_judge_exam(submission, key, own, judged),
+            *(_judge_lesson_task(submission, *task, judged) for task in asked),
+            *(row | {"from": PROGRESS_FILE} for row in notes),
+        ]
+        rows += [row | {"learner": submission.learner} for row in mine]
     return rows
 
 
