@@ -6,7 +6,9 @@ from types import ModuleType
 
 import pytest
 from copylab import steps
-from copylab.player import print_steps
+from copylab.course.command import main
+from copylab.player import SECONDS, print_steps
+from copylab.run import LIMITS
 
 SPOILED = """x = torch.ones(2, requires_grad=True)
 torch.is_tensor(x)
@@ -69,3 +71,22 @@ def test_a_file_is_stepped_as_a_program(
     assert print_steps(str(program), [], rounds=0) == 2
     assert print_steps(str(program), [], report=str(tmp_path / "page.txt")) == 2
     assert "the name must end in .html" in capsys.readouterr().err
+
+
+def test_the_limits_that_a_run_names_are_options(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("copylab.player.program.is_installed", lambda _: False)
+    program = tmp_path / "train.py"
+    program.write_text("x = torch.ones(2)\nwhile True:\n    x = x + 1\n")
+    for options, status, said in (
+        (["--seconds", "0.5", "--max-steps", "100000"], 0, "the time is up (seconds=0.5)"),
+        (["--max-steps", "4"], 0, "that is the limit (max_steps=4)"),
+        (["--seconds", "0"], 2, "must be positive"),
+    ):
+        monkeypatch.setattr(sys, "argv", ["copylab", "steps", *options, str(program)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert end.value.code == status
+        assert said in "".join(capsys.readouterr())
+    assert LIMITS.seconds < SECONDS, "a program imports and trains, which a cell need not"

@@ -147,18 +147,18 @@ WITHOUT_OPTIMIZER = {
     "a part that is cut off": (
         "def step():\n" + CUT + "step(), step(), step()\n",
         (
-            "net.body.weight and net.body.bias had no gradient after any of the 3 backwards. "
-            "backward train.py:17  loss.backward(); also seen: net.body.weight and net.body.bias: "
+            "net.body.weight and net.body.bias had no gradient after any of the 3 backwards.\n"
+            "  backward train.py:17  loss.backward()\n  also seen: net.body.weight and net.body.bias: "
             "cut by .detach() or .data in train.py:16"
         ),
     ),
     "a loss made of numbers": (
         "loss = torch.tensor(net(x).mean(), requires_grad=True)\nloss.backward()\n",
-        "had no gradient after backward. backward train.py:16  loss.backward(); also seen: net.body",
+        "had no gradient after backward.\n  backward train.py:16  loss.backward()\n  also seen: net.body",
     ),
     "a module that is cut off beside others": (
         "book = nn.Linear(2, 2)\n(book(net(x)).detach() + net(x)).sum().backward()\n",
-        "book.weight and book.bias had no gradient after backward. backward train.py:16",
+        "book.weight and book.bias had no gradient after backward.\n  backward train.py:16",
     ),
     "a part that is not used": (
         "net.extra = nn.Linear(3, 3)\nnet(x).sum().backward()\n",

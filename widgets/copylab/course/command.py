@@ -12,7 +12,8 @@ from typing import Any
 from tinytorch import __version__
 
 from ..doctor import examine_installation
-from ..player import print_steps
+from ..player import SECONDS, print_steps
+from ..run import LIMITS
 from ..safe_files import can_write_in, explain_error, resolve_folder
 from ..watching import run_watched
 from ..wording import gettext, use_language
@@ -55,6 +56,16 @@ def _make_parser() -> argparse.ArgumentParser:
     )
     reset.add_argument("lesson", help=gettext("for example clone, or 02_clone"))
     reset.add_argument("--folder", type=Path, default=argparse.SUPPRESS, help=folder_help)
+    _add_program_commands(commands)
+    commands.add_parser("doctor", help=gettext("say what works here and what does not"))
+    # SUPPRESS: an option before the command is not overwritten by the default behind it.
+    for command in (reset, *_add_class_commands(commands)):
+        command.add_argument("--language", default=argparse.SUPPRESS, help=language_help)
+    return parser
+
+
+def _add_program_commands(commands: Any) -> None:
+    """Add the commands that run a program of the user's."""
     watch = commands.add_parser(
         "watch", help=gettext("run a program and name the lines that spoil a gradient")
     )
@@ -65,15 +76,18 @@ def _make_parser() -> argparse.ArgumentParser:
     steps = commands.add_parser("steps", help=gettext("say what each line of a program changes"))
     steps.add_argument("--report", metavar="PAGE.html", help=gettext("write the player as a page"))
     steps.add_argument("--rounds", type=int, help=gettext("so many rounds of each loop"))
-    commands.add_parser("doctor", help=gettext("say what works here and what does not"))
+    # As in Python, where the sentence of a run that was ended names them.
+    for limit, kind, most in (("seconds", float, SECONDS), ("max_steps", int, LIMITS.max_steps)):
+        steps.add_argument(
+            f"--{limit.replace('_', '-')}",
+            type=kind,
+            default=most,
+            help=gettext("the run ends there; {number} if not given", number=f"{most:g}"),
+        )
     for command in (watch, steps):
         command.add_argument("program", help=gettext("for example train.py"))
         arguments_help = gettext("arguments of the program")
         command.add_argument("arguments", nargs=argparse.REMAINDER, help=arguments_help)
-    # SUPPRESS: an option before the command is not overwritten by the default behind it.
-    for command in (reset, *_add_class_commands(commands)):
-        command.add_argument("--language", default=argparse.SUPPRESS, help=language_help)
-    return parser
 
 
 def _add_class_commands(commands: Any) -> list[argparse.ArgumentParser]:
@@ -225,7 +239,14 @@ def _run_program(arguments: argparse.Namespace) -> int:
     """Run the user's program under a watch, or step by step; return the exit status."""
     program, rest, report = arguments.program, arguments.arguments, arguments.report
     if arguments.do == "steps":
-        return print_steps(program, rest, rounds=arguments.rounds, report=report)
+        return print_steps(
+            program,
+            rest,
+            rounds=arguments.rounds,
+            max_steps=arguments.max_steps,
+            seconds=arguments.seconds,
+            report=report,
+        )
     return run_watched(program, rest, is_module=arguments.is_module, report=report)
 
 

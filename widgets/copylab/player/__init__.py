@@ -6,9 +6,10 @@ The player is JavaScript, in `web/`. May import `run`, `watching`, `copying`, `u
 
 from .frames import NameObserver, Observation, wrong_gradient_title
 from .player import StepOptions, Steps, step_program, steps
-from .program import print_steps
+from .program import SECONDS, print_steps
 
 __all__ = [
+    "SECONDS",
     "NameObserver",
     "Observation",
     "StepOptions",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from tinytorch.viz import format_repr, short_node_name
@@ -203,6 +205,12 @@ class Finding(Presentation):
         return "\n".join(rows)
 
     @property
+    def _program(self) -> str:
+        """The file to step through: that of the backward, or a name that stands for it."""
+        name = "" if self.backward is None else Path(self.backward.file).name
+        return shlex.quote(name) if name.endswith(".py") else "train.py"
+
+    @property
     def way_out(self) -> str:
         """What to do instead."""
         if self.written is not None and self.written.optimizer:
@@ -216,7 +224,8 @@ class Finding(Presentation):
         if self.written is None and self.silent and self.compared:
             return gettext(
                 "Write to a copy (clone), or write after backward. Which line wrote, a run line by line shows: "
-                "copylab steps --rounds 1 train.py"
+                "copylab steps --rounds 1 {program}",
+                program=self._program,
             )
         if self.kind == "attribute":
             return gettext(

@@ -24,8 +24,8 @@ from tinytorch.viz import (
     things_in,
 )
 
-from ..doc import Alarm, Code, Paragraph, Part, Presentation, protect_marks
-from ..wording import gettext, join_facts, join_sentences, ngettext
+from ..doc import Alarm, Box, Code, Paragraph, Part, Presentation, protect_marks
+from ..wording import gettext, ngettext
 from .aliases import copy_locals
 from .places import LineFinder, Place
 
@@ -102,7 +102,8 @@ class MissingGradient(Presentation):
         code = Code("\n".join(lines), indent="")
         if self.is_fault:
             return Alarm(self.title.rstrip(".。"), code, severity="wrong")
-        return Paragraph(protect_marks(join_sentences([self.title, join_facts(lines)])))
+        # A line for each: a run-on of places and code is not read.
+        return Box(Paragraph(protect_marks(self.title)), Code("\n".join(lines)))
 
     def __str__(self) -> str:
         return self.text
