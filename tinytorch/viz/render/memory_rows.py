@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -49,9 +50,12 @@ glance what is shared, lanes have to be read."""
 MOST_ON_PHONE = 404
 """Where hazards beside the cells make a picture wider than a telephone, they are below the rows: they
 are the longest sentences, and have the longest words, the names of nodes."""
+MOST_HAZARD_LINES = 2
+"""Hazards that have more lines beside the cells are below the rows, too: their red ground would be
+higher than what they are about."""
 MOST_HIGHER, MOST_HIGHER_ON_PHONE = 1.1, 1.25
-"""A picture takes the first of these in which it is hardly higher than in any other: what is cut on a
-telephone is worse than what is higher on a desk."""
+"""A picture takes the first of these in which it is hardly higher than in any other, but one for a
+telephone if it may be a little higher there: to be cut is worse."""
 MOST_FOR_WORD = 240
 """The width of a word that is not cut: of the name of a node, as a rule."""
 COLUMN = 8
@@ -395,6 +399,12 @@ class BandDrawing:
     hazards: tuple[Sentence, ...] = ()
     """Those of its rows, below all of these: only where they have too little room beside cells."""
 
+    @property
+    def hazards_beside(self) -> list[Sentence]:
+        """The hazards that are in its rows."""
+        sentences = [sentence for row in self.rows for sentence in row.sentences]
+        return [sentence for sentence in sentences if sentence.is_hazard]
+
     def sentences_x(self, columns: Columns) -> float:
         """Return where words begin: beside the cells, or below the lanes."""
         if self.has_lanes:
@@ -545,9 +555,12 @@ def place_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) -> C
         place = columns._replace(counter_x=counter_x, right=counter_x + counter_width)
         candidates.append(place)
     heights = [_measure_height(place, bands, single_rows) for place in candidates]
-    limits = [MOST_HIGHER_ON_PHONE if room <= MOST_ON_PHONE else MOST_HIGHER for room in ROOMS]
+    fits_phone = [room <= MOST_ON_PHONE for room in ROOMS]
     lowest = min(heights)
-    fitting = [height <= limit * lowest for height, limit in zip(heights, limits, strict=True)]
+    lowest_on_phone = min(itertools.compress(heights, fits_phone))
+    if lowest_on_phone <= MOST_HIGHER_ON_PHONE * lowest:
+        lowest = lowest_on_phone
+    fitting = [height <= MOST_HIGHER * lowest for height in heights]
     return candidates[fitting.index(True)]
 
 
@@ -556,6 +569,15 @@ def find_least_width(band: BandDrawing, columns: Columns) -> float:
     # The words of others may begin further to the right than those of this one have to.
     least, _ = _find_counter_range(columns._replace(alike_width=0), [band], [])
     return least + columns.right - columns.counter_x + EDGE
+
+
+def is_narrow_for_hazards(band: BandDrawing, columns: Columns) -> bool:
+    """Return True if hazards beside cells are too wide for a telephone, or broken into many lines."""
+    width = band.sentences_width(columns)
+    lines = [len(break_sentences((sentence,), width)) for sentence in band.hazards_beside]
+    return (
+        find_least_width(band, columns) > MOST_ON_PHONE or max(lines, default=0) > MOST_HAZARD_LINES
+    )
 
 
 def _find_counter_range(

@@ -39,13 +39,13 @@ from .memory_rows import (
     LANE_MIDDLE,
     LINE,
     MOST_BESIDE,
-    MOST_ON_PHONE,
     ROW,
     BandDrawing,
     BandPlaces,
     Columns,
     Row,
     find_least_width,
+    is_narrow_for_hazards,
     lower_hazards,
     make_band,
     make_row,
@@ -385,22 +385,18 @@ def _make_strips_alike(sheets: list[MemorySheet]) -> None:
 
 
 def _lower_wide_hazards(sheets: list[MemorySheet]) -> None:
-    """Move hazards below the rows of storages that would be too wide for a telephone, in all steps."""
+    """Move hazards below the rows of storages, in all steps, where there is too little room beside cells."""
     all_bands = [band for sheet in sheets for band in sheet.bands]
     # Lanes have what is said below them anyway.
-    unsafe = [band for band in all_bands if not band.has_lanes and _has_hazards(band)]
+    unsafe = [band for band in all_bands if not band.has_lanes and band.hazards_beside]
     if not unsafe:
         return
     columns = place_columns(all_bands, [row for sheet in sheets for row in sheet.single_rows])
-    wide = {band.id for band in unsafe if find_least_width(band, columns) > MOST_ON_PHONE}
+    ids = {band.id for band in unsafe if is_narrow_for_hazards(band, columns)}
     for sheet in sheets:
         for band in sheet.bands:
-            if band.id in wide:
+            if band.id in ids:
                 sheet.entries[band.id] = lower_hazards(band)
-
-
-def _has_hazards(band: BandDrawing) -> bool:
-    return any(sentence.is_hazard for row in band.rows for sentence in row.sentences)
 
 
 def _place_band(bands: list[BandDrawing], columns: Columns) -> PlacedBand:
