@@ -338,8 +338,7 @@ class Player {
     this.showWords(this.describeStop(this.index));
     if (this.code.scrollHeight > this.code.clientHeight) this.code.tabIndex = 0;
     else this.code.removeAttribute("tabindex");
-    this.scrollToRow(this.here[0]);
-    for (const pane of this.panes.values()) scrollToNews(pane);
+    this.scrollToStep();
   }
 
   /** The names of the forms that the stage can have; none without pictures. */
@@ -465,7 +464,6 @@ class Player {
     this.outputs.replaceChildren(...copy(stop.outputs.filter((output) => !isLoud(output))));
     // How it ended is no news before the end, unless something cut it short.
     this.ending.hidden = !(this.end && (stop.isLast || this.cut));
-    this.happened.scrollTop = 0;
   }
 
   /** A choice for each loop and function; folded away itself where they are many. */
@@ -594,7 +592,7 @@ class Player {
       `, ${stop.title.replace(say("Step {number}, {title}", { number: index + 1, title: "" }), "")}`,
       makeElement("span", { class: "cl-only-heard" }, ` ${heard.slice(0, 500)}`),
     );
-    for (const pane of this.panes.values()) scrollToNews(pane);
+    this.scrollToStep();
     this.onStep(index);
   }
 
@@ -613,7 +611,6 @@ class Player {
     this.rows.forEach((all, code) => {
       all.forEach((row, at) => row.classList.toggle("cl-ahead", this.firstRuns[code][at] > this.index));
     });
-    this.scrollToRow(rows[first]);
   }
 
   /** Give the names in the code the hues of the tensors that they are at a step. */
@@ -627,6 +624,13 @@ class Player {
   }
 
   /** Scroll the listing, and never the page, so that the line can be seen. */
+  /** Scroll code, words and pictures to what is new. After all changes: to ask for places lays out the page. */
+  scrollToStep() {
+    this.scrollToRow(this.here[0]);
+    if (this.happened.scrollTop) this.happened.scrollTop = 0;
+    for (const pane of this.panes.values()) scrollToNews(pane);
+  }
+
   scrollToRow(row) {
     if (!row) return;
     const { code } = this;
