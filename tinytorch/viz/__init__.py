@@ -53,6 +53,7 @@ from .read import find_sharing as find_sharing
 from .read import getattr_or_none as getattr_or_none
 from .read import is_added_name as is_added_name
 from .read import is_module as is_module
+from .read import is_observed as is_observed
 from .read import is_tensor as is_tensor
 from .read import list_tensors_behind as list_tensors_behind
 from .read import things_in as things_in

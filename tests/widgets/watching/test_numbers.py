@@ -10,6 +10,8 @@ import copylab
 import pytest
 from copylab.watching.watched_backward import MeasuredBackward
 
+from tinytorch.viz import explain
+
 Program = Callable[[Any, Callable[[Any], Any]], Any]
 """Computes with an engine; what it is given writes through the `.data` of a tensor. Returns leaves."""
 
@@ -288,9 +290,10 @@ def profiler() -> Iterator[Any]:
 
 
 @pytest.mark.torch
+@pytest.mark.parametrize("is_spoiled", [True, False])
 @pytest.mark.parametrize("observer", [dispatch_mode, function_mode, subclass, profiler])
 def test_what_the_program_looks_on_with_sees_one_backward(
-    observer: Callable[[], AbstractContextManager[Any]],
+    observer: Callable[[], AbstractContextManager[Any]], is_spoiled: bool
 ) -> None:
     torch: Any = import_module("torch")
 
@@ -298,7 +301,8 @@ def test_what_the_program_looks_on_with_sees_one_backward(
         Noting.seen.clear()
         h = torch.ones(2, requires_grad=True) * 2
         loss = (h * h).sum()
-        double(h)
+        if is_spoiled:
+            double(h)
         with observer() as wrap:
             root = wrap(loss)
             Noting.seen.clear()
@@ -309,4 +313,22 @@ def test_what_the_program_looks_on_with_sees_one_backward(
     alone = run()
     with copylab.watch(silent="record") as watch:
         assert run() == alone
-    assert numbers_of(watch) == [()]
+    assert numbers_of(watch) == ([()] if is_spoiled else [])
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("observer", [dispatch_mode, function_mode, subclass, profiler])
+def test_what_the_program_looks_on_with_sees_no_look(
+    observer: Callable[[], AbstractContextManager[Any]],
+) -> None:
+    """`explain` ran two backwards under a mode of the program's."""
+    torch: Any = import_module("torch")
+    with copylab.watch(silent="record"):
+        h = torch.ones(2, requires_grad=True) * 2
+        loss = (h * h).sum()
+        double(h)
+        with observer() as wrap:
+            root = wrap(loss)
+            Noting.seen.clear()
+            assert explain(root).verdict == "may be wrong"
+    assert Noting.seen == []

@@ -117,6 +117,24 @@ def disable_overrides() -> ExitStack:
     return stack
 
 
+def is_observed(root: Any) -> bool:
+    """Return True if something of the program's own sees what runs: a mode, a profiler, a subclass.
+
+    root: the tensor that backward begins at. Modes of `copylab.watch` are marked `is_of_watch`.
+    """
+    if engine_name(root) != "torch":
+        return False  # tinytorch has none of these
+    engine: Any = sys.modules["torch"]
+    c = engine._C
+    count_modes, mode_at = c._len_torch_dispatch_stack, c._get_dispatch_stack_at
+    return (
+        any(not getattr_or_none(mode_at(k), "is_of_watch") for k in range(count_modes()))
+        or c._len_torch_function_stack() > 0
+        or c._autograd._profiler_enabled()
+        or type(root) is not engine.Tensor
+    )
+
+
 class StaleVersions(NamedTuple):
     """The versions in an engine's error for a saved tensor that was written since."""
 

@@ -20,6 +20,8 @@ def get_quiet_mode_class() -> Any:
     """Return the base class of modes that leave the compiler alone."""
 
     class QuietMode(_dispatch_module().TorchDispatchMode):  # type: ignore[misc]
+        is_of_watch = True  # for `viz/read/probe.py`
+
         @classmethod
         def _should_skip_dynamo(cls) -> bool:
             return False  # or the compiler is loaded, and asked again for each operation

@@ -22,6 +22,7 @@ from tinytorch.viz import (
     GraphExit,
     engine_name,
     format_repr,
+    is_observed,
     memory,
     snapshot,
 )
@@ -586,11 +587,9 @@ class Watch(Presentation):
         if self.ended:
             return False
         self._steps.has_backward = True
-        if not self.measurement.is_due(args, kwargs, self._has_small_change):
-            return False
-        hooks = self.find_torch_hooks()
-        # The numbers take two backwards more, which a mode or profiler of the program's would see.
-        if hooks is not None and hooks.is_observed(root):
+        # The numbers take two backwards more, which a mode or profiler of the program's would see; to
+        # ask whether they are due, a mode of functions would.
+        if is_observed(root) or not self.measurement.is_due(args, kwargs, self._has_small_change):
             return False
         self.measurement.begin(root, self._line_finder.find_frame())
         return True

@@ -342,17 +342,6 @@ class TorchHooks:
         above = (caller, caller and caller.f_back)
         return any(frame is not None and frame.f_code is save_inputs.__code__ for frame in above)
 
-    def is_observed(self, root: Any) -> bool:
-        """Return True if something of the program's own sees what runs: a mode, a profiler, a subclass."""
-        c = self.torch._C
-        count_modes, mode_at = c._len_torch_dispatch_stack, c._get_dispatch_stack_at
-        return (
-            any(not isinstance(mode_at(k), get_quiet_mode_class()) for k in range(count_modes()))
-            or c._len_torch_function_stack() > 0
-            or c._autograd._profiler_enabled()
-            or (isinstance(root, self.torch.Tensor) and type(root) is not self.torch.Tensor)
-        )
-
     def detach_unseen(self, tensor: Any) -> Any:
         """Return a detached alias. Other modes and tensor subclasses see what they see without a watch."""
         is_plain = type(tensor).__torch_dispatch__ is self.torch.Tensor.__torch_dispatch__
