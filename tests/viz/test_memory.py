@@ -1,5 +1,6 @@
 """The memory picture: what it draws, and that its words say the same."""
 
+import pickle
 import re
 import sys
 import tracemalloc
@@ -514,3 +515,17 @@ d[0] = 0
     names = re.findall(r'<text class="t mono b c" x="[^"]*" y="([^"]*)">', svg)
     assert min(float(y) for _, y, _ in lines) > max(map(float, names))
     assert 'class="view ' not in svg
+
+
+def test_a_picture_is_the_same_after_pickling(engine: ModuleType) -> None:
+    """It was made of functions within functions, which have no pickle."""
+    x = engine.arange(6.0, requires_grad=True)
+    y = x.view(2, 3).exp()
+    for picture in (
+        memory(x=x, y=y),
+        memory(engine.nn.Linear(40, 40)),
+        memory(x=x, y=y, level=LEVELS[-1]),
+    ):
+        loaded = pickle.loads(pickle.dumps(picture))
+        assert (loaded.svg, loaded.text, loaded.title) == (picture.svg, picture.text, picture.title)
+        assert loaded._repr_mimebundle_() == picture._repr_mimebundle_()

@@ -132,13 +132,26 @@ class _MemoryRun:
 
     def make_picture(self, step: int) -> Picture:
         """Make the picture of a step, of which nothing is drawn or written yet."""
+        # Methods, and no functions within this one: those have no pickle.
         return Picture(
-            lambda: draw_sheet(self.place().sheets[step], self.place().stage),
-            lambda: memory_text(self.describe(step)),
-            lambda: self._list_folds(step),
-            make_title=lambda: self.describe(step).title,
-            render_unmarked=lambda: memory_text(self._describe_unmarked(step)),
+            partial(self._draw, step),
+            partial(self._write, step),
+            partial(self._list_folds, step),
+            make_title=partial(self._make_title, step),
+            render_unmarked=partial(self._write_unmarked, step),
         )
+
+    def _draw(self, step: int) -> str:
+        return draw_sheet(self.place().sheets[step], self.place().stage)
+
+    def _write(self, step: int) -> str:
+        return memory_text(self.describe(step))
+
+    def _write_unmarked(self, step: int) -> str:
+        return memory_text(self._describe_unmarked(step))
+
+    def _make_title(self, step: int) -> str:
+        return self.describe(step).title
 
     def _describe(self, arrangements: Mapping[str, Arrangement], step: int) -> MemoryContents:
         return describe_memory(

@@ -240,7 +240,7 @@ class Picture(Document):
         self,
         draw: Callable[[], str],
         render_text: Callable[[], str],
-        list_folds: Callable[[], Sequence[Folded]] = lambda: (),
+        list_folds: Callable[[], Sequence[Folded]] = tuple,
         *,
         make_title: Callable[[], str] | None = None,
         render_unmarked: Callable[[], str] | None = None,
