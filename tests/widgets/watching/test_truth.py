@@ -183,6 +183,17 @@ def test_what_was_not_seen_is_counted() -> None:
     )
 
 
+def test_hooks_that_the_program_disables_are_not_said_to_be_of_torch_func() -> None:
+    x = torch.ones(3, requires_grad=True)
+    with copylab.watch(silent="record") as watch:
+        with torch.autograd.graph.disable_saved_tensors_hooks("none in here"):
+            x.exp().sum().backward()
+        x.exp().sum().backward()
+    assert watch.text.endswith(
+        "disable_saved_tensors_hooks ran 1 time: what was saved meanwhile was not seen."
+    )
+
+
 def from_layer(layer: Any, x: Any, name: str) -> Callable[[], tuple[Any, Any, list[Any]]]:
     def run() -> tuple[Any, Any, list[Any]]:
         result = layer(x)

@@ -25,8 +25,8 @@ class WatchGaps:
         """Lines of hooks and Functions that wrote into a gradient that something else held, too."""
         self.rerun_count = 0
         """Reentrant checkpoints that ran their function again."""
-        self.stepped_aside_count = 0
-        """Calls of torch.func, which works without hooks."""
+        self.steps_aside: Counter[str] = Counter()
+        """What ran without hooks, and how often: torch.func, or blocks of the program's own."""
 
     def count_thread(self) -> None:
         """Count a thread that was not watched."""
@@ -49,10 +49,10 @@ class WatchGaps:
         with self._lock:
             self.rerun_count += 1
 
-    def count_step_aside(self) -> None:
-        """Count a call of torch.func, while which the hooks are off."""
+    def count_step_aside(self, name: str) -> None:
+        """Count what runs while the hooks are off."""
         with self._lock:
-            self.stepped_aside_count += 1
+            self.steps_aside[name] += 1
 
     def describe(self, save_count: int) -> list[str]:
         """Return a sentence for each kind. save_count: how many saved tensors were seen."""
@@ -78,14 +78,15 @@ class WatchGaps:
                     self.rerun_count,
                 )
             )
-        if self.stepped_aside_count:
-            sentences.append(
-                ngettext(
-                    "torch.func ran {number} time: what was saved meanwhile was not seen.",
-                    "torch.func ran {number} times: what was saved meanwhile was not seen.",
-                    self.stepped_aside_count,
-                )
+        sentences += [
+            ngettext(
+                "{name} ran {number} time: what was saved meanwhile was not seen.",
+                "{name} ran {number} times: what was saved meanwhile was not seen.",
+                times,
+                name=name,
             )
+            for name, times in self.steps_aside.items()
+        ]
         return sentences
 
     def _describe_unseen_saves(self, save_count: int) -> str:

@@ -490,12 +490,16 @@ def _make_hooks_step_aside(graph: Any) -> Replacement:
         @contextmanager
         def disable_saved_tensors_hooks(message: str) -> Iterator[None]:
             pairs = []
+            is_func = str(message).startswith(
+                "torch.func."
+            )  # what hooks of the program would raise
+            name = "torch.func" if is_func else "disable_saved_tensors_hooks"
             while (top := autograd._top_saved_tensors_default_hooks(True)) is not None:
                 if getattr(top[0], "__func__", None) is not TorchHooks.pack:
                     break
                 autograd._pop_saved_tensors_default_hooks()
                 pairs.append(top)
-                top[0].__self__.watch.gaps.count_step_aside()
+                top[0].__self__.watch.gaps.count_step_aside(name)
             try:
                 with disable(message):
                     yield
