@@ -2,6 +2,7 @@
 
 import gc
 import threading
+import warnings
 from types import ModuleType
 from typing import Any
 
@@ -256,3 +257,42 @@ def test_hooks_of_tinytorch_are_none_of_pytorch() -> None:
     assert explain(w.sum()).verdict == "runs"
     w.register_hook(print)
     assert explain(w.sum()).verdict == "unknown"
+
+
+@pytest.mark.parametrize("action", ["error", "ignore"])
+@pytest.mark.parametrize("what", ["other strides", "same strides", "a row", "a leaf with gaps"])
+def test_a_gradient_whose_strides_are_warned_of_may_raise(
+    what: str, action: Any, engine: ModuleType
+) -> None:
+    """Under `-W error` the first backward of a process raised, and was said to run."""
+    leaf = engine.ones(2, 3, requires_grad=True)
+    leaf.grad = engine.zeros(2, 3) if what == "same strides" else engine.zeros(3, 2).t()
+    if what == "a row":
+        leaf = engine.ones(1, 3, requires_grad=True)
+        leaf.grad = engine.zeros(3, 1).t()
+    elif what == "a leaf with gaps":
+        leaf = engine.ones(2, 6)[:, ::2].detach().requires_grad_()
+        leaf.grad = engine.ones(2, 6)[:, ::2]
+    loss = (leaf * 2).sum()
+    with warnings.catch_warnings(action=action):
+        doubted = action == "error" and what in ("other strides", "a leaf with gaps")
+        assert explain(loss).verdict == ("unknown" if doubted else "runs")
+        assert explain(loss, run=True).verdict == ("unknown" if doubted else "runs")
+        try:
+            loss.backward()
+            raised = False
+        except UserWarning:
+            raised = True
+    assert not raised or doubted  # of all in a process one is warned of
+
+
+def test_a_filter_for_other_warnings_raises_no_doubt(engine: ModuleType) -> None:
+    leaf = engine.ones(2, 3, requires_grad=True)
+    leaf.grad = engine.zeros(3, 2).t()
+    loss = (leaf * 2).sum()
+    with warnings.catch_warnings(action="ignore"):
+        warnings.filterwarnings("error", message="something else")
+        warnings.filterwarnings("error", category=DeprecationWarning)
+        assert explain(loss).verdict == "runs"
+        warnings.filterwarnings("error", message="grad and param")
+        assert explain(loss).verdict == "unknown"

@@ -2,7 +2,7 @@
 
 from .blame import Blame, PastStep, blame_lines
 from .diff import Changes, compare_snapshots, list_written_names
-from .dry_run import THREADS_IN_DRY_RUN
+from .dry_run import THREADS_IN_DRY_RUN, silence_warnings
 from .explanation import Explanation, explain
 from .finding_records import (
     SavedBy,
@@ -53,4 +53,5 @@ __all__ = [
     "phrase_then_and_now",
     "phrase_writes",
     "phrase_writing_lines",
+    "silence_warnings",
 ]

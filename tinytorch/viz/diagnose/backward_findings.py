@@ -19,6 +19,7 @@ from .finding_records import (
     SavedBy,
     all_saved,
 )
+from .grad_layouts import find_doubts_on_layouts
 from .hazards import select_stale
 from .refusals import (
     Refusal,
@@ -275,6 +276,9 @@ def _find_not_known(
         yield BackwardFinding("not known", doubt, way_out)
     for doubt in hidden_doubts:
         yield BackwardFinding("not known", doubt, way_out, after_run="not compared")
+    for doubt in find_doubts_on_layouts(snap, nodes):
+        # A run adds to no .grad.
+        yield BackwardFinding("not known", doubt, after_run="not known")
     yield from _find_unknown_saves(snap, pairs, way_out)
 
 

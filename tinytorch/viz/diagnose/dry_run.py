@@ -11,6 +11,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ..read import (
@@ -56,8 +57,7 @@ def run_backward(root: Any) -> RunResult | None:
     random_states = RandomStates(engine)  # a checkpoint draws its numbers again
     THREADS_IN_DRY_RUN.add(thread)
     try:
-        with warnings.catch_warnings():
-            _silence_warnings()
+        with silence_warnings():
             # Which hooks a backward calls shows when it calls them, and nowhere else.
             sys.setprofile(lambda frame, event, _: called.add(frame.f_code))
             engine.autograd.grad(root, leaves, retain_graph=True, allow_unused=True)
@@ -78,12 +78,15 @@ def run_backward(root: Any) -> RunResult | None:
     return RunResult(error, tuple(dict.fromkeys(map(describe_code, not_run))), sees_hooks)
 
 
-def _silence_warnings() -> None:
+@contextmanager
+def silence_warnings() -> Iterator[None]:
     """Show no warning of a dry run; where the program has one raised, backward raises it as well."""
-    warnings.filters[:] = [
-        each if each[0] == "error" else ("ignore", *each[1:]) for each in warnings.filters
-    ]
-    warnings.simplefilter("ignore", append=True)
+    with warnings.catch_warnings():
+        warnings.filters[:] = [
+            each if each[0] == "error" else ("ignore", *each[1:]) for each in warnings.filters
+        ]
+        warnings.simplefilter("ignore", append=True)
+        yield
 
 
 def _find_hooks_after(leaves: list[Any]) -> Iterator[Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from math import isfinite
 from types import ModuleType
@@ -25,7 +24,7 @@ from ..read import (
     read_snapshot,
 )
 from .backward_findings import find_findings
-from .dry_run import THREADS_IN_DRY_RUN
+from .dry_run import THREADS_IN_DRY_RUN, silence_warnings
 
 THREADS_ON_SAVED_VALUES: set[int] = set()
 """In these, what a watch keeps for a node gives out the values that were saved."""
@@ -131,7 +130,7 @@ def _differentiate(root: Any, leaves: list[Any], *, on_saved_values: bool) -> li
     if on_saved_values:
         THREADS_ON_SAVED_VALUES.add(thread)
     try:
-        with warnings.catch_warnings(action="ignore"):
+        with silence_warnings():
             grads = engine.autograd.grad(root, leaves, retain_graph=True, allow_unused=True)
             return [None if grad is None else grad.tolist() for grad in grads]
     finally:

@@ -7,14 +7,19 @@ node forbids to run it within itself, so there is no later moment.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from functools import cache, wraps
 from itertools import islice
 from types import FrameType
 from typing import Any, NamedTuple
 
-from tinytorch.viz import GradientPair, RetainedGradients, collect_tensors, compare_gradients
+from tinytorch.viz import (
+    GradientPair,
+    RetainedGradients,
+    collect_tensors,
+    compare_gradients,
+    silence_warnings,
+)
 
 from ..ranks import find_rank
 from ..wording import gettext
@@ -127,7 +132,7 @@ def measure_gradients(
         # `backward` without a gradient raises.
         return MeasuredBackward()
     # What PyTorch warns of is of no line of the program's.
-    with warnings.catch_warnings(action="ignore"):
+    with silence_warnings():
         try:
             pairs, is_right = compare_gradients(root, find_retained)
         except Exception:  # noqa: BLE001 - an extra: without numbers the finding is the same
