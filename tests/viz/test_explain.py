@@ -264,7 +264,7 @@ def test_hooks_of_tinytorch_are_none_of_pytorch() -> None:
 def test_a_gradient_whose_strides_are_warned_of_may_raise(
     what: str, action: Any, engine: ModuleType
 ) -> None:
-    """Under `-W error` the first backward of a process raised, and was said to run."""
+    """Under -W error the first backward of a process raised, and was said to run."""
     leaf = engine.ones(2, 3, requires_grad=True)
     leaf.grad = engine.zeros(2, 3) if what == "same strides" else engine.zeros(3, 2).t()
     if what == "a row":

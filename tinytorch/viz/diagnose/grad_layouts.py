@@ -1,7 +1,7 @@
 """A `.grad` of other strides than its leaf: backward adds to it, and warns once in a process.
 
-Where a program raises warnings as errors (`python -W error`, most tests), backward then ends with
-one, after it has added. Source: PyTorch's `accumulate_grad.h` and `layout_contract.h`.
+Where a program raises warnings as errors (python -W error, most tests), backward then ends with
+one, after it has added. Source: PyTorch's `accumulate_grad.h`.
 """
 
 from __future__ import annotations

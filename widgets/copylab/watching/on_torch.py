@@ -490,9 +490,8 @@ def _make_hooks_step_aside(graph: Any) -> Replacement:
         @contextmanager
         def disable_saved_tensors_hooks(message: str) -> Iterator[None]:
             pairs = []
-            is_func = str(message).startswith(
-                "torch.func."
-            )  # what hooks of the program would raise
+            # The message is what PyTorch raises where the program enters hooks of its own.
+            is_func = str(message).startswith("torch.func.")
             name = "torch.func" if is_func else "disable_saved_tensors_hooks"
             while (top := autograd._top_saved_tensors_default_hooks(True)) is not None:
                 if getattr(top[0], "__func__", None) is not TorchHooks.pack:
