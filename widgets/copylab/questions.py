@@ -13,6 +13,7 @@ from .quiz import Question
 from .quiz.ready_questions import (
     ENDLESS,
     ENDS,
+    cells,
     count,
     gets_gradient,
     gradient,
@@ -38,6 +39,7 @@ __all__ = [
     "ENDLESS",
     "ENDS",
     "Question",
+    "cells",
     "count",
     "gets_gradient",
     "gradient",

@@ -15,6 +15,7 @@ import pytest
 from copylab import questions, steps
 from copylab.questions import (
     Question,
+    cells,
     count,
     gets_gradient,
     gradient,
@@ -58,6 +59,7 @@ VIEW = (
 )
 ERROR = "x = torch.tensor(3.0, requires_grad=True)\ny = x * x\nwith torch.no_grad():\n    x += 1\ny.backward()"
 ROWS = "m = torch.arange(6.0).view(2, 3)\ny = m[1]"
+SLICE = "x = torch.arange(4.0)\nx = x[:1]"
 SHARED = "a = torch.arange(6.0).numpy()\nx = torch.from_numpy(a)\ny = torch.from_numpy(a[2:])[1:]"
 FROM_LEAF = "x = torch.ones(2, requires_grad=True) * 1\ny = {}"
 
@@ -91,6 +93,10 @@ pytestmark = pytest.mark.usefixtures("progress_file")
         (VIEW, offset("y"), 1),
         (VIEW, offset("w"), 0),
         (SHARED, offset("y"), 1),
+        (VIEW, cells("y"), 3),
+        (SLICE, cells("x"), 4),
+        ("x = torch.ones(2)\ny = x.expand(3, 2)", cells("y"), 2),
+        ("x = torch.ones(2)\ny = x.view(torch.int16)", cells("y"), 4),
         (VIEW, value("x"), [1.0, 50.0, 3.0]),
         (VIEW, value("x", at=1), [1.0, 2.0, 3.0]),
         (VIEW, value("n"), 3),
@@ -297,6 +303,8 @@ def test_questions_and_choices_are_said_in_the_chosen_language(
         (VIEW, version("w"), 1, "computing is writing", "0 after line 4"),
         (ROWS, offset("y"), 1, "an offset is an index", "`y` begins at cell 3 of its storage."),
         (ROWS, offset("y"), 0, "a view is a copy", "`m`, over the same memory, begins at cell 0"),
+        (SLICE, cells("x"), 1, "a slice frees the rest", ": 4. Elements of `x`: 1."),
+        (VIEW, cells("y"), 2, "a view is a copy", "Cells of S1, the storage of `y`: 3."),
         (VIEW, value("x"), [1, 2, 3], "a view is a copy", "[1, 50, 3] after line 3"),
         (
             "x = torch.ones(1)\ny = x.clone()\nx += 1",
@@ -438,6 +446,30 @@ def test_where_pytorch_refuses_an_answer_a_question_has_none(engine: ModuleType)
     questions = [is_leaf("y"), on_graph("y"), node("y"), names_that("is_leaf", "x", "y")]
     p = predict(code, questions, engine=engine)
     assert str(p.verify()).count("y.grad_fn and y.is_leaf raise an error") == len(questions)
+
+
+def test_fewer_cells_than_there_are_point_to_a_view_alone(engine: ModuleType) -> None:
+    # What `resize_` made smaller is no slice, and a detached slice is no view to autograd.
+    for line in ("x.resize_(2)", "x = x[:2].detach()"):
+        p = predict(f"x = torch.arange(4.0)\n{line}", [cells("x")], engine=engine)
+        assert p.commit([2]).misconceptions == (), line
+    p = predict(SLICE, [cells("x")], engine=engine)
+    assert p.commit([2]).misconceptions == (), "no number of the run"
+
+
+def test_of_several_storages_over_one_memory_no_size_is_known(engine: ModuleType) -> None:
+    assert "has no answer: ValueError: 2 storage objects lie over the memory of y" in str(
+        predict(SHARED, [cells("y")], engine=engine).verify()
+    )
+
+
+@pytest.mark.torch
+def test_what_has_no_storage_has_no_cells() -> None:
+    torch = importlib.import_module("torch")
+    p = predict("x = torch.eye(2).to_sparse()", [cells("x")], engine=torch)
+    reveal = p.commit([4])
+    assert "the run says None" in reveal.text
+    assert "`x` has no storage." in reveal.text
 
 
 def test_every_misconception_that_is_found_is_in_the_catalogue() -> None:

@@ -89,6 +89,20 @@ def describe_offset(run: QuizRun, x: str, *, at: int | None) -> str:
     return join_sentences(sentences)
 
 
+def describe_cells(run: QuizRun, x: str, *, at: int | None) -> str:
+    """Say how many cells a storage has, and how many elements the tensor that looks at it."""
+    cells, tensor = run.count_cells(x, at), run.tensor(x, at)
+    if cells is None:
+        return gettext("`{x}` has no storage.", x=x)
+    return gettext(
+        "Cells of {storage}, the storage of `{x}`: {cells}. Elements of `{x}`: {elements}.",
+        storage=tensor.storage,
+        x=x,
+        cells=cells,
+        elements=tensor.numel,
+    )
+
+
 def describe_values(run: QuizRun, x: str, *, at: int | None) -> str:
     """List the values of a name in time."""
     values = _describe_changes(run, lambda moment: moment.values[x], at)

@@ -79,6 +79,10 @@ _BELIEFS_AND_REFUTATIONS = {
         "`m[1]` begins at cell 1 of the storage, because its index is 1.",
         "An offset counts cells of the storage. Each index is multiplied by the stride of its dimension: where a row has three numbers, row 1 begins at cell 3.",
     ),
+    "a slice frees the rest": (
+        "If only a slice is left, only its numbers stay in memory.",
+        "A view keeps its whole storage alive, however few of the cells it reads, and even if no other tensor is left. A clone of the slice has only the cells that it needs.",
+    ),
     "another tensor, another memory": (
         "It is another tensor, so it has memory of its own.",
         "A tensor is a description of how to read a storage. Two tensors can read the same one.",

@@ -282,6 +282,17 @@ def offset(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
 
 
 @_question(
+    gettext_noop("How many cells does the storage of `{x}` have?"),
+    because=evidence.describe_cells,
+    find_misconception=wrong_answers.find_cells_misconception,
+    hint=gettext_noop("a number"),
+)
+def cells(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
+    """Ask how many cells the storage of a tensor has, a number; None without a storage."""
+    return run.count_cells(x, at)
+
+
+@_question(
     gettext_noop("What is `{x}`?"),
     because=evidence.describe_values,
     find_misconception=wrong_answers.find_value_misconception,

@@ -129,6 +129,16 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "y",
         ),
     ),
+    "a slice frees the rest": (
+        RetestProgram("x = torch.tensor(V); x = x[:2]", {2: "x = x[:2].clone()"}, ask.cells, "x"),
+        RetestProgram(f"{_MATRIX}; y = x[1]; del x", {2: "y = x[1].clone()"}, ask.cells, "y"),
+        RetestProgram(
+            f"{_MATRIX}; x = x[:, 1:].detach(); x += T",
+            {2: "x = x[:, 1:].clone()"},
+            ask.cells,
+            "x",
+        ),
+    ),
     "another tensor, another memory": (
         RetestProgram(
             "x = torch.tensor(V); y = x.data; y[I] = K", {2: "y = x.data.clone()"}, ask.value, "x"

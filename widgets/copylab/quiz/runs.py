@@ -90,7 +90,7 @@ class QuizRun:
     """The run of a program under one engine, computed when it is first asked for.
 
     What a question calls: `read_fact`, `value`, `gradient`, `tensor`, `snapshot`, `moment`,
-    `read_output`, `history`; `error_line` and `is_endless` say how it ended, `trace` has each step,
+    `count_cells`, `read_output`, `history`; `error_line` and `is_endless` say how it ended, `trace` has each step,
     `player` shows them, `make_variables` makes live variables. Names are those of the program's
     variables. `at` is a line of it, counted from 1: what is returned is of the moment after that
     line ran last, by default of the end.
@@ -195,6 +195,24 @@ class QuizRun:
         """Return the value of `name.grad` after line `at`, as lists; None if there is none."""
         self.tensor(name, at)  # raises if there is no such tensor
         return self.moment(at).grads.get(name)
+
+    def count_cells(self, name: str, at: int | None = None) -> int | None:
+        """Return how many cells the storage of a tensor has; None without a storage.
+
+        ValueError if there is no such tensor, or if several storage objects lie over its memory:
+        the snapshot knows the size of all of them together.
+        """
+        tensor = self.tensor(name, at)
+        if tensor.storage is None:
+            return None
+        storage = self.snapshot(at).storage(tensor.storage)
+        if storage.objects > 1:
+            raise ValueError(
+                f"{storage.objects} storage objects lie over the memory of {name}, "
+                "and it is not known where each of them ends"
+            )
+        # Not `storage.cells`: these have the size of its first tensor, whose dtype may be another.
+        return storage.nbytes // tensor.itemsize
 
     def read_output(self, line: int) -> str:
         """Return what `line` printed, in all its runs, without the last line break."""

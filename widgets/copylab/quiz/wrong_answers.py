@@ -174,6 +174,20 @@ def find_offset_misconception(run: QuizRun, answer: str, x: str, *, at: int | No
     return None
 
 
+def find_cells_misconception(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+    """Find the misconception behind a wrong number of cells: that of the elements of a view."""
+    number, tensor, cells = parse_value(answer), run.tensor(x, at), run.count_cells(x, at)
+    # Only a view need not have as many cells as elements (and what `resize_` made smaller).
+    if cells is None or number != tensor.numel or not tensor.is_view:
+        return None
+    sharers = run.snapshot(at).storage_sharers(tensor)
+    has_other_name = any(sharer.id != tensor.id and sharer.names for sharer in sharers)
+    # While another tensor shows the storage, it is plain that it is there, and `x` was taken for a
+    # copy. Otherwise what nobody can read any more may have been taken for freed.
+    is_only_reader = tensor.numel < cells and not has_other_name
+    return "a slice frees the rest" if is_only_reader else "a view is a copy"
+
+
 def find_value_misconception(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Find the misconception behind wrong values: those before a write, or of another tensor."""
     moment = run.moment(at)
