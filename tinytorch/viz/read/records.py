@@ -91,7 +91,8 @@ class TensorRecord:
     base: str | None
     """The tensor that this one is a view of, if the snapshot contains it."""
     is_view: bool
-    """True if it has a `_base`, whether the snapshot contains that or not."""
+    """True if it has a `_base`, whether the snapshot contains that or not. What `detach` and `.data`
+    give has none, although it looks at the storage of another."""
     role: str = "named"
     """"named", "grad" (found as .grad), "leaf" (found through AccumulateGrad) or "saved"."""
     is_module_state: bool = False
@@ -242,7 +243,8 @@ class StorageRecord:
     id: str
     """S1, S2: by which tensors refer to it."""
     nbytes: int
-    """Size in bytes, that of all storage objects over this memory together."""
+    """Size in bytes, that of all storage objects over this memory together: where there are several
+    (`objects`), no record has the size of one."""
     device: str
     """As str() has it."""
     dtype: str
@@ -250,7 +252,7 @@ class StorageRecord:
     itemsize: int
     """Bytes of one cell."""
     cells: int
-    """Number of cells."""
+    """Number of cells of that size; a tensor of another dtype sees more or fewer."""
     runs: tuple[CellRun, ...]
     """The cells that were read, as far as they are worth showing."""
     tensors: tuple[str, ...]
