@@ -9,7 +9,7 @@ from ..wording import (
     MOST_NAMES,
     format_shape,
     gettext,
-    join_facts,
+    join_clauses,
     join_few_names,
     ngettext,
     short_node_name,
@@ -203,7 +203,7 @@ def _describe_freed(
             for tensor in snap.named_tensors
             if tensor.id != root.id and tensor.grad_fn in freed_ids
         ]
-        sentence = join_facts([sentence, gettext("the rest of the graph is newer")])
+        sentence = join_clauses(sentence, gettext("the rest of the graph is newer"))
         if carried:
             sentence += gettext(
                 ", and {carried} leads into what was used", carried=snap.label(carried[0].id)
@@ -216,7 +216,7 @@ def _describe_freed(
     elif root.grad_fn_name == "AddBackward0":
         # Typical of `total = total + loss` for a log.
         shown = gettext("a sum that is only to be shown is one of loss.detach() or loss.item()")
-        way_out = join_facts([way_out, shown])
+        way_out = join_clauses(way_out, shown)
     return BackwardFinding("freed", sentence, way_out, freed)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
-from ..wording import gettext, join_facts, join_few_names, join_names, ngettext
+from ..wording import gettext, join_clauses, join_few_names, join_names, ngettext
 from .finding_records import (
     BackwardFinding,
     FindingKind,
@@ -80,7 +80,7 @@ def _describe_written_leaves(
     reason = add_writing_lines(reason, *(pair.saved for pair in pairs))
     return BackwardFinding(
         kind="stale",
-        sentence=join_facts([add_others(sentence, pairs), reason]),
+        sentence=join_clauses(add_others(sentence, pairs), reason),
         way_out=_advise_backward_first(),
         saved=pairs,
         sharing=name_counter_sharers(snap, pairs[0].saved.tensor or ""),
@@ -102,7 +102,7 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> Backwar
             "{names} share that version counter, and a write through any of them counts",
             names=join_names(sharing),
         )
-        sentence = join_facts([sentence, counted])
+        sentence = join_clauses(sentence, counted)
     # Of several names the last one is the alias, which was most likely written through.
     sharers = [] if saved.tensor is None else snap.counter_sharers(saved.tensor)
     way_out = advise_copy([*reversed(sharers)])

@@ -207,6 +207,11 @@ def join_phrases(phrases: Iterable[str]) -> str:
     return gettext(", ").join(phrases)
 
 
+def join_clauses(clause: str, following: str) -> str:
+    """Return two clauses as one sentence; Korean puts no semicolon between them and makes two."""
+    return gettext("{clause}; {following}", clause=clause, following=following)
+
+
 def join_facts(facts: Iterable[str]) -> str:
     """Return facts with semicolons between them, as the language writes them."""
     return gettext("; ").join(facts)
