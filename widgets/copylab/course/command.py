@@ -11,7 +11,7 @@ from typing import Any
 
 from tinytorch import __version__
 
-from ..doctor import examine_installation
+from ..doctor import print_report
 from ..player import SECONDS, print_steps
 from ..run import LIMITS
 from ..safe_files import can_write_in, explain_error, resolve_folder
@@ -259,9 +259,7 @@ def main() -> None:
     """Lay the lessons out and become JupyterLab, or do what else the command line says."""
     arguments = _make_parser().parse_args()
     if arguments.do == "doctor":
-        report, is_whole = examine_installation()
-        print(report)
-        sys.exit(not is_whole)
+        print_report()
     if arguments.do in ("watch", "steps"):
         use_language(_language_of_environment())
         sys.exit(_run_program(arguments))
