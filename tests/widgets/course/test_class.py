@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from copylab.course import command, judging
+from copylab.course import command, exam, judging
 from copylab.course.exam import read_key, read_learners, write_exam
 from copylab.course.judging import Judgement, judge_answer, judge_answers
 from copylab.course.lesson import lessons_folder, read_notebook
@@ -43,7 +43,7 @@ def hand_in(folder: Path, learner: str, answers: dict[int, str]) -> None:
     notebook = read_notebook(folder / "exam" / learner / "exam.ipynb")
     for cell in notebook["cells"]:
         number = cell["id"].partition("-")[2]
-        if cell["cell_type"] == "code" and int(number) in answers:
+        if cell["id"] == f"answer-{number}" and int(number) in answers:
             cell["source"] = f"answer_{number} = {answers[int(number)]}"
     target = folder / "submitted" / learner
     target.mkdir(parents=True)
@@ -132,6 +132,45 @@ def test_a_class_writes_an_exam_and_is_graded(tmp_path: Path) -> None:
         ("Ada", "clone/both", "exercise", "2"),
         ("Ada", "=1+1", "prediction", ""),
     ]
+
+
+def test_only_what_was_answered_is_drawn_and_the_tables_are_as_if_all_were(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_exam(tmp_path, learners=NAMES, seed=3, count=2, exercises=1)
+    hand_in(tmp_path, "Ada", {1: "'no'", 2: "' '"})
+    drawn: list[str] = []
+    steps: list[tuple[int, int]] = []
+    for kind, (draw, write) in exam._KINDS.items():
+
+        def draw_and_count(*task: Any, draw: Callable[..., Any] = draw) -> Any:
+            drawn.append(task[0].name)
+            return draw(*task)
+
+        monkeypatch.setitem(exam._KINDS, kind, exam._Kind(draw_and_count, write))
+    grade_class(tmp_path, lambda *step: steps.append(step))
+    asked = [row["belief"] for row in read_table(tmp_path / "exam_key.csv")]
+    # The cell of the exercise was handed in as it stood.
+    assert drawn == [asked[2], asked[0]]
+    assert steps == [(done, 6) for done in range(1, 7)]
+    rows = read_table(tmp_path / "answers.csv")
+    assert [row["state"] for row in rows][1:3] == ["empty", "not attempted"]
+    key = read_key(SafeFolder(tmp_path))
+    assert key is not None
+    right = [task.drawn.right_answer for learner in sorted(NAMES) for task in key.tasks[learner]]
+    assert [row["expected"] for row in rows] == right
+    assert len(drawn) == 2 + len(rows)
+
+
+def test_how_far_it_is_stands_on_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command._show_progress(1, 3)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    command._show_progress(1, 3)
+    command._show_progress(3, 3)
+    assert capsys.readouterr().err == f"\r33 % is done.\r{' ' * 14}\r"
 
 
 def test_exercises_of_an_exam_are_run_and_judged(tmp_path: Path) -> None:

@@ -198,7 +198,7 @@ def _run_command(folder: Path, language: str, arguments: argparse.Namespace) -> 
         case "exam":
             return _write_exam(folder, arguments)
         case "grade":
-            tables, remarks = grade_class(folder)
+            tables, remarks = grade_class(folder, _show_progress)
             return [*map(str, tables), *remarks]
         case _:
             remarks = lay_out(folder, language)
@@ -216,6 +216,7 @@ def _write_exam(folder: Path, arguments: argparse.Namespace) -> list[str]:
         seed=arguments.seed,
         count=arguments.questions,
         exercises=arguments.exercises,
+        tell_progress=_show_progress,
     )
     next_step = gettext(
         "Hand out what is in `exam`, and keep `exam_key.csv`. Put what comes back into "
@@ -224,6 +225,16 @@ def _write_exam(folder: Path, arguments: argparse.Namespace) -> list[str]:
     )
     count = gettext("Exams: {number}.", number=len(learners) or 1)
     return [*map(str, paths), count, next_step]
+
+
+def _show_progress(done: int, of: int) -> None:
+    """Write how far it is into one line of a terminal, which is empty again at the end."""
+    # In a file or a pipe each of them would stay.
+    if not sys.stderr.isatty():
+        return
+    text = gettext("{percent} % is done.", percent=100 * done // of)
+    line = text if done < of else " " * len(text) + "\r"
+    print(f"\r{line}", end="", file=sys.stderr, flush=True)
 
 
 def _choose_language(folder: Path, arguments: argparse.Namespace) -> str:

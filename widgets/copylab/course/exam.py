@@ -14,6 +14,8 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -35,6 +37,8 @@ from ..quiz import (
     draw_rewrite,
     find_beliefs,
     misconception,
+    write_question,
+    write_rewrite,
 )
 from ..safe_files import SafeFolder, read_file
 from ..wording import current_language, gettext
@@ -67,7 +71,30 @@ class Key(NamedTuple):
     """
 
     language: str
-    tasks: dict[str, list[ExamQuestion | Rewrite]]
+    tasks: dict[str, list[KeyTask]]
+
+
+@dataclass(frozen=True)
+class KeyTask:
+    """A question or an exercise of the key.
+
+    code: its program, as its seed draws it. noted_answer: the right answer as the key has it, found
+        by running when the exam was written.
+    """
+
+    kind: str
+    belief: Misconception
+    seed: int
+    code: str
+    noted_answer: str
+
+    @cached_property
+    def drawn(self) -> ExamQuestion | Rewrite:
+        """The task itself, drawn again from its seed: only so the right answer is found by running.
+
+        Of a class of 200 that takes minutes: it is asked for where something was answered.
+        """
+        return _KINDS[self.kind].draw(self.belief, tinytorch, self.seed)
 
 
 def write_exam(
@@ -78,12 +105,14 @@ def write_exam(
     seed: int = 0,
     count: int = 12,
     exercises: int = 0,
+    tell_progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> list[Path]:
     """Write the exam that a seed draws, in the language in use, and return the paths of its files.
 
     chosen: lessons whose beliefs are asked for; by default those of the whole catalogue.
     learners: a notebook is written for each, with programs of its own. count: of questions.
     exercises: how many programs of which a line is to be rewritten.
+    tell_progress: is called with how many learners have their exam, and of how many.
 
     Raises ValueError if an exam is there already, for a lesson that does not exist or shows no
     belief, and for a name that no folder can have; OSError if the folder cannot be written.
@@ -104,12 +133,13 @@ def write_exam(
     rewritable = choose_rewritable(candidates, tinytorch, seed, exercises)
     files: dict[str, bytes] = {}
     rows: list[dict[str, Any]] = []
-    for learner in learners or [""]:
+    for position, learner in enumerate(learners or [""], 1):
         questions = draw_exam(beliefs, tinytorch, seed=seed, learner=learner)
         rewrites = draw_exercises(rewritable, tinytorch, seed=seed, learner=learner)
         name = f"exam/{learner}/exam.ipynb" if learner else "exam/exam.ipynb"
         files[name] = _encode_notebook(_make_cells(questions, rewrites, learner))
         rows += _list_key_rows([*questions, *rewrites], learner)
+        tell_progress(position, len(learners) or 1)
     # The key first: without it, what was handed out could not be graded.
     target.write(KEY_FILE, encode_table(_KEY_COLUMNS, rows))
     for name, content in files.items():
@@ -194,12 +224,12 @@ def read_key(folder: SafeFolder) -> Key | None:
     list_exercises()  # imports the lessons, of which some have misconceptions of their own
     try:
         for row in decode_table(folder.read(KEY_FILE)):
-            # Drawn again from its seed, and not read: only so the right answer is found by running. The program
-            # in the key shows that it is the question that was handed out.
-            draw = _DRAWS[row["kind"]]
-            task = draw(misconception(row["belief"]), tinytorch, int(row["drawn"]))
-            if task.code.split() != row["program"].split():
+            belief, seed = misconception(row["belief"]), int(row["drawn"])
+            code = _KINDS[row["kind"]].write(belief, tinytorch, seed)
+            # The program in the key shows that it is the question that was handed out.
+            if code.split() != row["program"].split():
                 raise ValueError(row["belief"])
+            task = KeyTask(row["kind"], belief, seed, code, row["answer"])
             tasks.setdefault(row["learner"], []).append(task)
             language = row["language"]
     except (KeyError, ValueError, TypeError, AttributeError) as error:
@@ -210,11 +240,17 @@ def read_key(folder: SafeFolder) -> Key | None:
     return Key(language, tasks)
 
 
-_DRAWS: dict[str, Callable[[Misconception, ModuleType, int], ExamQuestion | Rewrite]] = {
-    "question": draw_question,
-    "exercise": draw_rewrite,
+class _Kind(NamedTuple):
+    """What draws a task of some kind from its seed, and what writes its program, running nothing."""
+
+    draw: Callable[[Misconception, ModuleType, int], ExamQuestion | Rewrite]
+    write: Callable[[Misconception, ModuleType, int], str]
+
+
+_KINDS = {
+    "question": _Kind(draw_question, write_question),
+    "exercise": _Kind(draw_rewrite, write_rewrite),
 }
-"""By the kind of a task, what draws it from its seed."""
 
 
 def _list_candidates(chosen: Sequence[str]) -> list[Misconception]:
@@ -300,7 +336,7 @@ def _make_exercise_cells(rewrites: Sequence[Rewrite], first: int) -> list[dict[s
     return cells
 
 
-def write_program(task: ExamQuestion | Rewrite) -> str:
+def write_program(task: ExamQuestion | Rewrite | KeyTask) -> str:
     """Return the program of a task as the notebook has it, with numbers of its lines."""
     return Code(task.code, indent="", numbered=True).text()
 

@@ -16,15 +16,15 @@ import re
 import unicodedata
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from ..quiz import PROGRESS_FILE, ExamQuestion, Rewrite
+from ..quiz import PROGRESS_FILE, ExamQuestion, Rewrite, is_blank
 from ..safe_files import SafeFolder
 from ..wording import current_language, gettext, join_list, ngettext, use_language
-from .exam import Key, normalize_name, read_key, write_program
+from .exam import Key, KeyTask, normalize_name, read_key, write_program
 from .judging import Judgement, judge_answers
 from .overview import list_note_rows, load_course
 from .reading import (
@@ -65,8 +65,13 @@ _ANSWER_COLUMNS = (
 _BY_HAND = ("by hand", "unclear")
 
 
-def grade_class(folder: Path) -> tuple[list[Path], list[str]]:
+def grade_class(
+    folder: Path, tell_progress: Callable[[int, int], None] = lambda _done, _of: None
+) -> tuple[list[Path], list[str]]:
     """Write both tables for all that was handed in; return their paths, and remarks.
+
+    tell_progress: is called with how many steps are done, of how many: two for each learner, one
+        for the programs and one for the questions.
 
     The language is that of the exam, if there is one. Raises ValueError if nothing was handed in or
     the key is of another copylab, OSError if the folder cannot be read or written.
@@ -81,14 +86,13 @@ def grade_class(folder: Path) -> tuple[list[Path], list[str]]:
             folder=f"{folder / SUBMITTED}",
         )
         raise ValueError(message)
-    # Not before: drawing the questions of a class takes a minute.
     key = read_key(target)
     if key is not None and key.language != (current_language() or "en"):
         use_language(key.language)
     # What Python warns of in a learner's program is no concern of the teacher's.
     with warnings.catch_warnings(action="ignore"):
         submissions = _read_submissions(target, places, [] if key is None else [*key.tasks])
-        rows = _judge_all(submissions, key)
+        rows = _judge_all(submissions, key, tell_progress)
     _write_tables(target, submissions, rows)
     loose = target.list_files(SUBMITTED)
     return [folder / "grades.csv", folder / "answers.csv"], _summarize_class(
@@ -134,7 +138,11 @@ def _find_learner(place: str, names: Iterable[str]) -> str:
 # -- judging ------------------------------------------------------------------------
 
 
-def _judge_all(submissions: Sequence[Submission], key: Key | None) -> list[dict[str, Any]]:
+def _judge_all(
+    submissions: Sequence[Submission],
+    key: Key | None,
+    tell_progress: Callable[[int, int], None],
+) -> list[dict[str, Any]]:
     """Return the rows of the table of answers, learner by learner."""
     lesson_of_key = {key: lesson.name for lesson in load_course() for key in lesson.tasks}
     course = list_course()
@@ -144,10 +152,16 @@ def _judge_all(submissions: Sequence[Submission], key: Key | None) -> list[dict[
     # Threads are enough: each answer is run in a process of its own, and a thread waits for that.
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
         tasks = [_list_tasks(submission, key) for submission in submissions]
+        # Here, and not in the threads: an exercise of an exam is drawn by running its program.
+        programs = list(map(_list_programs, submissions, tasks))
         # All of them before the questions: those run programs here, and threads read others.
-        verdicts = list(pool.map(_judge_cells, submissions, tasks))
+        verdicts = []
+        for verdict in pool.map(judge_answers, programs):
+            verdicts.append(verdict)
+            tell_progress(len(verdicts), 2 * len(submissions))
     rows: list[dict[str, Any]] = []
-    for submission, own, judged in zip(submissions, tasks, verdicts, strict=True):
+    judgements = zip(submissions, tasks, verdicts, strict=True)
+    for position, (submission, own, judged) in enumerate(judgements, 1):
         notes = list_note_rows(submission.notes, lesson_of_key)
         mine = [
             *_judge_exam(submission, key, own, judged),
@@ -155,23 +169,23 @@ def _judge_all(submissions: Sequence[Submission], key: Key | None) -> list[dict[
             *(row | {"from": PROGRESS_FILE} for row in notes),
         ]
         rows += [row | {"learner": submission.learner} for row in mine]
+        tell_progress(len(submissions) + position, 2 * len(submissions))
     return rows
 
 
-def _list_tasks(submission: Submission, key: Key | None) -> Sequence[ExamQuestion | Rewrite]:
+def _list_tasks(submission: Submission, key: Key | None) -> Sequence[KeyTask]:
     """Return the questions and exercises of the learner's own exam, or else of the one for all."""
     return [] if key is None else key.tasks.get(submission.learner, key.tasks.get("", []))
 
 
-def _judge_cells(
-    submission: Submission, tasks: Sequence[ExamQuestion | Rewrite]
-) -> dict[tuple[str, str], Judgement]:
-    """Return the verdicts on all programs of a learner, by key and source."""
+def _list_programs(submission: Submission, tasks: Sequence[KeyTask]) -> list[tuple[str, str]]:
+    """Return all programs of a learner that answer an exercise: its key, and the source."""
     answers = [(key, source) for (_, key), found in submission.cells.items() for source in found]
     for number, task in enumerate(tasks, 1):
-        if isinstance(task, Rewrite):
-            answers += [(task.key, source) for source in submission.programs.get(number, ())]
-    return judge_answers(answers)
+        sources = submission.programs.get(number)
+        if sources and isinstance(task.drawn, Rewrite):
+            answers += [(task.drawn.key, source) for source in sources]
+    return answers
 
 
 _BEST_FIRST = ("right", "by hand", "wrong", "not attempted")
@@ -207,7 +221,7 @@ def _make_exercise_row(
 def _judge_exam(
     submission: Submission,
     key: Key | None,
-    tasks: Sequence[ExamQuestion | Rewrite],
+    tasks: Sequence[KeyTask],
     verdicts: Mapping[tuple[str, str], Judgement],
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each question and exercise of the learner's exam."""
@@ -220,43 +234,58 @@ def _judge_exam(
     other = _find_other_exam(submission, tasks, key)
     if other:
         submission.remarks.append(gettext("this is the exam of {learner}", learner=other))
-    for number, question in enumerate(tasks, 1):
-        if isinstance(question, Rewrite):
-            row = _make_row("exam.ipynb", "", f"exam/{number}", "exercise", "missing")
-            row["expected"] = question.right_answer
-            sources = submission.programs.get(number, [])
-            yield _make_exercise_row(row, question.key, sources, verdicts)
+    for number, task in enumerate(tasks, 1):
+        if task.kind == "exercise":
+            yield _judge_exam_exercise(number, task, submission.programs.get(number), verdicts)
             continue
         answers = submission.exam.get(number, [])
-        state, belief, says = _judge_exam_answers(question, answers)
+        state, belief, says = _judge_exam_answers(task, answers)
         # An answer that is right here by chance shows nothing: another program was asked about.
         if other and answers:
             says = gettext("It answers a question of the exam of {learner}.", learner=other)
             state, belief = "unclear", ""
         row = _make_row("exam.ipynb", "", f"exam/{number}", "question", state)
         written = {"answer": " | ".join(map(str, answers))[:MAX_ANSWER], "says": says}
-        yield row | written | {"expected": question.right_answer, "belief": belief}
+        yield row | written | {"expected": _find_expected(task, answers), "belief": belief}
 
 
-def _judge_exam_answers(
-    question: ExamQuestion, answers: Sequence[str | bool]
-) -> tuple[str, str, str]:
+def _judge_exam_exercise(
+    number: int,
+    task: KeyTask,
+    sources: Sequence[str] | None,
+    verdicts: Mapping[tuple[str, str], Judgement],
+) -> dict[str, Any]:
+    """Return the row of an exercise of the exam."""
+    row = _make_row("exam.ipynb", "", f"exam/{number}", "exercise", "missing")
+    row["expected"] = _find_expected(task, sources or ())
+    if not sources or not isinstance(task.drawn, Rewrite):
+        return row
+    return _make_exercise_row(row, task.drawn.key, sources, verdicts)
+
+
+def _find_expected(task: KeyTask, answers: Sequence[str | bool]) -> str:
+    """Return the right answer: as the key has it, where nothing was answered that it could judge."""
+    return task.noted_answer if all(map(is_blank, answers)) else task.drawn.right_answer
+
+
+def _judge_exam_answers(task: KeyTask, answers: Sequence[str | bool]) -> tuple[str, str, str]:
     """Return the state of a question, the misconception that it shows, and what is to be said."""
     if len(answers) > 1:
         return "unclear", "", gettext("It is answered more than once.")
+    if all(map(is_blank, answers)):
+        return "empty", "", ""
     try:
-        return *question.judge(answers[0] if answers else None), ""
+        assert isinstance(task.drawn, ExamQuestion)
+        return *task.drawn.judge(answers[0]), ""
     # Whatever was written, the others are judged.
     except Exception as error:  # noqa: BLE001
         return "unclear", "", type(error).__name__
 
 
-def _find_other_exam(
-    submission: Submission, mine: Sequence[ExamQuestion | Rewrite], key: Key
-) -> str:
+def _find_other_exam(submission: Submission, mine: Sequence[KeyTask], key: Key) -> str:
     """Return whose exam was handed in, if it has another's programs and fewer of the learner's own."""
 
-    def count_programs(tasks: Sequence[ExamQuestion | Rewrite]) -> int:
+    def count_programs(tasks: Sequence[KeyTask]) -> int:
         return sum(write_program(task) in submission.exam_text for task in tasks)
 
     own = count_programs(mine)

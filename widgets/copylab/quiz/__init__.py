@@ -41,6 +41,8 @@ from .exams import (
     draw_exercises,
     draw_question,
     find_beliefs,
+    is_blank,
+    write_question,
 )
 from .exercises import Exercise, Verdict, exercise, wrong
 from .misconceptions import MISCONCEPTIONS, Misconception, misconception
@@ -49,7 +51,7 @@ from .progress import PROGRESS_FILE, find_progress_file, load_notes, parse_notes
 from .question import Question, Wrong
 from .retest_programs import RetestProgram
 from .retests import find_programs
-from .rewrites import Rewrite, draw_rewrite, find_rewrite
+from .rewrites import Rewrite, draw_rewrite, find_rewrite, write_rewrite
 from .runs import QuizRun
 from .standalone import render_standalone
 
@@ -86,6 +88,7 @@ __all__ = [
     "format_number",
     "graph_leads_back",
     "has_grad",
+    "is_blank",
     "is_leaf_with_grad",
     "is_same_program",
     "is_tensor_list",
@@ -104,5 +107,7 @@ __all__ = [
     "shows_values",
     "walk_nodes",
     "was_written",
+    "write_question",
+    "write_rewrite",
     "wrong",
 ]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from .answers import format_answer, translate_choice
 from .misconceptions import Misconception
 from .prediction import Prediction
-from .retests import DrawnRetest, Lot, draw_retest, find_programs
+from .retests import DrawnRetest, Lot, draw_retest, find_programs, write_retest
 from .rewrites import Rewrite, draw_rewrite, find_rewritable
 
 
@@ -63,7 +63,7 @@ class ExamQuestion:
         """Compare an answer with the run. It may be anything that a cell can have; nothing raises."""
         run, question = self.drawn
         right = question.right_answer(run)
-        if answer is None or (isinstance(answer, str) and not answer.strip()):
+        if is_blank(answer):
             return JudgedAnswer("empty")
         try:
             text = question.normalize_answer(answer)
@@ -75,6 +75,11 @@ class ExamQuestion:
             return JudgedAnswer("unclear")
         found = question.refute(run, text).misconception
         return JudgedAnswer("wrong", "" if found is None else found.name)
+
+
+def is_blank(answer: Any) -> bool:
+    """Return True for an answer that was not written."""
+    return answer is None or (isinstance(answer, str) and not answer.strip())
 
 
 def choose_beliefs(
@@ -137,3 +142,8 @@ def _deal_beliefs(
 def draw_question(belief: Misconception, engine: ModuleType, seed: int) -> ExamQuestion:
     """Return the question that a seed draws. ValueError if no program tests the misconception."""
     return ExamQuestion(belief, seed, draw_retest(belief, engine, seed=seed, number=0))
+
+
+def write_question(belief: Misconception, _engine: ModuleType, seed: int) -> str:
+    """Return the program of the question that a seed draws, without running it."""
+    return write_retest(belief, seed=seed, number=0)

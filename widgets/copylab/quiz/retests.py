@@ -72,14 +72,8 @@ def draw_retest(
     Neighbouring numbers have different programs, as long as there are several; the same program
     comes again with other names, numbers and shapes. ValueError if the misconception has none.
     """
-    programs = find_programs(misconception)
-    if not programs:
-        raise ValueError(f"there is no program that tests {misconception.name!r}")
-    # The order is another one for each learner, too; without a learner it is that of the table.
-    order = Lot(f"{seed}/{misconception.name}").shuffle("order", range(len(programs)))
-    program = programs[order[number % len(order)] if seed else number % len(order)]
-    words = draw_words(f"{seed}/{misconception.name}/{number}")
-    code = fill_words("\n".join(program.code.split("; ")), words)
+    program, words = _choose_program(misconception, seed, number)
+    code = write_retest(misconception, seed=seed, number=number)
     subject = [fill_words(name, words) for name in program.subject]
     question = program.question(*subject).bind(code)
     believed_answer = _find_believed_answer(program, question, words, engine)
@@ -92,6 +86,25 @@ def draw_retest(
     # No other misconception is looked for: the retest tests this one.
     question = replace(question, wrong={believed_answer: objection}, find_misconception=None)
     return DrawnRetest(QuizRun(code, engine), question)
+
+
+def write_retest(misconception: Misconception, *, seed: int, number: int) -> str:
+    """Return the program of a retest, as `draw_retest` draws it, without running it."""
+    program, words = _choose_program(misconception, seed, number)
+    return fill_words("\n".join(program.code.split("; ")), words)
+
+
+def _choose_program(
+    misconception: Misconception, seed: int, number: int
+) -> tuple[RetestProgram, dict[str, str]]:
+    """Return the program that a seed chooses, and what stands for its words."""
+    programs = find_programs(misconception)
+    if not programs:
+        raise ValueError(f"there is no program that tests {misconception.name!r}")
+    # The order is another one for each learner, too; without a learner it is that of the table.
+    order = Lot(f"{seed}/{misconception.name}").shuffle("order", range(len(programs)))
+    program = programs[order[number % len(order)] if seed else number % len(order)]
+    return program, draw_words(f"{seed}/{misconception.name}/{number}")
 
 
 def _find_believed_answer(

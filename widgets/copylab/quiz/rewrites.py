@@ -20,6 +20,7 @@ from .answers import format_answer, translate_choice
 from .exercises import Verdict
 from .misconceptions import Misconception, misconception
 from .question import Question
+from .retest_programs import RetestProgram
 from .retests import Lot, draw_words, fill_words, find_programs
 from .runs import QuizRun
 
@@ -168,11 +169,26 @@ class Rewrite:
 
 def draw_rewrite(belief: Misconception, engine: ModuleType, seed: int) -> Rewrite:
     """Return the exercise that a seed draws. ValueError if no program of the belief gives one."""
+    return _make_rewrite(belief, _choose_number(belief, engine, seed), engine, seed)
+
+
+def write_rewrite(belief: Misconception, engine: ModuleType, seed: int) -> str:
+    """Return the program of the exercise that a seed draws, without running it."""
+    program = find_programs(belief)[_choose_number(belief, engine, seed)]
+    return _write_program(program, draw_words(f"{seed}/{belief.name}/{_PREFIX}"))
+
+
+def _choose_number(belief: Misconception, engine: ModuleType, seed: int) -> int:
+    """Return the number of the program that a seed draws."""
     numbers = find_rewritable(belief, engine)
     if not numbers:
         raise ValueError(f"no program on {belief.name!r} has a line to rewrite")
     number, *_ = Lot(f"{seed}/{belief.name}/{_PREFIX}").shuffle("order", numbers)
-    return _make_rewrite(belief, number, engine, seed)
+    return number
+
+
+def _write_program(program: RetestProgram, words: dict[str, str]) -> str:
+    return fill_words("\n".join(program.code.split("; ")), words)
 
 
 def find_rewrite(key: str, engine: ModuleType) -> Rewrite | None:
@@ -207,7 +223,7 @@ def find_rewritable(belief: Misconception, engine: ModuleType) -> Sequence[int]:
 def _make_rewrite(belief: Misconception, number: int, engine: ModuleType, seed: int) -> Rewrite:
     program = find_programs(belief)[number]
     words = draw_words(f"{seed}/{belief.name}/{_PREFIX}")
-    lines = fill_words("\n".join(program.code.split("; ")), words).splitlines()
+    lines = _write_program(program, words).splitlines()
     subject = [fill_words(name, words) for name in program.subject]
     ((line, believed),) = program.believed.items()
     solution = fill_words(believed, words)
