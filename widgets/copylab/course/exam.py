@@ -219,7 +219,7 @@ def read_key(folder: SafeFolder) -> Key | None:
     """
     if not folder.has(KEY_FILE):
         return None
-    tasks: dict[str, list[ExamQuestion | Rewrite]] = {}
+    tasks: dict[str, list[KeyTask]] = {}
     language = "en"
     list_exercises()  # imports the lessons, of which some have misconceptions of their own
     try:
