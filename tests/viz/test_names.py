@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from viz.test_memory import words_in
 
-from tinytorch.viz import Snapshot, explain, graph, memory, snapshot
+from tinytorch.viz import Snapshot, collect_tensors_by_name, explain, graph, memory, snapshot
 
 
 def names(*things: Any, **named: Any) -> list[str]:
@@ -49,6 +49,24 @@ def test_tensors_inside_of_anything_have_dotted_names(engine: ModuleType) -> Non
     assert names(net=net) == ["net.weight", "net.bias", "net.kept", "net.states.0"]
     assert names(p=net.parameters()) == ["p.0", "p.1"]
     assert names(net.named_parameters()) == ["weight", "bias"]
+
+
+def test_objects_of_chosen_classes_are_searched_without_asking_them(engine: ModuleType) -> None:
+    class Closed(Plain):
+        def __getattribute__(self, name: str) -> Any:
+            # What Python's own isinstance() asks for.
+            if name != "__class__":
+                raise AssertionError("looking asks no object")
+            return Closed
+
+    x, other = engine.ones(1), Batch(1)
+    variables = {"o": [Closed(x)], "p": Plain(x), "q": other}
+    found = collect_tensors_by_name(variables, lambda thing: type(thing) is Closed)
+    assert [name for name, _ in found] == ["o.0.one.k", "o.0.slot"]
+    ring = Plain(x)
+    vars(ring)["self"] = ring
+    found = collect_tensors_by_name({"ring": ring}, lambda thing: type(thing) is Plain)
+    assert [name for name, _ in found] == ["ring.one.k", "ring.slot"]
 
 
 def test_what_ipython_adds_is_not_searched(engine: ModuleType) -> None:

@@ -586,3 +586,24 @@ def test_seconds_limit_drawing_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert next(asked) < 200, "it is asked once for each picture"
     assert limited[-1].changes == steps(code, engine=tinytorch)[-1].changes
     assert "time for drawing was up" in limited.html
+
+
+def test_what_objects_of_the_programs_own_classes_hold_is_seen(engine: ModuleType) -> None:
+    code = """class EMA:
+    def __init__(self, net):
+        self.shadow = {}
+        for name, p in net.named_parameters():
+            self.shadow[name] = p.data
+
+    @property
+    def asked(self):
+        raise AssertionError
+
+net = torch.nn.Linear(2, 1, bias=False)
+kept = [EMA(net)]
+net.weight.data.mul_(2)
+"""
+    made = steps(code, engine=engine)
+    (added, *_) = changes(made, 5)
+    assert added.startswith("self in __init__.shadow.weight is a new tensor over the storage of ")
+    assert changes(made, 13)[0] == "The values of net.weight and kept.0.shadow.weight changed."

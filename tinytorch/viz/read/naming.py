@@ -34,6 +34,8 @@ _SERIES = (list, tuple, deque, set, frozenset)
 CONTAINERS = (Mapping, *_SERIES)
 
 Pairs = list[tuple[str, Any]]
+ObjectChoice = Callable[[Any], bool]
+"""Says of an object that is neither a container nor of an engine if its attributes are searched."""
 
 
 class KnownNames(dict[int, str]):
@@ -75,12 +77,15 @@ def collect_tensors(
     return collect_tensors_and_arrays(args, named, frame, preceding).tensors
 
 
-def collect_tensors_by_name(variables: Mapping[str, Any]) -> Pairs:
+def collect_tensors_by_name(
+    variables: Mapping[str, Any], objects: bool | ObjectChoice = False
+) -> Pairs:
     """Return all tensors among some variables, with their names, as `snapshot(locals())` does.
 
-    Those in lists, modules and the like have names, too: `pair[0]`, `net.weight`.
+    Those in lists, modules and the like have names, too: `pair.0`, `net.weight`. `objects`: those
+    whose attributes are searched as well.
     """
-    return collect_tensors((dict(variables),), {}, frame=None)
+    return collect_tensors_and_arrays((dict(variables),), {}, None, objects=objects).tensors
 
 
 def collect_tensors_and_arrays(
@@ -88,8 +93,12 @@ def collect_tensors_and_arrays(
     named: Mapping[str, Any],
     frame: FrameType | None,
     preceding: tuple[Any, ...] = (),
+    objects: bool | ObjectChoice = False,
 ) -> CollectedThings:
-    """Return tensors and NumPy arrays with names, and the names of arguments that are arrays."""
+    """Return tensors and NumPy arrays with names, and the names of arguments that are arrays.
+
+    `objects`: among variables, those whose attributes are searched; of an argument they always are.
+    """
     written = None
     if args and frame is not None:
         written = argument_names(frame, (*preceding, *args))
@@ -109,7 +118,9 @@ def collect_tensors_and_arrays(
                 # snapshot(locals()): names are the keys, and what is not a tensor is passed over.
                 if not NAMES_OF_IPYTHON.fullmatch(key) and not issubclass(type(entry), type):
                     # `params` may be an optimizer's dicts, so that its objects are searched, too.
-                    pairs += tensors_in(key, entry, known_names, objects=name == "params")
+                    pairs += tensors_in(
+                        key, entry, known_names, objects=name == "params" or objects
+                    )
             continue
         label = name or f"argument {index}"
         found = list(tensors_in(label, thing, known_names, objects=True))
@@ -179,11 +190,14 @@ class _Waiting(NamedTuple):
 
 
 def tensors_in(
-    name: str, thing: Any, known_names: dict[int, str] | None = None, objects: bool = False
+    name: str,
+    thing: Any,
+    known_names: dict[int, str] | None = None,
+    objects: bool | ObjectChoice = False,
 ) -> Iterator[tuple[str, Any]]:
     """Yield the tensors and arrays inside of something, with dotted names.
 
-    `objects`: also inside of objects of any class. `known_names` (identity -> name) gets the names
+    `objects`: also inside of objects of any class, or of those that it is True of. `known_names` (identity -> name) gets the names
     of the tensors that are found, and is asked by an optimizer for those of its parameters.
     """
     for path, part in things_in(name, thing, known_names, objects):
@@ -201,7 +215,7 @@ def things_in(
     name: str,
     thing: Any,
     known_names: dict[int, str] | None = None,
-    objects: bool = False,
+    objects: bool | ObjectChoice = False,
     nearest_first: bool = False,
 ) -> Iterator[tuple[str, Any]]:
     """Yield something and all that is inside of it, with dotted names: tensors, containers, others.
@@ -239,7 +253,7 @@ def things_in(
 # -- what is inside of what ------------------------------------------------------------
 
 
-def _search(value: Any, known_names: dict[int, str], objects: bool) -> Pairs:
+def _search(value: Any, known_names: dict[int, str], objects: bool | ObjectChoice) -> Pairs:
     """Return the parts of something, by the first row of `_PARTS` that fits it."""
     # What a container or module raises of its own is no reason to show nothing else.
     with suppress(Exception):
@@ -247,14 +261,16 @@ def _search(value: Any, known_names: dict[int, str], objects: bool) -> Pairs:
             if row.fits(value):
                 parts = () if row.parts is None else row.parts(value, known_names)
                 return list(islice(parts, _MAX_THINGS))
-        if objects:
+        if objects is True or (objects and objects(value)):
             return list(_parts_of_object(value, known_names))
     return []
 
 
 def _parts_of_object(owner: Any, _known_names: dict[int, str]) -> Iterator[tuple[str, Any]]:
     """Yield the attributes of an object. Properties, which run code of the user's, are not read."""
-    yield from getattr(owner, "__dict__", {}).items()
+    # Not `getattr`, which asks a `__getattribute__` of the user's.
+    with suppress(AttributeError):
+        yield from object.__getattribute__(owner, "__dict__").items()
     for base in type(owner).__mro__:
         slots = vars(base).get("__slots__", ())
         for slot in (slots,) if isinstance(slots, str) else slots:

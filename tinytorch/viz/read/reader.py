@@ -32,7 +32,7 @@ from .gradient_specs import gradient_specs_of, input_shapes_of
 from .graph_exits import find_exits
 from .identity import hold_identities, number_of_twin
 from .module_paths import find_module_paths, modules
-from .naming import MAX_NAMES, collect_tensors_and_arrays
+from .naming import MAX_NAMES, ObjectChoice, collect_tensors_and_arrays
 from .probe import (
     disable_overrides,
     engine_name,
@@ -112,9 +112,11 @@ def read_snapshot(
     frame: FrameType | None = None,
     since: Snapshot | None = None,
     values: Any = True,
+    objects: bool | ObjectChoice = False,
 ) -> Snapshot:
     """Do the work of `snapshot` for a caller that hands over its own caller's frame.
 
+    `objects`: among variables, as in `locals()`, those whose attributes are searched.
     A single Snapshot among the arguments is returned, and not read again.
     """
     if since is not None and not isinstance(since, Snapshot):
@@ -128,7 +130,7 @@ def read_snapshot(
     if not isinstance(values, bool):
         # A tensor called `values`: snapshot(values=net.values).
         named, values = {**named, "values": values}, True
-    collected = collect_tensors_and_arrays(tensors, named, frame)
+    collected = collect_tensors_and_arrays(tensors, named, frame, objects=objects)
     # A subclass or a mode would be asked by the look, and could refuse it, record it or change it.
     with pause_garbage_collection(), disable_overrides(), hold_identities() as identities:
         reader = _Reader(values, collected.held_by_modules, collected.optimizer_places)

@@ -34,8 +34,8 @@ from tinytorch.viz import (
     graphs_of,
     list_texts,
     memories_of,
+    read_snapshot,
     shorten_text,
-    snapshot,
     summarize_text,
 )
 
@@ -91,7 +91,7 @@ class NameObserver:
     def _take_snapshot(self, values: dict[str, Any]) -> Snapshot:
         """Take a snapshot of what can be looked at: an object of the program's may raise anything."""
         try:
-            return snapshot(values, since=self._last)
+            return _look_at(values, self._last)
         except BaseException:  # noqa: BLE001
             # Also KeyboardInterrupt and SystemExit, which a look passes on. Nobody has interrupted:
             # while a step is observed, the stopwatch keeps that until the observation is over.
@@ -99,10 +99,21 @@ class NameObserver:
         # One at a time: the error does not say which of the objects raised it.
         for name, value in list(values.items()):
             try:
-                snapshot({name: value})
+                _look_at({name: value}, None)
             except BaseException:  # noqa: BLE001
                 del values[name]
-        return snapshot(values, since=self._last)
+        return _look_at(values, self._last)
+
+
+def _look_at(values: dict[str, Any], since: Snapshot | None) -> Snapshot:
+    """Take a snapshot of variables, and of what objects of the program's own classes hold."""
+    return read_snapshot((values,), {}, since=since, objects=is_of_program)
+
+
+def is_of_program(thing: Any) -> bool:
+    """Return True for an object of a class that the program itself defines."""
+    # Not for all objects: of a library they may hold far more than the program means by them.
+    return type(thing).__module__ == "__main__"
 
 
 def _describe_value(value: object) -> str | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tinytorch.viz import Level, collect_tensors_by_name, disable_overrides, getattr_or_none
 
-from ..player import NameObserver, Observation, Steps
+from ..player import NameObserver, Observation, Steps, is_of_program
 from ..run import Limits, RecordedRun, dedent_code
 from ..tensor_facts import TensorFact
 
@@ -69,7 +69,7 @@ class _MomentObserver(NameObserver):
         # No subclass or mode of torch may see that we look; PyTorch warns where `.grad` of a result
         # is read.
         with disable_overrides(), warnings.catch_warnings(action="ignore"):
-            for name, tensor in collect_tensors_by_name(names):
+            for name, tensor in collect_tensors_by_name(names, is_of_program):
                 if name not in tensor_names:
                     continue
                 values[name] = _values_of(tensor)
