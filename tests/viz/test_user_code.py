@@ -342,8 +342,53 @@ def test_a_function_that_always_raises(engine: ModuleType) -> None:
     said = explain(loss)
     assert said.verdict == "raises"
     assert "backward (test_user_code.py:" in said.text
-    assert "raises an error in any case" in said.text
+    assert "raises an error as it is now" in said.text
     with pytest.raises(ValueError, match="tensor"):
+        loss.backward()
+
+
+@pytest.mark.parametrize("before", ["nothing", "a hook", "a Function"])
+def test_pictures_and_explain_are_as_sure_of_an_error(engine: ModuleType, before: str) -> None:
+    """A hook that other code gives another `__code__` does not raise, and cards said that backward will."""
+
+    class Refuses(engine.autograd.Function):  # type: ignore[name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:  # noqa: ARG004
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:  # noqa: ARG004
+            raise ValueError("today")
+
+    class Mends(Refuses):
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:  # noqa: ARG004
+            mend()
+            return grad
+
+    def mend(*_: Any) -> None:
+        Refuses.backward.__code__ = returns_gradient.__code__
+
+    w, v = engine.ones(2, requires_grad=True), engine.ones(2, requires_grad=True)
+    loss = Refuses.apply(w) * v
+    if before == "a Function":
+        loss = Mends.apply(loss)
+    loss = loss.sum()
+    if before == "a hook":
+        loss.register_hook(mend)
+    w.grad = engine.zeros(1).expand(2)  # cannot be added to
+    words = "backward will raise: " if before == "nothing" else "backward may raise: "
+    of_leaf = "backward may raise: " if before == "a Function" else "backward will raise: "
+    pictures = graph(loss, w=w), memory(loss=loss, w=w)
+    assert explain(loss, w=w).verdict == ("unknown" if before == "a Function" else "raises")
+    assert f"{words}RefusesBackward is a Function in Python: " in pictures[0].text
+    assert all(f"{of_leaf}w.grad is expanded" in picture.text for picture in pictures)
+    w.grad = None
+    assert explain(loss).verdict == ("raises" if before == "nothing" else "unknown")
+    if before == "nothing":
+        with pytest.raises(ValueError, match="today"):
+            loss.backward()
+    else:
         loss.backward()
 
 
@@ -397,9 +442,11 @@ def test_a_hook_that_unpacks_and_always_raises(is_watched: bool) -> None:
                 loss = compute(x).sum()
             said = explain(loss)
             assert said.verdict == verdict
-            assert (", which unpacks it, raises an error in any case" in said.text) == (
-                verdict != "runs"
-            )
+            sentence = ", which unpacks it, raises an error as it is now"
+            assert (sentence in said.text) == (verdict != "runs")
+            # What a backward never opens is no mark of the graph's, whatever its hook does.
+            assert (sentence in graph(loss).text) == (verdict == "raises")
+            assert (": its hook raises as it" in graph(loss).svg) == (verdict == "raises")
             if verdict == "raises":
                 with pytest.raises(ValueError, match="today"):
                     loss.backward()

@@ -15,7 +15,7 @@ from .gradient_comparison import (
 )
 from .hazards import find_maybe_unseen_writes, find_maybe_written, find_stale_saved
 from .optimizers import describe_replaced, find_replaced, list_stepped
-from .refusals import find_refusals
+from .refusals import Refusal, find_refusals, phrase_refusal
 from .shared_phrases import (
     add_writing_lines,
     phrase_consequence,
@@ -33,6 +33,7 @@ __all__ = [
     "Explanation",
     "GradientPair",
     "PastStep",
+    "Refusal",
     "SavedBy",
     "add_writing_lines",
     "all_saved",
@@ -50,6 +51,7 @@ __all__ = [
     "list_stepped",
     "list_written_names",
     "phrase_consequence",
+    "phrase_refusal",
     "phrase_then_and_now",
     "phrase_writes",
     "phrase_writing_lines",

@@ -22,9 +22,7 @@ from .finding_records import (
 from .grad_layouts import find_doubts_on_layouts
 from .hazards import select_stale
 from .refusals import (
-    Refusal,
     describe_wrong_start,
-    find_nodes_behind_functions,
     find_refusals,
     find_reshaped,
 )
@@ -62,9 +60,10 @@ def find_findings(
         yield BackwardFinding("refused", wrong_start)
     pairs = all_saved(nodes)
     yield from _find_saves_that_raise(snap, root, pairs, used)
-    certain, doubtful = _divide_refusals(snap, nodes)
-    for refusal in certain:
-        yield BackwardFinding("refused", refusal.sentence, refusal.way_out)
+    refusals = find_refusals(snap, nodes)
+    for refusal in refusals:
+        if refusal.is_certain:
+            yield BackwardFinding("refused", refusal.sentence, refusal.way_out)
     for node in nodes:
         if short_node_name(node.name) in _NODES_WITHOUT_DERIVATIVE:
             yield _describe_no_derivative(node)
@@ -73,36 +72,14 @@ def find_findings(
     yield from describe_unseen_writes(snap, read_by_backward)
     yield from _describe_changes(read_by_backward)
     # Doubts come last: `explain` leaves them out where something is certain.
-    for refusal in doubtful:
-        yield BackwardFinding("not known", refusal.sentence, refusal.way_out, after_run="not known")
+    for refusal in refusals:
+        if not refusal.is_certain:
+            yield BackwardFinding(
+                "not known", refusal.sentence, refusal.way_out, after_run="not known"
+            )
     yield from _find_writes_to_saved_grads(snap, root, nodes, used)
     yield from _find_not_known(snap, root, nodes, pairs)
     yield from _find_not_compared(snap, read_by_backward)
-
-
-def _divide_refusals(
-    snap: Snapshot, nodes: Sequence[NodeRecord]
-) -> tuple[list[Refusal], list[Refusal]]:
-    """Return the refusals that are certain, and those that may not come to pass."""
-    # A gradient may not arrive where a Function in Python decides.
-    behind = find_nodes_behind_functions(snap, nodes)
-    may_change = _may_change_code(snap, nodes)
-    certain: list[Refusal] = []
-    doubtful: list[Refusal] = []
-    for refusal in find_refusals(snap, nodes):
-        is_doubtful = refusal.node.id in behind or (refusal.is_by_code and may_change)
-        (doubtful if is_doubtful else certain).append(refusal)
-    return certain, doubtful
-
-
-def _may_change_code(snap: Snapshot, nodes: Sequence[NodeRecord]) -> bool:
-    """Return True if code runs in backward of which it is not known what it does.
-
-    Before another function is called, such a hook may give it another `__code__`.
-    """
-    return bool(snap.doubts) or any(
-        node.doubts or any(saved.doubt for saved in node.saved) for node in nodes
-    )
 
 
 # -- why it raises -----------------------------------------------------------------------

@@ -23,10 +23,15 @@ class Refusal(NamedTuple):
     """Empty where there is none to name."""
     is_by_code: bool = False
     """True if code of the program refuses: other code of it that runs in backward may change that."""
+    is_certain: bool = True
+    """False if such code may run before, or if no gradient may arrive."""
 
 
 def find_refusals(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[Refusal]:
-    """Return why nodes raise as soon as a gradient arrives."""
+    """Return why nodes raise as soon as a gradient arrives.
+
+    nodes: all that a backward may visit, since what some of them do makes others uncertain.
+    """
     refusals: list[Refusal] = []
     for node in nodes:
         of_function = node.function.refusal if node.function else ""
@@ -42,10 +47,37 @@ def find_refusals(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[Refusal]:
         refusals += _find_refusals_of_leaf(snap, node)
         refusals += _find_refusals_of_edges(snap, node)
         refusals += _find_refusals_of_product(snap, node)
-    return refusals
+    if not refusals:
+        return []
+    # A gradient may not arrive where a Function in Python decides.
+    behind = _find_nodes_behind_functions(snap, nodes)
+    may_change = _may_change_code(snap, nodes)
+    return [
+        refusal._replace(is_certain=False)
+        if refusal.node.id in behind or (refusal.is_by_code and may_change)
+        else refusal
+        for refusal in refusals
+    ]
 
 
-def find_nodes_behind_functions(snap: Snapshot, nodes: Sequence[NodeRecord]) -> set[str]:
+def phrase_refusal(refusal: Refusal) -> str:
+    """Return `backward will raise: w is not a leaf any more`, for pictures."""
+    if refusal.is_certain:
+        return gettext("backward will raise: {reason}", reason=refusal.sentence)
+    return gettext("backward may raise: {reason}", reason=refusal.sentence)
+
+
+def _may_change_code(snap: Snapshot, nodes: Sequence[NodeRecord]) -> bool:
+    """Return True if code runs in backward of which it is not known what it does.
+
+    Before another function is called, such a hook may give it another `__code__`.
+    """
+    return bool(snap.doubts) or any(
+        node.doubts or any(saved.doubt for saved in node.saved) for node in nodes
+    )
+
+
+def _find_nodes_behind_functions(snap: Snapshot, nodes: Sequence[NodeRecord]) -> set[str]:
     """Return the nodes that get no gradient if a Function in Python returns None for it."""
     stack = [
         node

@@ -64,7 +64,7 @@ def open_packed(raw: Any) -> PackedState:
         pass
     if always_raises(hook):
         refusal = gettext(
-            "a hook packed what was saved, and {code}, which unpacks it, raises an error in any case",
+            "a hook packed what was saved, and {code}, which unpacks it, raises an error as it is now",
             code=describe_code(hook),
         )
         return PackedState(refusal=refusal)

@@ -379,7 +379,8 @@ class SavedRecord:
     @property
     def has_hazard(self) -> bool:
         """True if backward may raise because of it, or computes from what was written unseen."""
-        return self.may_raise or bool(self.refusal) or self.was_written_unseen
+        is_refused = bool(self.refusal) and self.opened is not False
+        return self.may_raise or is_refused or self.was_written_unseen
 
     @property
     def bytes_unchanged(self) -> bool | None:

@@ -81,7 +81,7 @@ def read_function(node: Any) -> FunctionRecord | None:
         return FunctionRecord(place, None, is_trusted=False)
     if not _is_of_engine(backward) and always_raises(backward):
         refusal = gettext(
-            "{node} is a Function in Python: {code} raises an error in any case",
+            "{node} is a Function in Python: {code} raises an error as it is now",
             node=short_node_name(name_of_node(node)),
             code=place,
         )
@@ -267,7 +267,7 @@ def _rehearse_backward(node: Any, backward: Any, place: str) -> FunctionRecord |
             f"(expected {len(needs)}, got {len(values)})"
         )
         refusal = gettext(
-            "{node} is a Function in Python: {code} raises {error}",
+            "{node} is a Function in Python: {code}, as it is now, raises {error}",
             node=short_node_name(name_of_node(node)),
             code=place,
             error=escape_unseen(error),

@@ -8,11 +8,13 @@ from functools import partial
 
 from ..diagnose import (
     Changes,
+    Refusal,
     add_writing_lines,
     find_maybe_written,
     find_refusals,
     find_stale_saved,
     phrase_consequence,
+    phrase_refusal,
     phrase_then_and_now,
     phrase_writing_lines,
 )
@@ -103,6 +105,9 @@ class _GraphDescriber:
         self.flow = find_flow(changed, root)
         self.maybe_written = find_maybe_written(changed.now)
         """(node id, tensor id) -> the names through which it may have been written unseen."""
+        self.refusals: dict[str, list[Refusal]] = {}
+        for refusal in find_refusals(self.snap, self.snap.nodes):
+            self.refusals.setdefault(refusal.node.id, []).append(refusal)
         self.leaf_ids = dict.fromkeys(
             entry.variable
             for entry in selection.entries
@@ -341,11 +346,10 @@ class _GraphDescriber:
         return f"{end} {name}" if place == end else gettext("{fold} (folded)", fold=place)
 
     def _remarks_of_refusals(self, node: NodeRecord) -> Iterator[Remark]:
-        for refusal in find_refusals(self.snap, [node]):
+        for refusal in self.refusals.get(node.id, ()):
             if any(saved.refusal == refusal.sentence for saved in node.saved):
                 continue  # it is said beside what was saved
-            sentence = gettext("backward will raise: {reason}", reason=refusal.sentence)
-            yield Remark.in_both("raises", sentence)
+            yield Remark.in_both("raises", phrase_refusal(refusal))
 
     def _remarks_of_saved(self, node: NodeRecord) -> Iterator[Remark]:
         for position, saved in select_saved(node):
@@ -613,7 +617,8 @@ def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
         case "number":
             return value
         case "packed":
-            return saved.refusal or gettext("packed by a saved-tensor hook, not opened")
+            refusal = "" if saved.opened is False else saved.refusal
+            return refusal or gettext("packed by a saved-tensor hook, not opened")
         case "once":
             return gettext("given out a single time, so it is left for backward")
     return gettext("cannot be read")
@@ -654,8 +659,8 @@ def _caption_without_value(saved: SavedRecord, head: str) -> tuple[RemarkKind, s
             return "raises", gettext("{what}, detached since", what=head)
         case "freed":
             return "freed", gettext("{what}: freed", what=head)
-        case "packed" if saved.refusal:
-            return "raises", gettext("{what}: its hook will raise", what=head)
+        case "packed" if saved.refusal and saved.opened is not False:
+            return "raises", gettext("{what}: its hook raises as it is now", what=head)
         case "packed":
             return "packed", gettext("{what}: packed by a hook", what=head)
         case "once":

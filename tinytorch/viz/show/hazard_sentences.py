@@ -18,6 +18,7 @@ from ..diagnose import (
     find_refusals,
     find_stale_saved,
     phrase_consequence,
+    phrase_refusal,
     phrase_then_and_now,
     phrase_writes,
 )
@@ -79,8 +80,7 @@ def _describe_each_hazard(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
             yield saved.tensor, Remark("hazard", sentence, caption)
     for refusal in find_refusals(snap, snap.nodes):
         if refusal.node.variable is not None:
-            sentence = gettext("backward will raise: {reason}", reason=refusal.sentence)
-            yield refusal.node.variable, Remark.in_both("hazard", sentence)
+            yield refusal.node.variable, Remark.in_both("hazard", phrase_refusal(refusal))
     yield from _describe_maybe_unseen_writes(snap)
 
 
