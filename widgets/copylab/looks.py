@@ -16,7 +16,15 @@ from typing import Any
 
 from tinytorch.viz import getattr_or_none, is_tensor, snapshot
 
-__all__ = ["grad", "is_tensor", "node_of", "same_counter", "same_storage", "values"]
+__all__ = [
+    "grad",
+    "is_tensor",
+    "keeps_saved",
+    "node_of",
+    "same_counter",
+    "same_storage",
+    "values",
+]
 
 
 def same_storage(a: Any, b: Any) -> bool:
@@ -49,3 +57,11 @@ def node_of(tensor: Any) -> str | None:
     if not is_tensor(tensor):
         return None
     return snapshot(tensor=tensor, values=False).tensor("tensor").grad_fn_name
+
+
+def keeps_saved(tensor: Any) -> bool:
+    """Return True if a node behind a tensor still has what it saved: no backward has freed it."""
+    if not is_tensor(tensor):
+        return False
+    nodes = snapshot(tensor=tensor, values=False).nodes
+    return any(saved.state == "live" for node in nodes for saved in node.saved)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -244,7 +245,7 @@ class Progress(Presentation):
         if self._shows_one_lesson:
             head = (gettext("What"), gettext("So far"))
         caption = gettext("Progress: {summary}.", summary=self.summary)
-        tasks = Box(Paragraph(caption), Table(head, self._rows_with_links()))
+        tasks = Box(Paragraph(caption), _make_table(head, self._rows_with_links()))
         return Box(tasks, self._tabulate_beliefs(), spaced=True)
 
     def list_beliefs(self, *, known_only: bool = False) -> list[tuple[str, str]]:
@@ -280,9 +281,20 @@ class Progress(Presentation):
         caption = gettext("What you believed, and the run refuted:")
         if any(note.get("state") == "met" for note in self.misconceptions.values()):
             caption = gettext(
-                "What you believed, and the run refuted. For `retest`, first run `from copylab import retest`."
+                "What you believed, and the run refuted. Run `from copylab import retest` once, then the call at "
+                "the right."
             )
-        return Box(Paragraph(caption), Table((gettext("Misconception"), gettext("Now")), rows))
+        return Box(
+            Paragraph(caption), _make_table((gettext("Misconception"), gettext("Now")), rows)
+        )
+
+
+def _make_table(head: Sequence[str], rows: Iterable[Sequence[Cell | str]]) -> Table:
+    """Return a table of words: JupyterLab sets the cells of others to the right."""
+    table = Table(head, rows)
+    for cell in chain(table.head, *table.rows):
+        cell.attributes["style"] = "text-align: left"
+    return table
 
 
 def list_note_rows(

@@ -1,7 +1,7 @@
 """Stopping the gradient: which part learns, a frozen first part, a hidden state, a goal that gets no gradient."""
 
 from .. import Misconception, predict
-from ..looks import grad
+from ..looks import grad, keeps_saved
 from ..questions import gets_gradient, gradient, on_graph, requires_grad, value
 from ..quiz import (
     CheckedFact,
@@ -154,6 +154,7 @@ def frozen(A, B, loss):  # noqa: N803
         "    h = (h * w + x).detach()": "w.grad is None",
         "    h = h.detach() * w + x\n(h * h).backward()": "w.grad is 24.0625",
         "    h = torch.tensor(1.0) * w + x\n    (h * h).backward()": "h shows 3.5",
+        "    h = h.detach() * w + x\n    (h * h).backward(retain_graph=True)": "leave retain_graph=True out",
     },
     right="`h` goes on as a value without a history, so a `backward` stays in its own round.",
 )
@@ -165,6 +166,10 @@ def hidden(w, h):
         gettext("w.grad is 46.8125: the gradients through the earlier rounds are still in it."),
     )
     yield has_grad(35.3125, w=w)
+    yield CheckedFact(
+        not keeps_saved(h),
+        gettext("The graph of the last round is still there: leave `retain_graph=True` out."),
+    )
 
 
 @task(

@@ -140,8 +140,8 @@ _BELIEFS_AND_REFUTATIONS = {
         "What is computed from a tensor that requires grad requires it too, so that the gradient can flow back.",
     ),
     "requires_grad is copied": (
-        "The copy requires grad because its source does.",
-        "`requires_grad` is passed on by operations that are recorded. This one was not.",
+        "It requires grad, because another tensor here does.",
+        "`requires_grad` is passed on only by operations that are recorded. No such operation made this tensor.",
     ),
     "a plain copy has a node": (
         "A copy always has a node that leads back.",

@@ -1,7 +1,7 @@
 // The row of a player in which its program is changed: a pill for each other way to copy, the code itself, and the way
 // back.
 
-const NEEDS_KERNEL = say("This needs a kernel: steps(...).live() runs it.");
+const NEEDS_KERNEL = say("Only a live player runs other code: put .live() behind the call in this cell and run it.");
 
 /** The copies of a program: what each was, what is chosen in its place, and the methods with their labels. */
 function listCopies({ own, chosen = own, bare, offered }) {
