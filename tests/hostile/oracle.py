@@ -9,8 +9,9 @@ run: one that raises an error while the program is written is left out of it.
 
 A line for each kind of judgement, with what part of the backwards it is. Wrong is what is said and not so ("runs" where
 PyTorch raises, a line that writes nothing); missed is a wrong gradient or an error of a written tensor of which a
-watch says nothing; an alarm is a wrong gradient that is claimed where it is right. Of these the shortest program is
-printed that shows it. It ends with 1 if there is any.
+watch says nothing; an alarm is a wrong gradient that is claimed where it is right. That it is computed from changed
+values is none where numbers could not be had, since a Function, a checkpoint or a write through a view hides formulas:
+they may come to the same. Of faults the shortest program is printed that shows it. It ends with 1 if there is any.
 """
 
 from __future__ import annotations
@@ -221,6 +222,8 @@ class Backward:
     """What `explain` said before, by how it was asked."""
     findings: list[Any] = field(default_factory=list)
     """What a watch found meanwhile."""
+    hides_formulas: bool = False
+    """True if what it computes from changed values cannot be had beforehand, to be compared."""
 
 
 class ProgramRun:
@@ -238,7 +241,7 @@ class ProgramRun:
             "save_on_cpu": torch.autograd.graph.save_on_cpu,
             "checkpoint": torch.utils.checkpoint.checkpoint,
         }
-        self.seed = seed
+        self.seed, self.has_checkpoint = seed, False
 
     def keep_clones(self) -> None:
         """Keep a clone also where no hook on saved tensors is asked."""
@@ -257,6 +260,7 @@ class ProgramRun:
         """Run all of a program."""
         self.begin()
         source = "\n".join(statements) + "\n"
+        self.has_checkpoint = "checkpoint(" in source
         linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True), FILE)
         exec(compile(source, FILE, "exec"), self.names)
 
@@ -269,13 +273,14 @@ class ProgramRun:
         count = len(self.watch.findings) if self.watch else 0
         error = ""
         leaves = self.list_leaves(loss)
+        hides_formulas = self.has_checkpoint or any(map(is_opaque, list_nodes_behind(loss)))
         try:
             run()
         except (RuntimeError, ValueError, IndexError) as raised:
             error = f"{type(raised).__name__}: {str(raised).partition(chr(10))[0]}"
         gradients = [None if leaf.grad is None else leaf.grad.clone() for leaf in leaves]
         findings = self.watch.findings[count:] if self.watch else []
-        self.backwards.append(Backward(error, gradients, verdicts, findings))
+        self.backwards.append(Backward(error, gradients, verdicts, findings, hides_formulas))
         for leaf in leaves:
             leaf.grad = None
 
@@ -307,8 +312,8 @@ class ProgramRun:
         ]
 
 
-def list_leaves_behind(loss: Any) -> list[Any]:
-    """Return the leaves that a graph leads to: a module may have lost its name, and a leaf, too."""
+def list_nodes_behind(loss: Any) -> list[Any]:
+    """Return the nodes of a graph."""
     try:
         stack = [loss.grad_fn]
     except RuntimeError:  # a view whose history is not valid any more
@@ -317,9 +322,20 @@ def list_leaves_behind(loss: Any) -> list[Any]:
     while stack:
         node = stack.pop()
         if node is not None and node not in seen:
-            seen[node] = getattr(node, "variable", None)
+            seen[node] = None
             stack += [follower for follower, _ in node.next_functions]
-    return [leaf for leaf in seen.values() if leaf is not None]
+    return list(seen)
+
+
+def list_leaves_behind(loss: Any) -> list[Any]:
+    """Return the leaves that a graph leads to: a module may have lost its name, and a leaf, too."""
+    leaves = [getattr(node, "variable", None) for node in list_nodes_behind(loss)]
+    return [leaf for leaf in leaves if leaf is not None]
+
+
+def is_opaque(node: Any) -> bool:
+    """Return True for a node that does not show what it computes with."""
+    return hasattr(type(node), "_forward_cls") or "CopySlices" in node.name()
 
 
 def write_program(torch: Any, seed: int) -> list[str]:
@@ -453,7 +469,8 @@ def judge_verdict(look: str, said: Any, truth: Backward, *, is_right: bool) -> s
         return f"explain {look}: right"
     if said.verdict == "may be wrong" and is_right:
         # Alone it says "if they came after the save": of the order, counters say nothing.
-        return "explain alone: may be wrong" if look == "alone" else f"alarm: explain {look}"
+        is_careful = look == "alone" or truth.hides_formulas
+        return f"explain {look}: may be wrong" if is_careful else f"alarm: explain {look}"
     return f"wrong: explain {look} says {said.verdict!r}, it {so} {truth.error[:70]}"
 
 
@@ -465,6 +482,7 @@ def judge_findings(watched: Backward, truth: Backward, *, is_right: bool) -> lis
         each
         for each in silent
         if each.compared and not each.is_partly_read and each.kind != "attribute"
+        if each.gradients or not truth.hides_formulas
     ]
     judgements = [
         f"wrong: watch names {each.written.code}"
