@@ -8,6 +8,8 @@ import copylab
 import numpy as np
 import pytest
 
+from tinytorch.viz import explain
+
 torch: Any = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 nn = torch.nn
@@ -339,3 +341,22 @@ def test_of_a_large_attribute_a_write_is_no_change(
     assert ("was changed after" in finding.title) is is_changed
     assert ("unless the same were written" in finding.title) is not is_changed
     assert "ctx.save_for_backward" in watch.text
+
+
+def test_explain_inside_of_a_watch_sends_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is compared in pieces and was written it said: ask inside of a watch."""
+    from copylab.watching import watched_memory, watched_save
+
+    for module in (watched_memory, watched_save):
+        monkeypatch.setattr(module, "WHOLE_BYTES", 1 << 10)
+    w, x = torch.ones(1 << 12), torch.ones(1 << 12, requires_grad=True)
+    with copylab.watch(silent="record"):
+        loss = (x * w).sum()
+        assert explain(loss).verdict == "runs"
+        w.data.mul_(1)
+        said = explain(loss)
+        assert said.verdict == "runs, not compared"
+        assert "it was written inside of the watch" in said.text
+        assert "Way out" not in said.text
+    alone = explain((x * w).sum())
+    assert "ask inside of `with copylab.watch():`" in alone.text

@@ -352,7 +352,7 @@ class SavedRecord:
     compared_with_save: bool = field(default=False, compare=False, repr=False)
     """True if `checksum_then` is that at the save, which only a watch knows, and not an earlier look's."""
     not_read: str = field(default="", compare=False, repr=False)
-    """Why its bytes were not read."""
+    """Why its bytes were not read, or not compared by the watch that saw a write."""
     written_at: str = field(default="", compare=False, repr=False)
     """The line that made it stale or changed its bytes ("train.py, line 12"), if a watch saw it."""
     selection: str = ""

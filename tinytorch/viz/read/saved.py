@@ -274,7 +274,13 @@ class SavedReader:
         if isinstance(checksum_now, str):
             return {"not_read": checksum_now}
         has_changed = getattr_or_none(watched_save, "has_changed")
-        if has_changed is None:  # no watch, or one that could not compare
+        if has_changed is None and watched_save is not None:
+            reason = gettext(
+                "it was written inside of the watch, which cannot compare all of its bytes with those "
+                "at the save"
+            )
+            return {"checksum_now": checksum_now, "not_read": reason}
+        if has_changed is None:
             return {"checksum_now": checksum_now}
         if not has_changed:
             return {
