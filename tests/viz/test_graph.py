@@ -431,3 +431,23 @@ def test_memory_pictures_need_no_graphviz_package() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=ROOT
     )
     assert (done.stdout, done.stderr) == ("Memory: 1 tensor in 1 storage.\ngraphviz\n", "")
+
+
+def test_lines_go_down_and_never_back_up(engine: ModuleType) -> None:
+    """To an accumulator with its leaf beside it they went below a box and up again, behind it."""
+    x = engine.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y = x.detach()
+    loss = (x**2).sum()
+    y.add_(10)
+    svg = graph(x=x, y=y, loss=loss, direction="down").svg
+    curves = re.findall(r'd="(M[^"]*C[^"]*)"', svg)
+    assert len(curves) == 4
+    for curve in curves:
+        heights = [float(height) for _, height in re.findall(r"(-?[\d.]+) (-?[\d.]+)", curve)]
+        # It ends at the base of its tip.
+        assert max(heights) <= heights[-1] + graph_module.TIP_LENGTH, curve
+    # What is cut off from the leaf ends above it, right of the line to its accumulator.
+    ends = [float(curve.split()[-2]) for curve in curves]
+    cut = next(place for place, curve in enumerate(curves) if f'dash" d="{curve}"' in svg)
+    (middle,) = re.findall(r'<text class="t mono b c" x="([^"]*)"[^>]*>x<', svg)
+    assert ends[cut] == pytest.approx(float(middle), abs=1)

@@ -62,6 +62,9 @@ MOST_NOTE_LINES = 3
 """What a note has beyond this is cut."""
 LEAF_GAP = 18
 """Between an accumulator and its leaf where they are side by side, in px."""
+MOST_BETWEEN_ROWS = 24
+"""From a box down to the next row, in px: twice the gap, since it may be the lowest of its own. A line
+that is longer passes a row."""
 TIP_LENGTH, TIP_HALF = 8.0, 4.0
 """Length of the tip of an arrow, and half of its width, in px; both are larger where a gradient
 flows."""
@@ -442,12 +445,7 @@ def _lay_out_with_leaves_beside(
     for accumulator, leaf in leaf_of.items():
         width = (1 + is_centred) * (areas[leaf][0] + LEAF_GAP) + sizes[accumulator].width
         areas[accumulator] = (width, max(areas[leaf][1], sizes[accumulator].height))
-    joined = []
-    for line in lines:
-        ports = "[headport=nw]" if line.head in leaf_of and not is_centred else ""
-        tail, head = sum_of.get(line.tail, line.tail), sum_of.get(line.head, line.head)
-        if leaf_of.get(line.tail) != line.head:
-            joined.append(line._replace(tail=tail, head=head, ports=ports))
+    joined = _join_ends(lines, sum_of, is_centred)
     alone = {name: area for name, area in areas.items() if name not in sum_of}
     found = lay_out(layout.render, write_dot(alone, joined, "down"))
     if names == "below":
@@ -462,14 +460,49 @@ def _lay_out_with_leaves_beside(
         places[leaf] = (end + sizes[leaf].width / 2, y)
         points = [(start + (end - start) * part / 3, y) for part in range(4)]
         routes.append(Route(accumulator, leaf, points))
+    tops = {name: places[name][1] + areas[name][1] / 2 for name in leaf_of}
     waiting: dict[tuple[str, str], list[list[Point]]] = {}
     for route in found.routes:
         waiting.setdefault((route.tail, route.head), []).append(route.points)
     for line in lines:
+        tail, head = sum_of.get(line.tail, line.tail), sum_of.get(line.head, line.head)
         if leaf_of.get(line.tail) != line.head:
-            known = (sum_of.get(line.tail, line.tail), sum_of.get(line.head, line.head))
-            routes.append(Route(line.tail, line.head, waiting[known].pop(0)))
+            points = waiting[tail, head].pop(0)
+            if head in tops:
+                x, y = places[line.head]
+                end = (x, y + sizes[line.head].height / 2)
+                points = _aim_at_card(points, end, tops[head])
+            routes.append(Route(line.tail, line.head, points))
     return ChosenLayout("down", names, found._replace(places=places, routes=routes))
+
+
+def _join_ends(
+    lines: Sequence[DotLine], sum_of: Mapping[str, str], is_centred: bool
+) -> list[DotLine]:
+    """Return the lines as Graphviz gets them: for a leaf there is the area of its accumulator."""
+    # They go to the side of it at which the card is that they lead to.
+    ports = dict.fromkeys(sum_of, "[headport=ne]")
+    if not is_centred:
+        ports |= dict.fromkeys(sum_of.values(), "[headport=nw]")
+    joined = []
+    for line in lines:
+        tail, head = sum_of.get(line.tail, line.tail), sum_of.get(line.head, line.head)
+        # The line within the area is drawn anyway.
+        if sum_of.get(line.head) != line.tail:
+            joined.append(line._replace(tail=tail, head=head, ports=ports.get(line.head, "")))
+    return joined
+
+
+def _aim_at_card(points: list[Point], end: Point, area_top: float) -> list[Point]:
+    """Return a line that ends above one of the cards in an area, given one to the edge of that area; y is upwards."""
+    start, (x, y) = points[0], end
+    if start[1] - area_top <= MOST_BETWEEN_ROWS:
+        # From the row above: Graphviz goes to a corner in a bow, below other boxes and back.
+        middle = (start[1] + area_top) / 2
+        return [start, (start[0], middle), (x, middle), end]
+    dx, dy = x - points[-1][0], y - points[-1][1]
+    before = (points[-2][0] + dx, points[-2][1] + dy)
+    return [*points[:-2], before, end]
 
 
 def _length_of_longest_chain(sizes: Mapping[str, CardSize], lines: Sequence[DotLine]) -> float:
