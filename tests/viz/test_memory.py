@@ -20,6 +20,7 @@ import tinytorch
 from tinytorch.viz import LEVELS, LayoutError, Picture, graph, memory, snapshot
 from tinytorch.viz.diagnose.diff import compare_snapshots
 from tinytorch.viz.render.memory_svg import memories_of
+from tinytorch.viz.wording import text_width
 
 
 def words_in(svg: str) -> list[str]:
@@ -515,6 +516,29 @@ d[0] = 0
     names = re.findall(r'<text class="t mono b c" x="[^"]*" y="([^"]*)">', svg)
     assert min(float(y) for _, y, _ in lines) > max(map(float, names))
     assert 'class="view ' not in svg
+
+
+def test_facts_are_in_one_line_where_a_telephone_has_room(engine: ModuleType) -> None:
+    """They were broken to be 371 px wide, although that made no picture lower than in 404."""
+    w = engine.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
+    svg = memory(previous=w, latest=w.detach()).svg
+    assert "leaf, needs grad" in words_in(svg)
+    assert float(ET.fromstring(svg).attrib["width"]) <= 404
+
+
+def test_no_word_is_alone_in_the_last_line_and_the_ground_is_wider_than_words(
+    engine: ModuleType,
+) -> None:
+    x = engine.tensor([1.0, 2.0], requires_grad=True)
+    y = x.sigmoid()
+    y[0] = 0.0
+    svg = memory(x=x, y=y).svg
+    lines = re.findall(r'<text class="bad-t b" x="([^"]*)"[^>]*>([^<]*)', svg)
+    assert [text for _, text in lines] == ["saved by SigmoidBackward0:", "backward will raise"]
+    ground = re.search(r'<rect class="bad" x="([^"]*)"[^>]* width="([^"]*)"', svg)
+    assert ground
+    right_of_words = float(lines[0][0]) + text_width(lines[0][1], "bad-t b")
+    assert float(ground[1]) + float(ground[2]) - right_of_words >= 8
 
 
 def test_a_picture_is_the_same_after_pickling(engine: ModuleType) -> None:

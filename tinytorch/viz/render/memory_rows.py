@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -62,8 +63,9 @@ COLUMN = 8
 """At least the width of a letter of words."""
 MOST_LINES = 8
 """A sentence has no more lines."""
-CROSS, HAZARD_GROUND = 14, 6
-"""The room for the cross before a hazard, and what its ground adds to its height."""
+CROSS, HAZARD_GROUND, HAZARD_EDGE = 14, 6, 6
+"""The room for the cross before a hazard, and what its ground adds to its height and right of its words:
+bold ones of some fonts are wider than they are counted."""
 _INKS: dict[RemarkKind, str] = {
     "changed": "new-t b",
     "changed cells": "new-t b",
@@ -127,10 +129,26 @@ def break_sentences(sentences: tuple[Sentence, ...], width: float) -> tuple[Sent
     """
     lines: list[SentenceLine] = []
     for sentence in sentences:
-        room = width - CROSS * sentence.is_hazard
-        parts = wrap_text(sentence.text, columns_that_fit(room, sentence.ink), most=MOST_LINES)
+        room = width - (CROSS + HAZARD_EDGE) * sentence.is_hazard
+        parts = _wrap_evenly(sentence.text, columns_that_fit(room, sentence.ink))
         lines += [SentenceLine(part, sentence, place == 0) for place, part in enumerate(parts)]
     return tuple(lines)
+
+
+def _wrap_evenly(text: str, columns: int) -> list[str]:
+    """Break a text into lines of up to so many columns, and of no more than that number of lines needs.
+
+    Otherwise a word would often be alone in the last line.
+    """
+    lines = wrap_text(text, columns, most=MOST_LINES)
+    while len(lines) > 1:
+        columns -= 1
+        narrower = wrap_text(text, columns, most=MOST_LINES)
+        # In lines that are too narrow for a word, or too many, something is cut.
+        if len(narrower) > len(lines) or "".join(narrower).count("…") > text.count("…"):
+            break
+        lines = narrower
+    return lines
 
 
 def measure_lines(lines: Sequence[SentenceLine]) -> float:
@@ -146,7 +164,7 @@ def draw_lines(canvas: Canvas, lines: Sequence[SentenceLine], x: float, y: float
         if sentence.is_hazard and line.is_first:
             same = [other for other in lines[place:] if other.sentence == sentence]
             width = max(other.width for other in same)
-            canvas.rect(x - 4, y, width + 6, len(same) * LINE + 3, "bad", 4)
+            canvas.rect(x - 4, y, width + 6 + HAZARD_EDGE, len(same) * LINE + 3, "bad", 4)
             canvas.mark("cross", x + 4, y + 9)
             y += 2
         whole = sentence.text if line.text.endswith("…") else ""
@@ -561,7 +579,11 @@ def place_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) -> C
     if lowest_on_phone <= MOST_HIGHER_ON_PHONE * lowest:
         lowest = lowest_on_phone
     fitting = [height <= MOST_HIGHER * lowest for height in heights]
-    return candidates[fitting.index(True)]
+    # All widths of telephones are alike: there, the one in which fewest sentences are broken.
+    alike = [*itertools.compress(candidates, map(operator.and_, fitting, fits_phone))]
+    if not alike:
+        return candidates[fitting.index(True)]
+    return min(alike, key=lambda place: _count_lines(place, bands, single_rows))
 
 
 def find_least_width(band: BandDrawing, columns: Columns) -> float:
@@ -607,11 +629,19 @@ def _measure_sentences(sentences: Iterable[Sentence], fewest: float) -> tuple[fl
     narrow = wide = 0.0
     for sentence in sentences:
         # More by a column: lines are counted in whole ones.
-        extra = CROSS * sentence.is_hazard + COLUMN
+        extra = (CROSS + HAZARD_EDGE) * sentence.is_hazard + COLUMN
         wide = max(wide, text_width(sentence.text, sentence.ink) + extra)
         longest = max(text_width(word, sentence.ink) for word in sentence.text.split(" "))
         narrow = max(narrow, min(longest, MOST_FOR_WORD) + extra)
     return max(narrow, min(wide, fewest)), wide
+
+
+def _count_lines(columns: Columns, bands: Sequence[BandDrawing], single_rows: Sequence[Row]) -> int:
+    """Return how many lines the sentences beside cells have, and those of tensors without memory."""
+    rooms = [(row, columns.counter_x - columns.strip_x) for row in single_rows]
+    for band in bands:
+        rooms += [(row, band.sentences_width(columns)) for row in band.rows]
+    return sum(len(break_sentences(row.sentences, width)) for row, width in rooms)
 
 
 def _measure_height(
