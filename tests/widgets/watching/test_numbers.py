@@ -107,6 +107,8 @@ def test_a_finding_is_a_headline_then_numbers(engine: ModuleType) -> None:
     assert str(said[0].message) == finding.summary
     assert finding.gradients[0].now in watch.text
     assert finding.gradients[0].now in watch.html
+    # A list without a class has a bullet, left of the box of its finding.
+    assert "<ul>" not in watch.html
     assert ".data" in finding.way_out
 
 

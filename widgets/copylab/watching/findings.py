@@ -272,7 +272,9 @@ class Finding(Presentation):
         return Alarm(
             # In words, a colon follows the title.
             self.title.rstrip(".。"),
-            Items(map(protect_marks, map(str, self.gradients))) if self.gradients else None,
+            Items(map(protect_marks, map(str, self.gradients)), class_="cl-why")
+            if self.gradients
+            else None,
             Code(self.lines, indent=""),
             others,
             repeated,
