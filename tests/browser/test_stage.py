@@ -12,6 +12,7 @@ import pytest
 from browser.books import stepping, write
 from browser.conftest import Lab, Watched
 from copylab import steps
+from copylab.lessons.assignment import written
 from copylab.lessons.clone import seven
 from playwright.sync_api import Locator, Page, expect
 
@@ -311,3 +312,22 @@ def test_little_of_the_stage_is_empty(watched: Watched, tmp_path: Path) -> None:
     share = page.evaluate(EMPTY_SHARE, picture)
     print(f"lesson 02, step 6: {share:.0%} of the stage is empty")
     assert share <= 0.25
+
+
+def test_memory_is_larger_where_there_is_no_graph(watched: Watched, tmp_path: Path) -> None:
+    """Of lesson 01, 46 % of the stage were empty."""
+    page = watched.page
+    page.set_viewport_size({"width": 836 + 16, "height": 680})
+    scales = []
+    for program in (written, seven):
+        (tmp_path / "page.html").write_text(program.steps().html, "utf-8")
+        page.goto((tmp_path / "page.html").as_uri())
+        holder = page.locator(".cl-player .cl-holder").first
+        expect(holder).to_be_visible()
+        found = "(holder) => Number(holder.shadowRoot.querySelector('.sheet').style.zoom)"
+        scales.append(holder.evaluate(found))
+        assert holder.evaluate("(holder) => holder.scrollWidth <= holder.clientWidth")
+        assert holder.evaluate("(holder) => holder.scrollHeight <= holder.clientHeight")
+    print(scales)
+    assert scales[0] > 1
+    assert scales[1] == 1, "there the room is for the graph"

@@ -27,6 +27,8 @@ const HEIGHTS = [560, 700];
 const LEAST_CODE = 112;
 // Words are so much larger where there is room: the largest that fits.
 const WORDS_SCALES = [1.25, 1.12];
+// And so is memory, where there is no graph.
+const MEMORY_SCALES = [1.5, 1.25, 1.12];
 // Of words and of a picture in one column; more scrolls.
 const [MAX_WORDS_HEIGHT, TALL_PICTURE] = [400, 640];
 // On a telephone a picture is made so much smaller, to be seen whole; its text has 11 px then.
@@ -378,7 +380,8 @@ class Player {
     // To scroll aside is worse than to scroll down.
     const cost = 2 * hidden + cut + Math.max(height - room, 0);
     const wordsHeight = Math.min(words, roomForWords);
-    return { name, program, memoryWidth, memoryHeight, graphHeight, code, wordsHeight, below, height, cost };
+    const places = { memoryWidth, memoryHeight, graphHeight, code, wordsHeight, below };
+    return { name, width, program, ...places, height, cost };
   }
 
   /** How much larger words can be below the whole code, and how high they are then, before that. */
@@ -391,6 +394,15 @@ class Player {
     // They are not measured where they are too high even if no line of them is broken anew.
     const scales = cost ? [] : WORDS_SCALES.filter((scale) => wordsHeight * scale <= room);
     return scales.map(measure).find(([scale, words]) => words * scale <= room) ?? [1, wordsHeight];
+  }
+
+  /** How much larger memory can be where it is alone, and the stage stays as high; 1 where anything is cut. */
+  enlargeMemory({ width, program, height, cost }) {
+    const { memory, graph } = Object.fromEntries(this.panes);
+    // The title of a graph is in its picture, beside its words: it would grow into these.
+    if (cost || !graph.figure.hidden) return 1;
+    const fits = (scale) => scale * memory.size[0] <= width - program - GAP && measurePane(memory, scale) <= height;
+    return MEMORY_SCALES.find(fits) ?? 1;
   }
 
   /** The height of all lines, where code and words have a width. */
@@ -423,6 +435,7 @@ class Player {
     const { name, program, memoryWidth, memoryHeight, graphHeight, below, height } = form;
     const { stage, happened, panes } = this;
     const [scale, wordsHeight] = this.enlargeWords(form);
+    const zoom = this.enlargeMemory(form);
     stage.dataset.form = name;
     stage.style.setProperty("--cl-program", `${program}px`);
     stage.style.setProperty("--cl-memory", `${memoryWidth}px`);
@@ -430,10 +443,11 @@ class Player {
     stage.style.height = `${height}px`;
     happened.style.height = `${wordsHeight}px`;
     happened.style.zoom = scale;
-    const [memory, graph] = [...panes.values()].map(({ figure }) => figure);
-    memory.style.maxHeight = `${memoryHeight}px`;
-    graph.style.maxHeight = `${graphHeight}px`;
-    for (const { sheet } of panes.values()) sheet.style.zoom = 1;
+    const { memory, graph } = Object.fromEntries(panes);
+    memory.figure.style.maxHeight = `${zoom > 1 ? measurePane(memory, zoom) : memoryHeight}px`;
+    graph.figure.style.maxHeight = `${graphHeight}px`;
+    memory.sheet.style.zoom = zoom;
+    graph.sheet.style.zoom = 1;
   }
 
   /** Put all parts of the stage below each other. */
@@ -671,8 +685,8 @@ function takeDetails(alarms) {
 }
 
 /** The height of a pane with the whole of its picture, in px; 0 for one that is not there. */
-function measurePane({ figure, holder, size }) {
-  return figure.hidden ? 0 : holder.offsetTop + size[1];
+function measurePane({ figure, holder, size }, scale = 1) {
+  return figure.hidden ? 0 : holder.offsetTop + Math.ceil(scale * size[1]);
 }
 
 /** The heights that two panes may have in a form of the stage that is at most `most` px high. */
