@@ -668,9 +668,9 @@ def _check_assigned_grad(t: Any, grad: Any) -> None:
         )
 
 
-def make_tensor(data: Any, device: device = CPU) -> Tensor:
+def make_tensor(data: Any, device: device = CPU, version: int = 0) -> Tensor:
     """Return a tensor without history over the result of a kernel, which nothing else uses."""
-    return make_tensor_over(as_array_of_torch(data), device)
+    return make_tensor_over(as_array_of_torch(data), device, version)
 
 
 def as_array_of_torch(data: Any) -> np.ndarray:

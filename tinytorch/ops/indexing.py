@@ -25,7 +25,7 @@ from ..base import (
     view_strides,
     warn_in_torch,
 )
-from ..tensor import Tensor, device_of, make_tensor, make_tensor_over
+from ..tensor import Tensor, device_of, make_tensor
 from .choosing import fill_where, write_into_copy
 from .copies import alias, copy_
 from .creation import new_zeros, number_array
@@ -484,7 +484,7 @@ def _apply_basic_indices(self: Tensor, items: tuple) -> tuple[Tensor, list[Tenso
         ):
             out = unsqueeze(out, d)
             # True chooses the one index of a new dimension, False chooses none.
-            chosen = make_tensor_over(
+            chosen = make_tensor(
                 np.zeros(int(bool(item)), np.int64),
                 version=int(bool(item)),  # torch fills it
             )

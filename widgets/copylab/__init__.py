@@ -88,7 +88,7 @@ def _check_engine() -> None:
         "Use an environment for copylab alone. Or run `pip uninstall tinytorch`, "
         "then `pip install --force-reinstall --no-deps copylab`."
     )
-    # Who typed `copylab doctor` wants the sentence. No code of the command has run yet that could
+    # Whoever typed `copylab doctor` wants the sentence. No code of the command has run yet that could
     # catch an error.
     if _is_command():
         sys.exit(problem)

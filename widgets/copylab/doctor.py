@@ -120,7 +120,7 @@ class Requirement(NamedTuple):
 
     @property
     def fault(self) -> str:
-        """What is wrong with the distribution that is installed; "" if nothing is."""
+        """The fault of the distribution that is installed; "" if it has none."""
         version = _find_version(self.distribution)
         if version is None:
             return f"{self.distribution} is not installed" if self.needed else ""

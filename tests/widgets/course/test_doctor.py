@@ -110,7 +110,7 @@ def test_beside_another_tinytorch_it_ends_with_a_sentence(tmp_path: Path) -> Non
     assert (ran.stdout, ran.returncode) == ("", 1)
     assert ran.stderr.startswith("copylab needs the tinytorch that comes with it, but ")
     assert ran.stderr.count("\n") == 1
-    # Who imports it gets an error that can be caught.
+    # Whoever imports it gets an error that can be caught.
     program = "try: import copylab\nexcept ImportError as error: print(error)"
     path = os.pathsep.join(map(str, (tmp_path, ROOT / "widgets")))
     caught = subprocess.run(

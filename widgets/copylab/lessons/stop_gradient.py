@@ -154,7 +154,7 @@ def frozen(A, B, loss):  # noqa: N803
         "    h = (h * w + x).detach()": "w.grad is None",
         "    h = h.detach() * w + x\n(h * h).backward()": "w.grad is 24.0625",
         "    h = torch.tensor(1.0) * w + x\n    (h * h).backward()": "h shows 3.5",
-        "    h = h.detach() * w + x\n    (h * h).backward(retain_graph=True)": "leave retain_graph=True out",
+        "    h = h.detach() * w + x\n    (h * h).backward(retain_graph=True)": "leave `retain_graph=True` out",
     },
     right="`h` goes on as a value without a history, so a `backward` stays in its own round.",
 )
