@@ -318,7 +318,7 @@ def list_nodes_behind(loss: Any) -> list[Any]:
         stack = [loss.grad_fn]
     except RuntimeError:  # a view whose history is not valid any more
         return []
-    seen = {}
+    seen: dict[Any, None] = {}
     while stack:
         node = stack.pop()
         if node is not None and node not in seen:
