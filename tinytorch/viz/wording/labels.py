@@ -110,16 +110,18 @@ def wrap_text(text: str, columns: int, *, most: int) -> list[str]:
             space = "" if index else " "
             if lines and _count_columns(lines[-1] + space + piece) <= columns:
                 lines[-1] += space + piece
+            # Of a text of megabytes no more is read than can be shown.
+            elif len(lines) == most:
+                return [*lines[:-1], shorten_text(f"{lines[-1]} …", columns)]
             else:
                 lines.append(shorten_text(piece, columns))
-    if len(lines) > most:
-        lines[most - 1 :] = [shorten_text(f"{lines[most - 1]} …", columns)]
     return lines
 
 
 # -- widths ----------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=4096)
 def _columns_of_char(char: str) -> float:
     if char.isascii():
         return 1.0
