@@ -128,6 +128,7 @@ def test_every_language_of_the_course_is_known_to_the_site() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.stress
 def test_a_warning_of_sphinx_ends_the_build(tmp_path: Path) -> None:
     (tmp_path / "index.md").write_text("# Start\n\n[nowhere](nowhere.md)\n", "utf-8")
     with pytest.raises(RuntimeError, match="nowhere"):

@@ -56,9 +56,10 @@ def fill(page: Page, form: Locator, answers: list[str]) -> None:
         page.keyboard.press("Tab")
 
 
-def test_by_keyboard_alone(watched: Watched, front: Lab) -> None:
+def test_by_keyboard_alone(watched: Watched, usual_front: Lab) -> None:
     page = watched.page
-    watched.run_all(front.address(book(front, f"predict-{front.front}.ipynb", "print(p.reveal)")))
+    name = book(usual_front, f"predict-{usual_front.front}.ipynb", "print(p.reveal)")
+    watched.run_all(usual_front.address(name))
     form = page.locator(".cl-predict")
     expect(form).to_have_attribute("data-state", "open")
     check_axe(page)

@@ -160,12 +160,17 @@ class UntypedStorage(metaclass=ShownAs):
         """
         if not isinstance(nbytes, (int, np.integer)) or isinstance(nbytes, bool):
             raise RuntimeError(f"resize_ expects an int, but got {type_name(nbytes)}")
+        return self.resize_under(nbytes, None)
+
+    def resize_under(self, nbytes: int, tensors: list[Any] | None) -> UntypedStorage:
+        """Grow or shrink to `nbytes`, with the tensors on this storage; None: they are searched for."""
         if not self._resizable:
             raise RuntimeError("Trying to resize storage that is not resizable")
         old = self._as_bytes()
+        if tensors is None:
+            tensors = self._find_tensors()
         # It may shrink below what a tensor needs. torch then reads freed memory; here such a
         # tensor keeps cells.
-        tensors = self._find_tensors()
         start = address_of(self.buffer)
         ends = [
             address_of(a) - start + byte_extent(a.shape, a.strides, a.itemsize)

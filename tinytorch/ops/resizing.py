@@ -25,10 +25,13 @@ def resize_tensor(self: Tensor, shape: tuple[int, ...]) -> Tensor:
     if shape == a.shape:
         return self
     strides = contiguous_strides(shape, a.itemsize)
+    # A storage that is made only now has no other tensor. To search for others takes a look at all
+    # objects of the process, and `out=torch.empty(0)` is a usual call.
+    tensors = [self] if self._storage is None else None
     storage, offset = self._materialize_storage(), self.storage_offset() * a.itemsize
     needed_bytes = 0 if 0 in shape else offset + math.prod(shape) * a.itemsize
     if needed_bytes > storage.nbytes():
-        storage.resize_(needed_bytes)
+        storage.resize_under(needed_bytes, tensors)
     before = gradient_spec_of(self)
     look_at_storage(self, storage, shape, strides, offset)
     note_data_assigned(self, before)

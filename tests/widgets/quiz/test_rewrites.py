@@ -101,8 +101,15 @@ def test_two_of_a_class_have_no_exercise_in_common() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.stress)])
+@pytest.mark.parametrize(
+    ("engine", "seed"),
+    [
+        ("tinytorch", 1),
+        pytest.param("tinytorch", 2, marks=pytest.mark.stress),
+        pytest.param("torch", 1, marks=[pytest.mark.torch, pytest.mark.stress]),
+        pytest.param("torch", 2, marks=[pytest.mark.torch, pytest.mark.stress]),
+    ],
+)
 def test_each_solution_passes_and_what_was_handed_out_does_not(engine: str, seed: int) -> None:
     torch = importlib.import_module(engine)
     count = 0

@@ -131,7 +131,14 @@ def describe_watch(write: Callable[[Any], None], size: int) -> list[str]:
     return [*said, watch.text]
 
 
-@pytest.mark.parametrize("size", [3, 200, 3000])
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param(3, marks=pytest.mark.stress),
+        200,
+        pytest.param(3000, marks=pytest.mark.stress),
+    ],
+)
 def test_the_same_is_said_as_on_the_cpu(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for write in WRITES:
         expected = describe_watch(write, size)
