@@ -449,6 +449,25 @@ def _find_needed_by(
     return needed_by
 
 
+def _find_formula_order(formulas: dict[str, Callable | None]) -> tuple[int, ...]:
+    """Return the indices of the inputs that have a formula, in the order in which these run."""
+    inputs = list(formulas)
+    with_formula = [i for i, name in enumerate(inputs) if formulas[name] is not None]
+    # torch computes the gradients in the order of the inputs' names.
+    return tuple(sorted(with_formula, key=inputs.__getitem__))
+
+
+def _make_attributes_of_saved(names: list[str]) -> dict[str, property]:
+    """Return the attributes `_saved_other` and `_raw_saved_other` of a class of nodes."""
+    attributes = {}
+    for index, name in enumerate(names):
+        # What torch keeps without an attribute, see `make_node_class`.
+        if name[0] != "_":
+            as_value, as_object = _properties_of_saved(name, index)
+            attributes[f"_saved_{name}"], attributes[f"_raw_saved_{name}"] = as_value, as_object
+    return attributes
+
+
 def _choose_apply(functions: list, indices: list[tuple], needed_by: list[int | None]) -> Callable:
     """Return the `_apply` of a class of nodes: one of two short ways, or the one for every node.
 
@@ -493,9 +512,6 @@ def make_node_class(
     # derivatives.
     saves_always = len(functions) - functions.count(None) == 1 or "BackwardBackward" in name
     needed_by = _find_needed_by(names, parameters, also_saved, saves_always)
-    # torch computes the gradients in the order of the inputs' names.
-    inputs = list(formulas)
-    order = sorted([i for i, f in enumerate(functions) if f is not None], key=inputs.__getitem__)
     body: dict[str, Any] = {
         "__slots__": (),
         "__doc__": f"The backward of torch's {name}.",
@@ -504,7 +520,7 @@ def make_node_class(
         "_numbers_saved": numbers,
         "_needed_by": tuple(needed_by),
         "_formulas": tuple(zip(functions, indices, strict=True)),
-        "_formula_order": tuple(order),
+        "_formula_order": _find_formula_order(formulas),
         "_apply": _apply_formulas,
         "_has_one_formula": has_one_formula,
         "_is_pointwise": is_pointwise,
@@ -512,10 +528,7 @@ def make_node_class(
     }
     if base is Node and not has_one_formula:
         body["_apply"] = _choose_apply(functions, indices, needed_by)
-    for index, saved_name in enumerate(names):
-        if saved_name[0] != "_":
-            as_value, as_object = _properties_of_saved(saved_name, index)
-            body[f"_saved_{saved_name}"], body[f"_raw_saved_{saved_name}"] = as_value, as_object
+    body |= _make_attributes_of_saved(names)
     return type(name, (base,), body)
 
 

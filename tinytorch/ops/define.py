@@ -111,6 +111,25 @@ class SavedArgument(NamedTuple):
     may_be_left_out: bool
 
 
+class NodeParts(NamedTuple):
+    """What the nodes of an operation are made of, as `op` was given it."""
+
+    # positions of the parameters that have an edge in the node
+    inputs: list[int]
+    # the name of the nodes
+    backward: str
+    # by the name of an input, its gradient
+    formulas: dict[str, Callable | None]
+    # names of what is saved though no formula reads it
+    also: tuple[str, ...]
+    # by the name of a saved value, a function that reads it off a call's arguments
+    readers: dict[str, Callable]
+    # the class of the nodes, if it is not made of these
+    given_class: Any
+    # that of a call with `out=`; None where PyTorch does not record it
+    out_class: Any
+
+
 class Op:
     """One overload of an operation.
 
@@ -130,12 +149,8 @@ class Op:
     makes a short way of its own for `torch.mul` and for `Tensor.mul` (`Overloads.make_function`),
     and one for `__mul__` (`_offer_operators`). They differ in whom they leave other calls to.
 
-    `inputs`: positions of the parameters that have an edge in the node. `backward`, `formulas`,
-    `also`, `readers`: what its nodes are made of, as for `op`. `given_node_class`: their class, if
-    it is not made of these. `numbers`: as for `op`.
-    `inner_writes`: see ops/inner_writes.py.
-    `out_error`: PyTorch's error for an `out` of another dtype, empty if the result is converted.
-    `out_node_class`: as for `op`.
+    `numbers`: as for `op`. `inner_writes`: see ops/inner_writes.py. `out_error`: PyTorch's error for
+    an `out` of another dtype, empty if the result is converted.
 
     What only calls need is made at the first one: an import declares 400 operations, of which a
     program calls few.
@@ -145,21 +160,13 @@ class Op:
         self,
         schema: Schema,
         kernel: Kernel,
-        inputs: list[int],
-        backward: str,
-        formulas: dict[str, Callable | None],
-        also: tuple[str, ...],
-        readers: dict[str, Callable],
-        given_node_class: Any,
+        node_parts: NodeParts,
         numbers: bool,
         out_error: str,
-        out_node_class: Any,
     ) -> None:
-        self.schema, self.kernel, self.inputs = schema, kernel, inputs
-        self.backward, self.formulas, self.also, self.readers = backward, formulas, also, readers
-        self.given_node_class = given_node_class
+        self.schema, self.kernel, self.node_parts = schema, kernel, node_parts
+        self.inputs = node_parts.inputs
         self.numbers, self.out_error = numbers, out_error
-        self.out_node_class = out_node_class
         self.name, self.defaults = schema.name, schema.defaults
         self.has_several_results = schema.has_several_results
         self.tensor_indices = [i for i, p in enumerate(schema.params) if p.is_tensor]
@@ -187,8 +194,8 @@ class Op:
     @functools.cached_property
     def node_class(self) -> Any:
         """The class of its nodes; None if PyTorch records nothing."""
-        if self.given_node_class is not None or not self.formulas:
-            return self.given_node_class
+        if self.node_parts.given_class is not None or not self.node_parts.formulas:
+            return self.node_parts.given_class
         return _make_node_class(self)
 
     @functools.cached_property
@@ -212,7 +219,7 @@ class Op:
     @functools.cached_property
     def saved_arguments(self) -> list[SavedArgument]:
         """What the node saves of a call's arguments and results, in its order."""
-        schema, node_class, readers = self.schema, self.node_class, self.readers
+        schema, node_class, readers = self.schema, self.node_class, self.node_parts.readers
         if node_class is None:
             return []
         tensor_names = {schema.names[i] for i in (*self.tensor_indices, *self.list_indices)}
@@ -493,7 +500,7 @@ class Op:
         keeps_strides = self.kernel.lays_out(*arrays_of(values))
         # Where PyTorch records `out=`, it computes the result before it copies that into `out`, which
         # then may overlap with what it was computed of.
-        sources = inputs if self.out_node_class is None else []
+        sources = inputs if self.node_parts.out_class is None else []
         for one_out, data in zip(outs, results, strict=True):
             write_out(one_out, data, sources, keeps_strides)
         if node is not None:
@@ -507,16 +514,16 @@ class Op:
         RuntimeError if it would have to be, as PyTorch records few of these, and none into a leaf.
         """
         has_formulas = self.node_class is not None and bool(self.node_class._formulas)
-        has_node = has_formulas or self.out_node_class is not None
+        has_node = has_formulas or self.node_parts.out_class is not None
         is_recorded = has_node or self.kernel.kind == "composite"
         operands = (*inputs, *outs)
         if not (is_recorded and MODES.thread.is_recording and any(map(needs_grad, operands))):
             return None
-        if self.out_node_class is None:
+        if self.node_parts.out_class is None:
             raise RuntimeError(_OUT_RECORDED.format(self.name))
         if any(needs_grad(t) and t.is_leaf for t in outs):
             raise RuntimeError(_OUT_RECORDED.format(f"aten::{self.name}"))
-        return self.out_node_class(tuple([gradient_edge(t) for t in operands]))
+        return self.node_parts.out_class(tuple([gradient_edge(t) for t in operands]))
 
     def _with_dtype_of_out(self, values: tuple, d: dtype) -> tuple:
         """Return the arguments with the dtype of `out` as the one to compute in."""
@@ -652,37 +659,27 @@ def op(
     schema: str,
     kernel: Any,
     *,
-    aka: tuple[str, ...] = (),
+    aka: tuple[str, ...] = (),  # other names
     method: bool = True,
     function: bool = True,
-    in_place: bool | None = None,
-    out: bool | str | None = None,
-    numbers: bool = False,
-    operator: str = "",
-    backward: str = "",
-    also: tuple[str, ...] = (),
+    in_place: bool | None = None,  # offer `name_`; for None, see `_is_in_place_by_default`
+    out: bool | str | None = None,  # offer `out=`; by default for what makes a result of its own
+    numbers: bool = False,  # Python numbers stand for tensors, as in arithmetic
+    operator: str = "",  # Python's, as in `__mul__`
+    backward: str = "",  # the node's name, where it is not that of `_take_node_name`
+    also: tuple[str, ...] = (),  # what the node saves though no formula reads it
     readers: dict[str, Callable] | None = None,
-    node_class: Any = None,
+    node_class: Any = None,  # the class of its nodes, where that is not made of formulas
     out_node_class: Any = None,
     **formulas: Callable | None,
 ) -> Op:
     """Declare an operation, or one more overload of it.
 
-    `aka`: other names.
-    `numbers`: Python numbers stand for tensors, as in arithmetic.
-    `in_place`: offer `name_`; by default for what is pointwise, gives no bools, and has a tensor as
-    its `self`. Where `self` is no tensor there is neither `name_` nor a method.
-    `out`: offer `out=`; by default for what makes a result of its own. A text, or a key of
-    OUT_DTYPE_ERRORS, is the error for another dtype; else the result is converted.
-    `operator`: Python's, as in `__mul__`.
-    `backward`: the name of the node, where it is not the operation's, `Backward` and a number.
-    `also`: what the node saves though no formula reads it.
-    `readers`: by the name of a saved value that is neither an argument nor a fact of one as
-    `self_sym_sizes`: a function that reads it off a call's arguments.
-    `node_class`: the class of its nodes, where that is not made of formulas.
-    `out_node_class`: that of a call with `out=`, where PyTorch records it, without a derivative.
-    `formulas`: by the name of an input, its gradient; None for an input that has an edge and no
-    gradient.
+    `out`: a text, or a key of OUT_DTYPE_ERRORS, is the error for another dtype; else the result is
+    converted. `readers`: by the name of a saved value that is neither an argument nor a fact of one
+    as `self_sym_sizes`: a function that reads it off a call's arguments. `out_node_class`: the class
+    of the node of a call with `out=`, where PyTorch records it, without a derivative. `formulas`: by
+    the name of an input, its gradient; None for an input that has an edge and no gradient.
     """
     parsed = Schema(schema)
     kernel = (kernel if isinstance(kernel, Kernel) else Kernel(kernel)).bind_schema(parsed)
@@ -690,30 +687,16 @@ def op(
     if formulas or node_class is not None:
         # A class that was given has no formulas to name the inputs: they are all tensors.
         inputs = inputs or [i for i, p in enumerate(parsed.params) if p.is_tensor]
-        number = _nodes_declared.get(parsed.name, 0)
-        _nodes_declared[parsed.name] = number + 1
-        if not backward:
-            backward = f"{parsed.name.lstrip('_').title().replace('_', '')}Backward{number}"
+        backward = _take_node_name(parsed.name, backward)
+    parts = NodeParts(inputs, backward, formulas, also, readers or {}, node_class, out_node_class)
     out_error = OUT_DTYPE_ERRORS.get(out, out) if isinstance(out, str) else ""
-    declared = Op(
-        parsed,
-        kernel,
-        inputs,
-        backward,
-        formulas,
-        also,
-        readers or {},
-        node_class,
-        numbers,
-        out_error,
-        out_node_class,
-    )
+    declared = Op(parsed, kernel, parts, numbers, out_error)
     OPS.append(declared)
     if in_place is None:
-        in_place = isinstance(kernel, pointwise) and kernel.to != "bool" and parsed.has_self
-    has_out = kernel.kind == "fresh" if out is None else bool(out)
+        in_place = _is_in_place_by_default(declared)
     # An operation that is neither is for formulas alone.
     if function or method:
+        has_out = kernel.kind == "fresh" if out is None else bool(out)
         for name in (parsed.name, *aka):
             _offer_with_in_place(name, declared, in_place, function, method, has_out)
     if operator:
@@ -721,19 +704,36 @@ def op(
     return declared
 
 
+def _take_node_name(name: str, given: str) -> str:
+    """Return the name of an overload's nodes: the one that was given, or PyTorch's by its number."""
+    # Counted in any case: PyTorch numbers its nodes whether they have a name of their own or not.
+    number = _nodes_declared.get(name, 0)
+    _nodes_declared[name] = number + 1
+    return given or f"{name.lstrip('_').title().replace('_', '')}Backward{number}"
+
+
+def _is_in_place_by_default(declared: Op) -> bool:
+    """Return True for what is pointwise, gives no bools, and has a tensor as its `self`.
+
+    Where `self` is no tensor there is neither `name_` nor a method.
+    """
+    kernel = declared.kernel
+    return isinstance(kernel, pointwise) and kernel.to != "bool" and declared.schema.has_self
+
+
 def _make_node_class(declared: Op) -> Any:
     """Make the class of an operation's nodes."""
-    schema = declared.schema
+    schema, parts = declared.schema, declared.node_parts
     results: tuple[str, ...] = ("result",)
     if schema.has_several_results:
         results = tuple([n or f"result{i}" for i, n in enumerate(schema.result_names)])
     return make_node_class(
-        declared.backward,
-        declared.formulas,
-        also_saved=declared.also,
+        parts.backward,
+        parts.formulas,
+        also_saved=parts.also,
         base=MultiNode if schema.has_several_results else Node,
         # The formula of a list returns a gradient for each of its tensors.
-        has_one_formula=any(p.is_list for p in schema.params if p.name in declared.formulas),
+        has_one_formula=any(p.is_list for p in schema.params if p.name in parts.formulas),
         results=results,
         is_pointwise=isinstance(declared.kernel, pointwise),
         numbers=frozenset([p.name for p in schema.params if not (p.is_tensor or p.is_list)]),

@@ -54,9 +54,9 @@ def _declare_copy(look: Op) -> None:
         # PyTorch writes several results into a list of tensors, which nobody does.
         out=False if look.has_several_results else "exact",
         out_node_class=make_undifferentiable_node_class(f"aten::{look.name}_copy"),
-        backward=f"{look.backward}_copy",
-        readers=look.readers,
-        **look.formulas,
+        backward=f"{look.node_parts.backward}_copy",
+        readers=look.node_parts.readers,
+        **look.node_parts.formulas,
     )
 
 
