@@ -35,7 +35,7 @@ GROUND = 8
 NAME_COLUMNS = 24
 ALIKE_NAMES, ALIKE_CELLS = 74, 140
 """Up to these widths names are made equally wide, and words begin at one place."""
-LEAST_ARROW = 14
+LEAST_ARROW = 12
 """Of an arrow behind the word "new", in px."""
 GAP = 12
 """Between cells and words, and between words and versions."""
@@ -199,8 +199,8 @@ class Pill(NamedTuple):
 
     @property
     def flag_width(self) -> float:
-        """The room for the flag."""
-        return text_width(gettext(self.flag), "b") + 6 if self.flag else 0
+        """The room for the flag: bold letters of some fonts are wider than they are counted."""
+        return text_width(gettext(self.flag), "b") + 8 if self.flag else 0
 
 
 # -- a row ---------------------------------------------------------------------------
