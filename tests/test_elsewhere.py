@@ -37,10 +37,10 @@ def test_action_installs_what_the_project_asks_for_and_runs_no_input() -> None:
 
 
 def test_recipes_of_environments_name_the_versions_of_the_project() -> None:
-    recipe = yaml.safe_load((ROOT / "conda" / "meta.yaml").read_text("utf-8"))
+    recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text("utf-8"))
     version = (ROOT / "tinytorch" / "__init__.py").read_text("utf-8")
     assert f'__version__ = "{recipe["package"]["version"]}"' in version
-    [command] = recipe["build"]["entry_points"]
+    [command] = recipe["build"]["python"]["entry_points"]
     name, _, place = command.partition(" = ")
     assert PROJECT["scripts"] == {name: place}
     run = {
@@ -61,6 +61,37 @@ def test_recipes_of_environments_name_the_versions_of_the_project() -> None:
     assert (ROOT / ".binder" / "runtime.txt").read_text("utf-8").strip() == f"python-{python}"
     assert ".[course]" in container["postCreateCommand"]
     assert ".[course]" in (ROOT / ".binder" / "requirements.txt").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("line", "changed", "fault"),
+    [
+        ("", "", None),
+        ("license_file:", "licence_file:", "unknown field 'licence_file'"),
+        ("BSD-3-Clause AND", "BSD-3-Clause AN", "failed to parse SPDX license"),
+        ("numpy >=2.0", "numpy >=>2.0", "unable to parse version spec"),
+        ("copylab = copylab.__main__:main", "copylab copylab", "missing entry point separator"),
+    ],
+)
+def test_recipe_of_conda_is_read_by_the_tool_that_builds_it(
+    line: str, changed: str, fault: str | None
+) -> None:
+    rattler_build = pytest.importorskip("rattler_build")
+    text = (ROOT / "conda" / "recipe.yaml").read_text("utf-8").replace(line, changed)
+
+    def render() -> Any:
+        recipe = rattler_build.Stage0Recipe.from_yaml(text)
+        return recipe.render(rattler_build.VariantConfig())
+
+    if fault:
+        with pytest.raises(rattler_build.RattlerBuildError, match=fault):
+            render()
+        return
+    [made] = render()
+    folder = (ROOT / "conda" / made.recipe.to_dict()["source"][0]["path"]).resolve()
+    assert folder == ROOT
+    for name in made.recipe.to_dict()["about"]["license_file"]:
+        assert (ROOT / name).is_file()
 
 
 def make_cell(count: int | None, *tags: str, **more: Any) -> dict[str, Any]:
