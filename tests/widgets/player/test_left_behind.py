@@ -2,6 +2,7 @@
 
 from types import ModuleType
 
+import pytest
 from copylab import Steps, steps
 
 NET = "net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))\n"
@@ -114,7 +115,7 @@ x = (x + x.grad.sign()).detach().requires_grad_()
     assert "The former x" not in str(steps(code, engine=engine)), "the graph is freed"
 
 
-def test_a_list_of_losses_keeps_their_graphs(engine: ModuleType) -> None:
+def test_a_tensors_losses_keeps_their_graphs(engine: ModuleType) -> None:
     code = """w = torch.ones(2, requires_grad=True)
 losses, values, parts = [], [], []
 for i in range(3):
@@ -236,9 +237,70 @@ q = m.reshape(6)
 c = m.T.contiguous()
 e = (m * 2).reshape(6)
 y = torch.ones(0, 3).t().reshape(0)
+def f(box):
+    flat = box.w.detach().t().reshape(6)
+    same = box.w.reshape(6)
+class Box:
+    w = None
+box = Box()
+box.w = m
+f(box)
 """.strip()
     sentences = [sentence for frame in steps(code, engine=engine) for sentence in frame.changes]
     assert [sentence for sentence in sentences if sentence.startswith("Copied")] == [
         "Copied: t cannot be viewed with shape (6,).",
         "Copied: m.T is not contiguous.",
+        "Copied: box.w.detach().t() cannot be viewed with shape (6,).",
     ]
+
+
+LOST = {
+    "h[h < 0].mul_(0.1)": "h[h < 0] has memory of its own",
+    "h[[0, 1]][0] = 5": "h[[0, 1]] has memory of its own",
+    "h[h < 0][0] += 1": "h[h < 0] has memory of its own",
+    "h.clone().detach().zero_()": "h.clone().detach() has memory of its own",
+    "h.t().reshape(4)[:2].fill_(1)": "h.t().reshape(4)[:2] has memory of its own",
+    "h.double().add_(1)": "h.double() has memory of its own",
+    "w.clone().register_hook(print)": "w.clone() is another tensor than w",
+    "w[0].register_hook(print)": "w[0] is another tensor than w",
+}
+NOT_LOST = (
+    "h[0].mul_(0.1)",
+    "h.view(4)[:2].zero_()",
+    "h[h < 0] *= 0.1",
+    "h.float().add_(1)",
+    "h.data.mul_(2)",
+    "h.detach().zero_()",
+    "h[h < 0].requires_grad_()",
+    "kept.append(h.clone().zero_())",
+    "k = h.clone().zero_()",
+    "tensors[0].zero_()",
+    "w.register_hook(print)",
+    "w.contiguous().register_hook(print)",
+    "tensors[1].register_hook(print)",
+    "h.clone()",
+)
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["", "in a function"])
+@pytest.mark.parametrize("line", [*LOST, *NOT_LOST])
+def test_what_is_done_to_a_tensor_that_is_gone_is_in_vain(
+    engine: ModuleType, line: str, inside: bool
+) -> None:
+    head = "h = torch.tensor([[-1., 2.], [3., -4.]])\nw = torch.ones(2, requires_grad=True)\n"
+    code = f"{head}tensors, kept = [h, w], []\n{line}"
+    if inside:
+        code = "def f(h, w, tensors, kept):\n    {}\n{}\nf(h, w, tensors, kept)".format(
+            line, code.rpartition("\n")[0]
+        )
+    run = steps(code, engine=engine)
+    said = [each for frame in run.frames for each in frame.changes if each.startswith("In vain: ")]
+    assert [each.removeprefix("In vain: ").startswith(LOST.get(line, "?")) for each in said] == [
+        True
+    ] * (line in LOST)
+
+
+def test_a_name_in_vain_is_that_of_the_function(engine: ModuleType) -> None:
+    code = "x = torch.ones(2)\ndef f(x):\n    x.pop().zero_()\nf([torch.ones(2)])"
+    run = steps(code, engine=engine)
+    assert not [each for frame in run.frames for each in frame.changes if "In vain" in each]

@@ -51,6 +51,10 @@ def new_leaf(torch: Any, body: Any, x: Any) -> Any:
     return torch.tensor([*parts, last.loss], requires_grad=True)  # torch.tensor made a new leaf
 
 
+def parameter(torch: Any, body: Any, x: Any) -> Any:
+    return torch.nn.Parameter(body(x))  # nn.Parameter made a new leaf
+
+
 def block(torch: Any, body: Any, x: Any) -> Any:
     with torch.no_grad():  # grad mode was off
         y = body(x)
@@ -102,7 +106,7 @@ def checkpointed(_: Any, body: Any, x: Any) -> Any:
 
 
 WAYS = (detach, data, numpy, item, number, numbers, new_leaf, block, decorated, inference)
-MORE_WAYS = (switched, argmax, comparison, integers, indices, checkpointed)
+MORE_WAYS = (parameter, switched, argmax, comparison, integers, indices, checkpointed)
 
 
 def line_of(way: Callable[..., Any]) -> tuple[str, str]:
@@ -217,7 +221,7 @@ def test_a_line_of_a_log_is_not_told_as_the_cause() -> None:
     assert line.startswith("  - other.weight and other.bias: made a number")
 
 
-OF_BOTH = (detach, item, number, numbers, new_leaf, block, decorated, switched)
+OF_BOTH = (detach, item, number, numbers, new_leaf, parameter, block, decorated, switched)
 
 
 @pytest.mark.parametrize("way", [*OF_BOTH, argmax, comparison])

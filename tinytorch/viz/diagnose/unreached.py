@@ -174,6 +174,11 @@ def _describe_exit(each: GraphExit, names: str) -> str:
             "{place}",
             **values,
         )
+    if each.kind == "parameter":
+        return gettext(
+            "{names}: nn.Parameter made a new leaf of the values, without a history, in {place}",
+            **values,
+        )
     if each.kind == "grad mode":
         return gettext("{names}: grad mode was off in {place}", **values)
     if each.kind == "checkpoint":

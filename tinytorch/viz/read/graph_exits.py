@@ -13,6 +13,7 @@ ExitKind = Literal[
     "detach",  # .detach(), .data
     "number",  # .item(), float(), .tolist()
     "new leaf",  # torch.tensor of tensors
+    "parameter",  # nn.Parameter of a result
     "grad mode",  # no_grad, inference_mode, set_grad_enabled(False)
     "checkpoint",  # a reentrant one, none of whose inputs requires grad
     "no derivative",  # argmax, a comparison, a conversion to integers

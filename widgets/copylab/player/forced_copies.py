@@ -11,6 +11,7 @@ import ast
 from tinytorch.viz import Snapshot, StepSentence, labels
 
 from ..wording import gettext
+from .line_names import find_tensor_of_line
 
 _VIEWING_METHODS = {"t", "transpose", "permute", "detach", "unsqueeze", "squeeze", "expand"}
 """Methods that never copy: what they are called on has the memory of what they return."""
@@ -18,15 +19,18 @@ _VIEWING_ATTRIBUTES = {"T", "mT", "H", "mH", "data"}
 _RESHAPING_METHODS = {"reshape", "flatten", "ravel"}
 
 
-def explain_copy(source: str, after: Snapshot) -> StepSentence | None:
-    """Return why a line copied, for `y = x.t().reshape(4)` and the like; None for any other line."""
+def explain_copy(source: str, function: str | None, after: Snapshot) -> StepSentence | None:
+    """Return why a line copied, for `y = x.t().reshape(4)` and the like; None for any other line.
+
+    `function` is the function that has the line, as `find_tensor_of_line` takes it.
+    """
     try:
         statement = ast.parse(source.strip()).body[0]
     except (SyntaxError, IndexError):
         return None  # the beginning of a block
     match statement:
         case ast.Assign(
-            [ast.Name(target)], ast.Call(ast.Attribute(operand, method), args, keywords)
+            [ast.Name() as target], ast.Call(ast.Attribute(operand, method), args, keywords)
         ):
             # `contiguous(memory_format=...)` also copies what is contiguous in another way.
             has_reason = method == "contiguous" and not (args or keywords)
@@ -35,10 +39,10 @@ def explain_copy(source: str, after: Snapshot) -> StepSentence | None:
             base = _find_base(operand)
         case _:
             return None
-    names = dict(after.names)
-    if target not in names or base not in names or names[target] == names[base]:
+    result = find_tensor_of_line(target, function, after)
+    tensor = None if base is None else find_tensor_of_line(base, function, after)
+    if result is None or tensor is None or result.id == tensor.id:
         return None
-    result, tensor = after.tensor(names[target]), after.tensor(names[base])
     # A tensor without elements has no memory that could be shared.
     if not result.storage or result.storage == tensor.storage or 0 in (result.shape or (0,)):
         return None
@@ -51,13 +55,13 @@ def explain_copy(source: str, after: Snapshot) -> StepSentence | None:
     )
 
 
-def _find_base(operand: ast.expr) -> str:
-    """Return the name of the tensor whose memory an expression looks at; empty if not known."""
+def _find_base(operand: ast.expr) -> ast.expr | None:
+    """Return the variable whose tensor's memory an expression looks at; None if not known."""
     match operand:
-        case ast.Name(name):
-            return name
         case ast.Call(ast.Attribute(inner, method)) if method in _VIEWING_METHODS:
             return _find_base(inner)
         case ast.Attribute(inner, attribute) if attribute in _VIEWING_ATTRIBUTES:
             return _find_base(inner)
-    return ""
+        case ast.Name() | ast.Attribute():
+            return operand
+    return None

@@ -44,6 +44,7 @@ from ..wording import cached_property_in_language, gettext, gettext_noop, ngette
 from .changed_lines import find_changed_lines
 from .forced_copies import explain_copy
 from .harm import measure_harm
+from .lost_writes import find_lost_write
 
 
 @dataclass(frozen=True)
@@ -323,11 +324,14 @@ def _describe_step(
         root=_quote_root(step),
         level=level,
     )
-    # Inside of a function the names of a line are not those of the snapshot.
-    reason = explain_copy(step.site.source, step.seen.snapshot)
-    if reason is None or step.site.function is not None or level == "names":
+    if level == "names":
         return sentences
-    return (*sentences, reason)
+    site, after = step.site, step.seen.snapshot
+    reasons = [explain_copy(site.source, site.function, after)]
+    # Of several rounds, the last line does not tell what they did.
+    if step.kind == "ran" and not step.folded:
+        reasons.append(find_lost_write(site.source, site.function, before.snapshot, after))
+    return (*sentences, *filter(None, reasons))
 
 
 def _quote_root(step: Step) -> str:

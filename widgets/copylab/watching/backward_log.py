@@ -24,7 +24,7 @@ _MAX_FRAMES = 30
 _MAX_THINGS = 200
 """How many things are looked at that are in a caller's variables, the nearest first: a module is
 rarely far in, and the frames of a notebook or a test lead to hundreds of thousands of others."""
-_CUTS = frozenset({"detach", "new leaf", "checkpoint"})
+_CUTS = frozenset({"detach", "new leaf", "parameter", "checkpoint"})
 """How a module is cut off by mistake while others learn. Grad mode is off on purpose around a
 teacher or a validation, and numbers are logged."""
 

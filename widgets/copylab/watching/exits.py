@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from tinytorch.viz import ExitKind, GraphExit, find_leaves
 
 from .aliases import copy_locals
 from .places import LineFinder, Place, place_of
-from .scope import ENGINES
+from .scope import ENGINES, Replacement
 
 _SAMPLED_VISITS = 32
 """So often the leaves behind what a line reads are sought each time, then at powers of two."""
@@ -194,6 +195,23 @@ class ExitLog:
             is_use = line.leaves[id(leaf)]
             found[GraphExit(line.kind, str(place), operation, is_use)] = None
         return tuple(found)
+
+
+def report_parameters(parameter_class: Any, report: Callable[[Any], None]) -> Replacement:
+    """Return what reports each result of which a parameter is made: no gradient goes back to it."""
+
+    def replace(make: Any) -> Any:
+        @wraps(make)
+        def make_reported(cls: Any, *args: Any, **keywords: Any) -> Any:
+            data: Any = args[0] if args else keywords.get("data")
+            # A leaf has no history to lose; modules take over the weights of others like this.
+            if getattr(data, "requires_grad", False) and not data.is_leaf:
+                report(data)
+            return make(cls, *args, **keywords)
+
+        return staticmethod(make_reported)
+
+    return Replacement(parameter_class, "__new__", replace)
 
 
 def _find_forward_codes() -> set[CodeType]:

@@ -20,7 +20,7 @@ from tinytorch.graph import DETACHED_MESSAGE, name_of_node, short_name, stale_te
 from tinytorch.viz import THREADS_ON_SAVED_VALUES, ExitKind
 
 from .dispatch_modes import get_quiet_mode_class, push_mode, remove_mode
-from .exits import LeafReference
+from .exits import LeafReference, report_parameters
 from .given_gradients import is_shared_gradient
 from .kept_attributes import AttributeKeeper, watch_attributes
 from .mode_pauses import ModePauses
@@ -147,6 +147,7 @@ class TorchHooks:
             for replacement in (
                 watch_assignments(self.torch.Tensor),
                 _watch_lists(self.torch.Tensor),
+                _watch_parameters(self.torch.nn.Parameter),
                 *watch_backwards(self.torch.Tensor),
                 watch_packing(self.torch.autograd.graph.saved_tensors_hooks),
                 *watch_attributes(self.torch.autograd.function.BackwardCFunction),
@@ -271,6 +272,10 @@ class TorchHooks:
         """Note `tolist`, which reads past all modes."""
         if tensor.requires_grad and self.torch._C._current_graph_task_id() < 0:
             self.watch.record_exit([tensor], "number", "tolist", self._make_leaf_reference)
+
+    def record_parameter(self, tensor: Any) -> None:
+        """Note that a parameter is made of a result, which PyTorch does past all modes."""
+        self.watch.record_exit([tensor], "parameter", "Parameter", self._make_leaf_reference)
 
     def follow_thread(self) -> None:
         """Go on with the numbers of this thread, if the last operation ran in another one.
@@ -475,6 +480,19 @@ def _watch_lists(tensor_class: Any) -> Replacement:
         return tolist_reported
 
     return Replacement(tensor_class, "tolist", replace)
+
+
+@cache
+def _watch_parameters(parameter_class: Any) -> Replacement:
+    """Report the results of which parameters are made."""
+
+    def report(data: Any) -> None:
+        for watch in find_watches_of_thread():
+            hooks = watch.find_torch_hooks()
+            if hooks is not None:
+                hooks.record_parameter(data)
+
+    return report_parameters(parameter_class, report)
 
 
 @cache

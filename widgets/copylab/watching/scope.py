@@ -109,6 +109,7 @@ class Replacement:
         self.owner, self.name, self.replace = owner, name, replace
         self.users = 0
         self.original: Any = None
+        self._stored: Any = None
         self.replaced: Any = None
         self.is_inherited = False
 
@@ -118,6 +119,8 @@ class Replacement:
             self.users += 1
             if self.users == 1:
                 self.original = getattr(self.owner, self.name)
+                # A static method is stored as another object than it is read as.
+                self._stored = vars(self.owner).get(self.name)
                 self.is_inherited = self.name not in vars(self.owner)
                 self.replaced = self.replace(self.original)
                 setattr(self.owner, self.name, self.replaced)
@@ -131,7 +134,7 @@ class Replacement:
             if self.is_inherited:
                 delattr(self.owner, self.name)
             else:
-                setattr(self.owner, self.name, self.original)
+                setattr(self.owner, self.name, self._stored)
 
 
 class SharedHook:

@@ -12,7 +12,7 @@ import tinytorch
 from tinytorch import Tensor
 from tinytorch.viz import ExitKind
 
-from .exits import LeafReference
+from .exits import LeafReference, report_parameters
 from .scope import Replacement, find_watches_of_thread
 
 if TYPE_CHECKING:
@@ -32,7 +32,13 @@ _NAMES_OF_CONVERSIONS = ("to", "_to_copy", "type", "long", "int", "bool")
 def watch_ways_out() -> tuple[Replacement, ...]:
     """Report what methods of tensors read, and what `tinytorch.tensor` is made of."""
     methods = [_report_calls(Tensor, name, kind) for name, kind in _METHODS.items()]
-    return (*methods, _report_calls(tinytorch, "tensor", "new leaf"))
+    parameters = report_parameters(tinytorch.nn.Parameter, _report_parameter)
+    return (*methods, _report_calls(tinytorch, "tensor", "new leaf"), parameters)
+
+
+def _report_parameter(data: Any) -> None:
+    for watch in find_watches_of_thread():
+        watch.record_exit([data], "parameter", "Parameter", make_leaf_reference)
 
 
 def _report_calls(owner: Any, name: str, kind: ExitKind) -> Replacement:
