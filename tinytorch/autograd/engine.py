@@ -124,7 +124,8 @@ class GraphTask:
         self.captured_gradients: list[Any] = []
         # By node, which of the gradients that arrive there are to be returned.
         self.captures: dict[Any, list[Capture]] = {}
-        # Nodes whose backward is called; None for all.
+        # With `inputs=` the walk is smaller than the graph, in two ways. Nodes whose backward is called,
+        # as a target is below them; None for all.
         self.nodes_needed: set | None = None
         # Nodes to which gradients are sent: `nodes_needed`, and those where gradients are only
         # captured, so that the walk ends there. None for all.
@@ -279,8 +280,8 @@ class GraphTask:
                 if edge is not None and edge[0] not in self.to_visit:
                     outputs[index] = None
         # In one dimension NumPy's strides are torch's, unless there is no element.
-        is_layout_open = node._is_pointwise and on_arrays and arrived[0] is not None
-        if is_layout_open and (arrived[0].ndim > 1 or not arrived[0].size):
+        is_laid_out_by_iterator = node._is_pointwise and on_arrays and arrived[0] is not None
+        if is_laid_out_by_iterator and (arrived[0].ndim > 1 or not arrived[0].size):
             outputs = lay_out_outputs(node, arrived[0], outputs)
         if node._hooks is not None or node._needs_tensors:
             outputs = self._run_hooks_after(node, arrived, outputs)
@@ -388,8 +389,8 @@ class GraphTask:
         if buffer is None:
             buffer = self.buffers[target] = GradientList.empty(target._output_count)
         earlier = buffer[output_nr]
-        is_met = earlier is not None and gradient is not None
-        if is_met and target._ends_graph and gradient.dtype is not earlier.dtype:
+        is_sum = earlier is not None and gradient is not None
+        if is_sum and target._ends_graph and gradient.dtype is not earlier.dtype:
             self._finish_earlier_dtype(target, buffer)
             earlier = None
         if earlier is None:

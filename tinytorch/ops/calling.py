@@ -335,9 +335,7 @@ def _call_of_one_tensor(run: Callable, defaults: tuple, otherwise: Callable) -> 
 def make_reader(
     schema: Schema, numbers: bool, first: int, sizes_at: int
 ) -> Callable[[tuple], tuple | None]:
-    """Make a function that reads the arguments of a plain call as kernels take them.
-
-    It returns None if the call is not plain.
+    """Make a function that reads the arguments of a plain call as kernels take them; else it gives None.
 
     It reads the parameters from number `first` on and fills in defaults. `numbers`: a number may
     stand for the second tensor. If parameter number `sizes_at` is the last one and takes sizes,
@@ -349,9 +347,7 @@ def make_reader(
     is_last = schema.positional_count == schema.required_count == sizes_at + 1
     if is_last and schema.params[sizes_at].is_sizes:
         return _make_reader_of_sizes(params[:-1], defaults[len(params) :])
-    int_positions = [
-        i for i, p in enumerate(params) if int in p.plain_types and p.type.shown != "Device"
-    ]
+    int_positions = [i for i, p in enumerate(params) if int in p.plain_types]
     min_count = max(schema.required_count - first, 0)
     plain_types = [p.plain_types for p in params]
     if numbers and len(schema.params) > 1:
@@ -621,6 +617,7 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
     run = op.run
     record, save = make_recorder(op), make_saver_of_two(op)
     constants = find_constant_saved_values(op)
+    # Of the dtypes with these numbers the ufunc alone is the whole kernel, see `pointwise`.
     ufunc, direct_nums, takes_numbers = _ufunc_of(op), op.kernel.direct_dtype_nums, op.numbers
     defaults = op.defaults[2:]
 
@@ -633,7 +630,7 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
         is_pair = isinstance(y, Tensor)
         if is_pair:
             b = y._data
-            is_usual = b.dtype is dtype
+            is_usual = b.dtype is dtype  # NumPy has one object for each dtype
             if (y._storage is not None or y._view_meta is not None) and needs_general_way(y):
                 is_usual = False
         elif takes_numbers and (type(y) is float or type(y) is int):
@@ -644,8 +641,8 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
             return otherwise(x, y)
         if not is_usual or dtype.num not in direct_nums or NODE_LISTENERS or GRAPH_EXIT_LISTENERS:
             return run(x, y, *defaults)
-        is_given = x._storage is not None or x._view_meta is not None
-        if x._counter.is_inference or (is_given and needs_general_way(x)):
+        has_storage_or_base = x._storage is not None or x._view_meta is not None
+        if x._counter.is_inference or (has_storage_or_base and needs_general_way(x)):
             return run(x, y, *defaults)
         thread = MODES.thread
         try:

@@ -272,6 +272,7 @@ class Op:
         if self.node_class is None or not thread.is_recording:
             # Not while a node of backward runs: what formulas compute is no step of the program's.
             if GRAPH_EXIT_LISTENERS and thread.node is None:
+                # What a write replaces is not read: `y.zero_()` takes no value out of the graph.
                 operands = tensors[1:] if is_write else tensors
                 sources = [t for t in operands if needs_grad(t)]
                 for listener in GRAPH_EXIT_LISTENERS if sources else ():
