@@ -32,6 +32,7 @@ def find_doubts_on_layouts(snap: Snapshot, nodes: Sequence[NodeRecord]) -> Itera
 
 def _may_raise_warning() -> bool:
     """Return True if the filters raise the warning, or may, as one for some module or line does."""
+    # The first filter that fits decides, as in Python.
     for action, message, category, module, line in warnings.filters:
         # A text in the default filters is compared as it is.
         is_meant = (
@@ -40,6 +41,8 @@ def _may_raise_warning() -> bool:
         if is_meant and issubclass(UserWarning, category):
             if action == "error":
                 return True
+            # It is for every place. One for a module may not be that of backward, and the next
+            # filters count.
             if module is None and line == 0:
                 return False
     return False
@@ -54,6 +57,7 @@ def _obeys_layout(grad: TensorRecord, leaf: TensorRecord) -> bool:
 
 def _is_dense(tensor: TensorRecord) -> bool:
     """Return True if elements lie without gap or overlap, in any order of the dimensions."""
+    # From the smallest stride up, each has to be the product of the sizes before it.
     expected = 1
     for axis in sorted(tensor.axes(), key=lambda axis: axis.stride):
         if axis.size == 1:

@@ -91,8 +91,8 @@ def compare_gradients(
     if not retained_gradients.can_restore(root):
         return GradientComparison()
     try:
-        now = _differentiate(root, leaves, on_saved_values=False)
-        from_saved = _differentiate(root, leaves, on_saved_values=True)
+        now = _compute_gradients(root, leaves, on_saved_values=False)
+        from_saved = _compute_gradients(root, leaves, on_saved_values=True)
     finally:
         retained_gradients.restore()
     # `v.set_(other)` gives a leaf another node than that in the graph, and so no gradient here.
@@ -122,10 +122,11 @@ def _runs_code_of_the_program(root: Any, nodes: Sequence[NodeRecord]) -> bool:
     return bool(find_hooks(sys.modules[engine_name(root)], find_graph_nodes(root)))
 
 
-def _differentiate(root: Any, leaves: list[Any], *, on_saved_values: bool) -> list[Any]:
+def _compute_gradients(root: Any, leaves: list[Any], *, on_saved_values: bool) -> list[Any]:
     """Return the gradients of leaves as nested lists, None for one that is given none."""
     engine: Any = sys.modules[engine_name(root)]
     thread = threading.get_ident()
+    # A watch that is on must take these two backwards for no reads of the program's.
     THREADS_IN_DRY_RUN.add(thread)
     if on_saved_values:
         THREADS_ON_SAVED_VALUES.add(thread)
@@ -143,7 +144,7 @@ def _are_same_but_rounding(now: list[Any], from_saved: list[Any], leaves: list[A
 
     Softmax is the same for values that are all larger by 1, and computes it with other roundings.
     """
-    numbers, others = list(_flatten(now)), list(_flatten(from_saved))
+    numbers, others = list(_list_numbers(now)), list(_list_numbers(from_saved))
     largest = max((abs(each) for each in (*numbers, *others) if isfinite(abs(each))), default=0.0)
     epsilon = max(_EPSILONS.get(str(leaf.dtype).rpartition(".")[2], 0.0) for leaf in leaves)
     most = min(_ROUNDINGS * epsilon, _LARGEST_ROUNDING) * largest
@@ -153,11 +154,11 @@ def _are_same_but_rounding(now: list[Any], from_saved: list[Any], leaves: list[A
     )
 
 
-def _flatten(values: Any) -> Iterator[Any]:
+def _list_numbers(values: Any) -> Iterator[Any]:
     """Yield the numbers of nested lists."""
     if isinstance(values, list):
         for value in values:
-            yield from _flatten(value)
+            yield from _list_numbers(value)
     else:
         yield values
 

@@ -67,6 +67,7 @@ def _list_leaves_between(
     snap: Snapshot, leaves: list[str], before: str | None, after: str | None
 ) -> list[str]:
     """Return the leaves between two of one argument; to its end where one of the two is None."""
+    # An optimizer whose tensors all have no other name tells nothing of a module.
     neighbour = before or after
     if neighbour is None:
         return []

@@ -41,7 +41,9 @@ class ArrayView:
         self.dtype = array.dtype
         shape, steps, itemsize = list(array.shape), list(array.strides), array.itemsize
         start = byte_bounds(array)[0] - self._storage.start
+        # A view from the end (`a[::-1]`) begins at its last byte, which `byte_bounds` has found.
         steps = [abs(step) for step in steps]
+        # Bytes as one more dimension: strides of tensors are whole elements.
         if start % itemsize or any(step % itemsize for step in steps):
             shape, steps, itemsize = [*shape, itemsize], [*steps, 1], 1
         self.shape = tuple(shape)

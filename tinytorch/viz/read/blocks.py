@@ -351,7 +351,7 @@ class Blocks:
             if not can_wait_for(tensor):
                 return _CellsRead((), (_describe_busy(tensor),))
             flat = detach_memory(tensor)
-            for start, stop in self._windows(block, itemsize):
+            for start, stop in self._choose_cells(block, itemsize):
                 low = max(start - cells_before, 0)
                 high = min(stop - cells_before, cells_in_storage)
                 if low < high:
@@ -368,7 +368,7 @@ class Blocks:
             return _CellsRead((), (_describe_unread(tensor, error),))
         return _CellsRead(tuple(runs), (), summary, checksum)
 
-    def _windows(self, block: _Block, itemsize: int) -> list[tuple[int, int]]:
+    def _choose_cells(self, block: _Block, itemsize: int) -> list[tuple[int, int]]:
         """Return the cells to read as (start, stop).
 
         All of a small storage, else its ends and the cells where views begin and end.

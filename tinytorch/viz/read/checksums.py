@@ -37,7 +37,7 @@ class Checksums:
         view_key = view_key_of(tensor)
         if view_key not in self._checksum_by_view:
             try:
-                self._checksum_by_view[view_key] = self._read(tensor)
+                self._checksum_by_view[view_key] = self._read_checksum(tensor)
             except Exception:  # noqa: BLE001 - without memory, each kind raises another
                 self._checksum_by_view[view_key] = gettext("it has no memory that could be read")
         checksum = self._checksum_by_view[view_key]
@@ -47,7 +47,7 @@ class Checksums:
         # alias of it that was saved, too, is none.
         return f"{checksum[0]} {grad_fn_or_none(tensor) is None}", checksum[1]
 
-    def _read(self, tensor: Any) -> tuple[str, int] | str:
+    def _read_checksum(self, tensor: Any) -> tuple[str, int] | str:
         device = str(tensor.device)
         if device == "meta":
             return gettext("it is on {device}", device=device)

@@ -33,6 +33,7 @@ class ObjectIdentity:
 
 
 _NUMBERS = itertools.count(1)
+# Weakly: the addresses of what is gone would fill it, and could be those of other objects.
 _IDENTITIES: weakref.WeakValueDictionary[int, ObjectIdentity] = weakref.WeakValueDictionary()
 """By the address of the object. What no snapshot holds any more goes out of here by itself."""
 _LOCK = threading.RLock()
@@ -43,6 +44,7 @@ _HELD: ContextVar[dict[int, ObjectIdentity] | None] = ContextVar("held", default
 def hold_identities() -> Iterator[dict[int, ObjectIdentity]]:
     """Hold what `identity_key` finds meanwhile: equal keys mean one object as long as it is held."""
     identities: dict[int, ObjectIdentity] = {}
+    # In the context, as two threads may take snapshots at once.
     token = _HELD.set(identities)
     try:
         yield identities

@@ -242,7 +242,7 @@ def things_in(
             continue
         else:
             searched.add(id(thing))
-            inner = _search(thing, known_names, objects)
+            inner = _find_parts(thing, known_names, objects)
         parts = [_Waiting(f"{name}.{key}" if name else key, part, depth + 1) for key, part in inner]
         if nearest_first:
             waiting.extend(parts)
@@ -253,7 +253,7 @@ def things_in(
 # -- what is inside of what ------------------------------------------------------------
 
 
-def _search(value: Any, known_names: dict[int, str], objects: bool | ObjectChoice) -> Pairs:
+def _find_parts(value: Any, known_names: dict[int, str], objects: bool | ObjectChoice) -> Pairs:
     """Return the parts of something, by the first row of `_PARTS` that fits it."""
     # What a container or module raises of its own is no reason to show nothing else.
     with suppress(Exception):

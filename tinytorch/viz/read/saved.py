@@ -124,7 +124,7 @@ class SavedReader:
         if position is None:
             position = self._add_saved(tensor)
         answers = [answer for finder in KEPT_FINDERS if (answer := finder(node, name)) is not None]
-        checksums = self._compare(tensor, answers[0] if answers else None)
+        checksums = self._compare_with_save(tensor, answers[0] if answers else None)
         return FoundSaved(SavedRecord(f"ctx.{name}", "live", **checksums), position)
 
     def _read_attribute(self, node: Any, attribute: str, name: str) -> Iterator[FoundSaved]:
@@ -133,6 +133,7 @@ class SavedReader:
         raw = getattr_or_none(node, "_raw_saved_" + name)
         if _is_ignored(name, has_raw=raw is not None):
             return
+        # From here on both kinds are a tuple; of the names only a list's have a number.
         raws = raw if isinstance(raw, tuple) else (raw,)
         if any(find_foreign_hook(each) is not None for each in raws):
             for index, each in enumerate(raws):
@@ -266,9 +267,9 @@ class SavedReader:
 
     def _read_checksums(self, tensor: Any, raw: Any) -> dict[str, Any]:
         """Return the fields for the checksum now; under a watch, for that at the save, too."""
-        return self._compare(tensor, find_watched_save(raw))
+        return self._compare_with_save(tensor, find_watched_save(raw))
 
-    def _compare(self, tensor: Any, watched_save: Any) -> dict[str, Any]:
+    def _compare_with_save(self, tensor: Any, watched_save: Any) -> dict[str, Any]:
         """Return those fields; `watched_save` is what a watch knows, or None."""
         checksum_now = self.checksums.of(tensor)
         if isinstance(checksum_now, str):

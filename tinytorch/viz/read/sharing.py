@@ -193,13 +193,13 @@ class _Search:
                 continue
             if is_data(thing):
                 found += 1
-                self._add(self.data, thing, _UseOfName(index, name))
+                self._note_use(self.data, thing, _UseOfName(index, name))
                 continue
-            self._add(self.containers, thing, _UseOfName(index, name))
+            self._note_use(self.containers, thing, _UseOfName(index, name))
             if is_module(thing):
                 for path, module in thing.named_modules(remove_duplicate=False):
                     if path:
-                        self._add(self.containers, module, _UseOfName(index, f"{name}.{path}"))
+                        self._note_use(self.containers, module, _UseOfName(index, f"{name}.{path}"))
             if found > MAX_NAMES:
                 note = gettext(
                     "there may be more tensors: only the first {number} were read",
@@ -210,7 +210,7 @@ class _Search:
         if not found and not can_hold:
             raise make_type_error(label, argument)
 
-    def _add(self, table: dict[int, _Thing], value: Any, use: _UseOfName) -> None:
+    def _note_use(self, table: dict[int, _Thing], value: Any, use: _UseOfName) -> None:
         thing = table.setdefault(id(value), _Thing(value))
         uses = thing.steps if PARAM_GROUPS in use.name else thing.uses
         uses[use] = None
@@ -223,7 +223,7 @@ class _Search:
             grad = grad_or_none(thing.value, grad_fn_or_none(thing.value))
             if grad is not None:
                 argument, name = next(iter(thing.uses))
-                self._add(self.data, grad, _UseOfName(argument, f"{name}.grad"))
+                self._note_use(self.data, grad, _UseOfName(argument, f"{name}.grad"))
 
     def _find_places(self) -> None:
         things = list(self.data.values())

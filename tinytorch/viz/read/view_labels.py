@@ -27,6 +27,7 @@ def _describe_permutation(view: TensorRecord, whole: TensorRecord, name: str) ->
     axes, axes_of_whole = view.axes(), whole.axes()
     if view.start_byte != whole.start_byte or sorted(axes) != sorted(axes_of_whole):
         return ""
+    # Two dimensions that changed places are what everybody calls transposed.
     moved = sum(a != b for a, b in zip(axes, axes_of_whole, strict=True))
     if moved == 2:
         return gettext("{name} transposed", name=name)

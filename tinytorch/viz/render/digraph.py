@@ -95,7 +95,7 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         self._svg_by_source: dict[tuple[str, str | None], str] = {}
 
     @property
-    def _sheet(self) -> GraphSheet | None:
+    def _current_sheet(self) -> GraphSheet | None:
         """The cards of the snapshot, in the language in use; None without a snapshot."""
         return None if self._make_sheet is None else self._make_sheet()
 
@@ -127,12 +127,14 @@ class GraphPicture(PictureBase, graphviz.Digraph):
     @property
     def text(self) -> str:
         """Everything that the picture says, in words; needs no Graphviz."""
-        return self.source if self._sheet is None else graph_text(self._sheet.contents)
+        return (
+            self.source if self._current_sheet is None else graph_text(self._current_sheet.contents)
+        )
 
     @property
     def title(self) -> str:
         """What the picture shows, in half a sentence."""
-        return "Digraph" if self._sheet is None else self._sheet.contents.title
+        return "Digraph" if self._current_sheet is None else self._current_sheet.contents.title
 
     @property
     def dot(self) -> str:
@@ -148,8 +150,8 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         source = self.source
         key = source, current_language()
         if key not in self._svg_by_source:
-            if self._sheet is not None and source == self._own_source:
-                svg = draw_sheet(self._sheet, self._room)
+            if self._current_sheet is not None and source == self._own_source:
+                svg = draw_sheet(self._current_sheet, self._room)
             else:
                 # Where someone added to the graph, Graphviz draws it, and only the colours are ours.
                 svg = _apply_own_style(layout.render(source, "svg", self.engine))
@@ -158,9 +160,9 @@ class GraphPicture(PictureBase, graphviz.Digraph):
 
     def _folded_parts(self) -> list[Folded]:
         # The sheet knows nothing of what somebody added.
-        if self._sheet is None or self.source != self._own_source:
+        if self._current_sheet is None or self.source != self._own_source:
             return []
-        return list_folds(self._sheet.contents, self._room)
+        return list_folds(self._current_sheet.contents, self._room)
 
     # -- what people expect of a Digraph ----------------------------------------
 

@@ -119,6 +119,7 @@ def graphs_of(
     room = Room(max(width, STAGE_WIDTH))
     sheets: list[GraphSheet] = []
     describe_unmarked: list[Callable[[], GraphContents]] = []
+    # Both may be shorter than the run, as for a caller that knows none: the rest has None and none.
     roots_of_steps, reads_of_steps = iter(roots), iter(reads)
     # A run whose time for drawing is up ends before its nodes do.
     for changed, wrong_in_step in zip(run, wrong_nodes, strict=False):
@@ -131,6 +132,7 @@ def graphs_of(
         unmarked = partial(describe_graph, Changes(changed.now), selection, reads=old)
         describe_unmarked.append(unmarked)
     stage: Callable[[], GraphStage] | None = None
+    # By their ids two nodes of two steps may have one name, and Graphviz would give them one place.
     renamed = _rename_all(sheets)
     if renamed is not None:
         sheets = renamed

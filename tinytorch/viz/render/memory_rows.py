@@ -66,6 +66,8 @@ MOST_LINES = 8
 CROSS, HAZARD_GROUND, HAZARD_EDGE = 14, 6, 6
 """The room for the cross before a hazard, and what its ground adds to its height and right of its words:
 bold ones of some fonts are wider than they are counted."""
+# "new-t" and "bad-t" are the inks of text in the hues of what is new and what is wrong, "b" is bold:
+# classes of the `stylesheet` in style.py.
 _INKS: dict[RemarkKind, str] = {
     "changed": "new-t b",
     "changed cells": "new-t b",

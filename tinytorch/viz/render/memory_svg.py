@@ -127,33 +127,38 @@ class _MemoryRun:
         steps = zip(self.changes, sources, strict=False)
         self.origins = find_origins(steps) or [{} for _ in self.changes]
         # Text, title, folds and drawing of a step need the same contents, all drawings the same places.
-        self.describe = cache_in_language()(partial(self._describe, self.arrangements))
-        self.place = cache_in_language()(self._place)
+        # Kept by language: a picture that is shown again after `use_language` says it anew.
+        self.describe_step = cache_in_language()(
+            partial(self._describe_arranged_step, self.arrangements)
+        )
+        self.place_steps = cache_in_language()(self._place_steps)
 
     def make_picture(self, step: int) -> Picture:
         """Make the picture of a step, of which nothing is drawn or written yet."""
         # Methods, and no functions within this one: those have no pickle.
         return Picture(
-            partial(self._draw, step),
-            partial(self._write, step),
+            partial(self._draw_step, step),
+            partial(self._write_text, step),
             partial(self._list_folds, step),
             make_title=partial(self._make_title, step),
-            render_unmarked=partial(self._write_unmarked, step),
+            render_unmarked=partial(self._write_unmarked_text, step),
         )
 
-    def _draw(self, step: int) -> str:
-        return draw_sheet(self.place().sheets[step], self.place().stage)
+    def _draw_step(self, step: int) -> str:
+        return draw_sheet(self.place_steps().sheets[step], self.place_steps().stage)
 
-    def _write(self, step: int) -> str:
-        return memory_text(self.describe(step))
+    def _write_text(self, step: int) -> str:
+        return memory_text(self.describe_step(step))
 
-    def _write_unmarked(self, step: int) -> str:
-        return memory_text(self._describe_unmarked(step))
+    def _write_unmarked_text(self, step: int) -> str:
+        return memory_text(self._describe_unmarked_step(step))
 
     def _make_title(self, step: int) -> str:
-        return self.describe(step).title
+        return self.describe_step(step).title
 
-    def _describe(self, arrangements: Mapping[str, Arrangement], step: int) -> MemoryContents:
+    def _describe_arranged_step(
+        self, arrangements: Mapping[str, Arrangement], step: int
+    ) -> MemoryContents:
         return describe_memory(
             self.changes[step],
             self.selections[step],
@@ -162,24 +167,26 @@ class _MemoryRun:
             self.origins[step],
         )
 
-    def _describe_unmarked(self, step: int) -> MemoryContents:
+    def _describe_unmarked_step(self, step: int) -> MemoryContents:
         """Describe a step as if nothing had changed in it."""
         unchanged = Changes(self.changes[step].now)
         return describe_memory(unchanged, self.selections[step], self.arrangements, self.level)
 
-    def _place(self) -> PlacedRun:
+    def _place_steps(self) -> PlacedRun:
         steps = range(len(self.changes))
-        placed = place_sheets([make_sheet(self.describe(step)) for step in steps])
-        lanes = _move_words_below_lanes(placed, self.arrangements)
-        if not lanes:
+        placed = place_sheets([make_sheet(self.describe_step(step)) for step in steps])
+        # Which words are too wide beside their cells is known once all steps share their columns, so
+        # a run may be placed twice.
+        with_lanes = _choose_lanes(placed, self.arrangements)
+        if not with_lanes:
             return placed
-        arrangements = self.arrangements | lanes
-        with_lanes = [make_sheet(self._describe(arrangements, step)) for step in steps]
+        arrangements = self.arrangements | with_lanes
+        sheets = [make_sheet(self._describe_arranged_step(arrangements, step)) for step in steps]
         # The first, if both are as wide.
-        return min(placed, place_sheets(with_lanes), key=lambda run: run.stage.size[0])
+        return min(placed, place_sheets(sheets), key=lambda run: run.stage.size[0])
 
     def _list_folds(self, step: int) -> list[Folded]:
-        folds = _list_packs(self.describe(step).entries)
+        folds = _list_packs(self.describe_step(step).entries)
         if self.level == LEVELS[-1]:
             return folds
         # Below a picture that says less, for whoever wants to see all: it needs no kernel.
@@ -190,7 +197,7 @@ class _MemoryRun:
         return whole.svg, whole.text, []
 
 
-def _move_words_below_lanes(
+def _choose_lanes(
     placed: PlacedRun, arrangements: Mapping[str, Arrangement]
 ) -> dict[str, Arrangement]:
     """Return other arrangements of the storages whose words are too wide beside their cells."""

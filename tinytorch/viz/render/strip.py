@@ -132,6 +132,7 @@ class Strip:
         """Draw marks below the cells that a tensor reads: dashed if it has an order of its own."""
         kind = "view" if lane.is_in_order else "view dash"
         for start, stop in lane.spans:
+            # A pixel on each side: marks of neighbours would be one.
             left, right = self.place_of(start) + 1, self.place_of(stop) - 1
             # Of one cell of a million, the mark would be too narrow to be seen.
             width = max(right - left, 4.0)

@@ -151,6 +151,7 @@ def stylesheet(used: frozenset[str] | None = None) -> str:
     needed: set[str] = set()
     for kind in kinds:
         needed |= {name for _, name in _RULES[kind]}
+    # Each theme is a column of `PALETTE`. A page that sets `--tt-ink` itself goes before all of them.
     light, dark, paper = (_declare_colours(needed, column) for column in THEMES.values())
     on_dark = f"@media (prefers-color-scheme:dark){{.tt-pic{{{dark}}}}}"
     rules = [f".tt-pic{{{light}}}{on_dark}@media print{{.tt-pic{{{paper}}}}}"]

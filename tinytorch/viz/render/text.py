@@ -33,9 +33,9 @@ def memory_text(contents: MemoryContents) -> str:
         if isinstance(entry, PackEntry):
             lines.append(gettext("{sentence}.", sentence=entry.summary))
         else:
-            lines += _storage_lines(entry)
+            lines += _write_storage(entry)
     for tensor in contents.without_storage:
-        lines += ["", *_tensor_lines(tensor)]
+        lines += ["", *_write_tensor(tensor)]
     if contents.notes:
         lines.append("")
     # Notes are half sentences in the drawing, and whole ones here.
@@ -52,20 +52,20 @@ def pack_text(entries: Iterable[StorageEntry | PackEntry]) -> str:
         if isinstance(entry, PackEntry):
             continue
         for tensor in entry.tensors:
-            first, *others = _tensor_lines(tensor)
+            first, *others = _write_tensor(tensor)
             lines += [f"{entry.storage.id} {first}", *others]
         if entry.more:
             lines.append(f"  {entry.more.sentence}")
     return join_lines(lines)
 
 
-def _storage_lines(entry: StorageEntry) -> Iterator[str]:
+def _write_storage(entry: StorageEntry) -> Iterator[str]:
     title = join_phrases([entry.storage.id, entry.title.sentence])
-    yield _say(title, entry.size.sentence)
+    yield _write_statement(title, entry.size.sentence)
     for remark in entry.remarks:
         yield f"  {_sentence_of_remark(remark)}"
     for tensor in entry.tensors:
-        for line in _tensor_lines(tensor):
+        for line in _write_tensor(tensor):
             yield f"  {line}"
     if entry.more:
         yield f"  {entry.more.sentence}"
@@ -73,7 +73,7 @@ def _storage_lines(entry: StorageEntry) -> Iterator[str]:
         yield f"  {counter.sentence}"
 
 
-def _tensor_lines(entry: TensorEntry) -> Iterator[str]:
+def _write_tensor(entry: TensorEntry) -> Iterator[str]:
     facts, sentences = [], []
     for remark in entry.remarks:
         # Without a sentence, a remark is for the drawing alone.
@@ -83,12 +83,12 @@ def _tensor_lines(entry: TensorEntry) -> Iterator[str]:
             facts.append(remark.sentence)
         else:
             sentences.append(_sentence_of_remark(remark))
-    yield _say(_mark_new(entry.label, entry.is_new), join_facts(facts))
+    yield _write_statement(_mark_new(entry.label, entry.is_new), join_facts(facts))
     for sentence in sentences:
         yield f"  {sentence}"
 
 
-def _say(what: str, facts: str) -> str:
+def _write_statement(what: str, facts: str) -> str:
     """Return a sentence: what it is about, and facts of it."""
     return gettext("{sentence}.", sentence=gettext("{what}: {facts}", what=what, facts=facts))
 
@@ -120,7 +120,7 @@ def graph_text(contents: GraphContents) -> str:
     """Return a graph picture in words, with what changed."""
     lines = [contents.heading.sentence]
     for tensor in contents.listed:
-        lines += _named_tensor_lines(tensor)
+        lines += _write_named_tensor(tensor)
     if contents.not_listed:
         lines.append(f"  {contents.not_listed}")
     for number in contents.numbers:
@@ -130,7 +130,7 @@ def graph_text(contents: GraphContents) -> str:
             source=number.source,
         )
         lines.append(f"  {sentence}")
-    lines += entry_lines(contents)
+    lines += _write_entries(contents)
     if contents.notes:
         lines.append("")
     for note in contents.notes:
@@ -140,26 +140,26 @@ def graph_text(contents: GraphContents) -> str:
 
 def fold_text(fold: FoldEntry, contents: GraphContents) -> str:
     """Return an opened fold in words."""
-    return join_lines([fold.summary, *entry_lines(contents)])
+    return join_lines([fold.summary, *_write_entries(contents)])
 
 
-def _named_tensor_lines(tensor: NamedTensor) -> Iterator[str]:
-    yield "  " + _say(_mark_new(tensor.label, tensor.is_new), tensor.sentence)
+def _write_named_tensor(tensor: NamedTensor) -> Iterator[str]:
+    yield "  " + _write_statement(_mark_new(tensor.label, tensor.is_new), tensor.sentence)
     for fact in tensor.changes:
         yield "    " + gettext("Changed: {fact}.", fact=fact)
 
 
-def entry_lines(contents: GraphContents) -> Iterator[str]:
+def _write_entries(contents: GraphContents) -> Iterator[str]:
     """Yield the lines of nodes and folds, an empty line before each."""
     for entry in contents.entries:
         yield ""
         if isinstance(entry, NodeEntry):
-            yield from _node_lines(entry)
+            yield from _write_node(entry)
         else:
-            yield from _fold_lines(entry)
+            yield from _write_fold(entry)
 
 
-def _node_lines(node: NodeEntry) -> Iterator[str]:
+def _write_node(node: NodeEntry) -> Iterator[str]:
     yield _mark_found(_mark_new(f"{node.id} {node.name}", node.is_new), node.is_found)
     for remark in node.remarks:
         if remark.sentence:
@@ -167,7 +167,7 @@ def _node_lines(node: NodeEntry) -> Iterator[str]:
             yield indent + _sentence_of_remark(remark)
 
 
-def _fold_lines(fold: FoldEntry) -> Iterator[str]:
+def _write_fold(fold: FoldEntry) -> Iterator[str]:
     heading, *others = (remark for remark in fold.remarks if remark.sentence)
     yield _mark_found(heading.sentence, fold.is_found)
     for remark in others:

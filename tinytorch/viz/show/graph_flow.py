@@ -43,14 +43,14 @@ def find_flow(changed: Changes, root: object = None) -> frozenset[str]:
         return frozenset()
     if root is not None:
         begun = [node for node in now.nodes if node.key == root]
-        return frozenset(_follow(now, [node.id for node in begun], ()))
+        return frozenset(_follow_edges(now, [node.id for node in begun], ()))
     freed = {node.id for node, _ in changed.find_saves_that_became("freed")}
     if not freed:
         return frozenset()
     # A node that still has what it saved, or had lost it before, was run by another backward or by
     # none: no way leads through it.
     closed = {node.id for node in now.nodes if node.id not in freed and _was_not_run(node)}
-    ahead = _follow(now, freed, closed)
+    ahead = _follow_edges(now, freed, closed)
     ends = freed | {
         node.id
         for node in now.nodes
@@ -71,7 +71,7 @@ def _has_new_grad(changed: Changes, leaf: str) -> bool:
     )
 
 
-def _follow(snap: Snapshot, start: Iterable[str], closed: Collection[str]) -> set[str]:
+def _follow_edges(snap: Snapshot, start: Iterable[str], closed: Collection[str]) -> set[str]:
     """Return the nodes that edges lead to from some nodes, these among them; never a closed one."""
     waiting = list(start)
     seen = set(waiting)

@@ -38,9 +38,9 @@ def describe_hazards(snap: Snapshot) -> dict[str, tuple[Remark, ...]]:
             continue
         # Two sentences that differ in a version alone have one caption. The second remark is left
         # with its sentence, which only the text says.
-        is_drawn = (tensor_id, remark.caption) in captions
+        is_caption_said = (tensor_id, remark.caption) in captions
         captions.add((tensor_id, remark.caption))
-        group[remark.sentence] = remark._replace(caption="") if is_drawn else remark
+        group[remark.sentence] = remark._replace(caption="") if is_caption_said else remark
     return {tensor_id: tuple(group.values()) for tensor_id, group in remarks.items()}
 
 

@@ -57,6 +57,7 @@ def find_number_reads(
     known: list[NumberRead] = []
     found = []
     for step, (changed, source, plain) in enumerate(steps):
+        # What a line binds anew has no longer what it was given before, even if it looks the same.
         rebound = _list_names(source)
         known = [
             read._replace(is_new=False)
@@ -112,6 +113,7 @@ def _find_read(
         return None
     made = dict(now.names).get(name, "")
     if made in changed.new_tensors:
+        # `float`, say, may be a function of the program's own: the values decide.
         is_copy = _has_numbers_of(now, now.tensor(made), tensor)
         return NumberRead(name, source_id, made, "", step, is_new=True) if is_copy else None
     if made or not _is_number_of(now, plain.get(name, ""), tensor):

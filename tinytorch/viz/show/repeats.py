@@ -42,6 +42,7 @@ def find_repeats(
     number of entries that the things from p to q take.
     """
     best: Repeat | None = None
+    # The shortest first: of layers that are all equal, "12 times 1" says more than "6 times 2".
     for length in range(1, min(len(kinds) // 2, LONGEST_ROUND) + 1):
         if best is not None and _leaves_nothing(best, length, len(kinds), size):
             return
