@@ -28,6 +28,7 @@ def find_course_folder() -> Path | None:
     # The current folder may have been removed.
     with contextlib.suppress(OSError):
         current = Path.cwd()
+        # Upwards: the solutions are in a folder of the course, and a learner may work in one.
         for folder in (current, *current.parents):
             if is_regular_file(folder / COURSE_STATE_FILE):
                 return folder

@@ -156,7 +156,7 @@ class Requirement(NamedTuple):
     needed: bool
 
     @property
-    def fault(self) -> str:
+    def version_fault(self) -> str:
         """The fault of the distribution that is installed; "" if it has none."""
         version = _find_version(self.distribution)
         if version is None:
@@ -198,12 +198,16 @@ def _try_releases() -> Iterator[Trial]:
     if not requirements:
         yield Trial(what, False, "not known here", "Install copylab with pip")
         return
-    faults = [each.fault for each in requirements if each.needed and each.fault]
+    faults = [each.version_fault for each in requirements if each.needed and each.version_fault]
     way_out = "pip install --upgrade --upgrade-strategy eager copylab" if faults else ""
     yield Trial(what, True, "; ".join(faults) or "all are there", way_out)
     # PyTorch has a line of its own.
     optional = {each for each in requirements if not each.needed and each.distribution != "torch"}
-    faults = sorted(each.fault for each in optional if each.distribution in PACKAGES and each.fault)
+    faults = sorted(
+        each.version_fault
+        for each in optional
+        if each.distribution in PACKAGES and each.version_fault
+    )
     if faults:
         yield Trial("releases of what is optional", False, "; ".join(faults), "Get newer ones")
 
@@ -231,6 +235,7 @@ def _try_program(what: str, program: str, way_out: str, *, needed: bool = True) 
     # The trial finds the packages that this process finds.
     variables = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     try:
+        # In a process of its own: an engine that crashes would take the report with it.
         ran = subprocess.run(
             command,
             capture_output=True,

@@ -63,11 +63,11 @@ def test_an_exam_asks_all_the_same_beliefs_in_programs_of_their_own() -> None:
     assert {one.belief.name for one in ada} == {one.belief.name for one in bob}
     for asked in ada:
         (believed,) = asked.drawn.question.wrong
-        assert asked.judge(asked.right_answer).state == "right"
-        assert asked.judge(believed) == ("wrong", asked.belief.name)
-        assert asked.judge(" ").state == "empty"
+        assert asked.judge_answer(asked.right_answer).state == "right"
+        assert asked.judge_answer(believed) == ("wrong", asked.belief.name)
+        assert asked.judge_answer(" ").state == "empty"
         if asked.drawn.question.bound_choices:
-            assert asked.judge("[9").state == "unclear"
+            assert asked.judge_answer("[9").state == "unclear"
 
 
 def test_no_answer_is_right_for_saying_nothing() -> None:
@@ -75,14 +75,19 @@ def test_no_answer_is_right_for_saying_nothing() -> None:
     asked_for_names = 0
     for asked in draw_exam(beliefs, tinytorch, seed=1):
         for nothing in ("?", "...", "42?", "and", "# later", "\ubaa8\ub984"):
-            assert asked.judge(nothing).state != "right", (asked.drawn.question.text, nothing)
+            assert asked.judge_answer(nothing).state != "right", (
+                asked.drawn.question.text,
+                nothing,
+            )
         if asked.drawn.question.text.startswith("Which") and asked.right_answer != "none":
             for doubt in ("!{}", "~{}", "\u00ac{}", "{}?", "{}\uff1f"):
-                assert asked.judge(doubt.format(asked.right_answer)).state == "unclear", doubt
+                assert asked.judge_answer(doubt.format(asked.right_answer)).state == "unclear", (
+                    doubt
+                )
         if asked.right_answer == "none":
             asked_for_names += 1
             for none in ("none", "[]", "()", "\u6ca1\u6709"):
-                assert asked.judge(none).state == "right", none
+                assert asked.judge_answer(none).state == "right", none
     assert asked_for_names
 
 
@@ -157,7 +162,9 @@ def test_only_what_was_answered_is_drawn_and_the_tables_are_as_if_all_were(
     assert [row["state"] for row in rows][1:3] == ["empty", "not attempted"]
     key = read_key(SafeFolder(tmp_path))
     assert key is not None
-    right = [task.drawn.right_answer for learner in sorted(NAMES) for task in key.tasks[learner]]
+    right = [
+        task.drawn_task.right_answer for learner in sorted(NAMES) for task in key.tasks[learner]
+    ]
     assert [row["expected"] for row in rows] == right
     assert len(drawn) == 2 + len(rows)
 

@@ -26,7 +26,7 @@ from copylab.quiz.checked_facts import (
     was_written,
 )
 from copylab.quiz.exercises import Exercise, Verdict, exercise, wrong
-from copylab.quiz.verify import mutate
+from copylab.quiz.verify import mutate_program
 from copylab.run import CELL_OUTCOMES, CellOutcome
 
 START = "x = torch.arange(6)\nt = None"
@@ -522,12 +522,12 @@ def test_what_a_check_asserts_is_said() -> None:
     assert part.check({"t": [1]})
 
 
-# ---- mutate
+# ---- mutate_program
 
 
 def test_each_mutation_is_another_program() -> None:
     code = "a = torch.ones(2, requires_grad=True)\nb = a.clone()\nb += 1\nif b.sum() > 2:\n    c = b ** 3\n"
-    found = dict(mutate(code))
+    found = dict(mutate_program(code))
     texts = list(found.values())
     assert len(set(texts)) == len(texts) >= 14
     assert code.strip() not in texts

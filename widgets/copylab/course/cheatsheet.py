@@ -131,6 +131,7 @@ def render_cheat_sheet(engine: ModuleType | None = None) -> str:
                 [gettext("method"), *map(protect_marks, titles)],
                 map(_render_row, facts_by_name.values()),
             ),
+            # It scrolls by itself on a narrow screen; "tabindex" lets the keys scroll it.
             class_="wide",
             tabindex=0,
         ),
@@ -213,6 +214,7 @@ def _render_lists(entries: Sequence[tuple[str, list[str]]]) -> str:
 
 def _render_row(facts_of_method: Facts) -> list[Cell]:
     name = Cell(protect_marks(join_code_lines(facts_of_method.method)), head=True)
+    # On this source some ways raise, as numpy() of what requires grad: their row is one cell.
     error = facts_of_method["raises"].answer
     if error is None:
         return [name, *(make_cell(facts_of_method[question.key]) for question in COLUMNS)]

@@ -89,7 +89,7 @@ class KeyTask:
     noted_answer: str
 
     @cached_property
-    def drawn(self) -> ExamQuestion | Rewrite:
+    def drawn_task(self) -> ExamQuestion | Rewrite:
         """The task itself, drawn again from its seed: only so the right answer is found by running.
 
         Of a class of 200 that takes minutes: it is asked for where something was answered.
@@ -134,6 +134,8 @@ def write_exam(
     files: dict[str, bytes] = {}
     rows: list[dict[str, Any]] = []
     for position, learner in enumerate(learners or [""], 1):
+        # tinytorch in any case: key and notebook must be the same on each machine, with PyTorch or
+        # not.
         questions = draw_exam(beliefs, tinytorch, seed=seed, learner=learner)
         rewrites = draw_exercises(rewritable, tinytorch, seed=seed, learner=learner)
         name = f"exam/{learner}/exam.ipynb" if learner else "exam/exam.ipynb"
@@ -156,6 +158,7 @@ def read_learners(file: Path) -> list[str]:
     lines = _read_lines(file)
     if file.suffix.lower() in (".csv", ".tsv"):
         lines = [_read_first_cell(line) for line in lines]
+    # As one typed them, "é" may be one letter or two: on macOS both are one folder.
     names = [unicodedata.normalize("NFC", " ".join(line.split())) for line in lines]
     names = [name for name in names if name]
     seen: set[str] = set()
@@ -227,6 +230,7 @@ def read_key(folder: SafeFolder) -> Key | None:
             belief, seed = misconception(row["belief"]), int(row["drawn"])
             code = _KINDS[row["kind"]].write(belief, tinytorch, seed)
             # The program in the key shows that it is the question that was handed out.
+            # Without its white space, which a spreadsheet that stored the key may have changed.
             if code.split() != row["program"].split():
                 raise ValueError(row["belief"])
             task = KeyTask(row["kind"], belief, seed, code, row["answer"])
@@ -310,6 +314,8 @@ def _make_cells(
         how = gettext("Answer: {format}", format=asked.answer_format)
         text = f"## {number}\n\n```\n{write_program(question)}\n```\n\n{asked.text}\n\n*{how}*"
         cells.append(_make_cell("markdown", f"question-{number}", text))
+        # The name is in the cell as well as in its id: an editor may drop ids, and a learner copy
+        # cells.
         cells.append(_make_cell("code", f"answer-{number}", f'answer_{number} = ""'))
     return cells + _make_exercise_cells(rewrites, 1 + len(questions)) if rewrites else cells
 

@@ -54,10 +54,12 @@ class Pictures(ExtractOutputPreprocessor):
 
     def preprocess_cell(self, cell: Any, resources: Any, cell_index: int) -> Any:
         """Add the pictures to a cell, and write them to files as nbconvert does with others."""
+        # LaTeX has no SVG of its own.
         is_latex = resources.get("output_extension") in (".tex", ".pdf")
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             html = data.get("text/html", "")
+            # A widget has many pictures, and a document would show the first of them alone.
             picture = None if _WIDGET.search(html) else _PICTURE.search(html)
             if picture:
                 svg = fix_theme(base64.b64decode(picture[1]).decode(), "print")
@@ -85,6 +87,7 @@ class Slides(Preprocessor):
             is_code = cell.cell_type == "code"
             if is_code:
                 cell.outputs = _keep_pages_of_widgets(cell.outputs)
+            # What is shown as HTML is a picture or a widget: both are high.
             has_picture = any(
                 "text/html" in output.get("data", {}) for output in cell.get("outputs", ())
             )
@@ -96,6 +99,7 @@ class Slides(Preprocessor):
             if kind != "skip":
                 is_full |= bool(cell.get("outputs"))
                 letters += 0 if is_code else len(cell.source)
+        # In a cell: nbconvert has no option for a style of one's own.
         first = next(cell for cell in nb.cells if cell.cell_type == "markdown")
         first.source += f"\n\n<style>{_SLIDE_STYLE}</style>"
         resources.setdefault("reveal", {}).update(_SLIDE_SIZE)

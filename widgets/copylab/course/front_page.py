@@ -41,6 +41,7 @@ def renew_front_page(folder: Path) -> None:
 
 def _is_untouched(page: str) -> bool:
     mark = _MARK.search(page)
+    # No mark: the learner has taken it away with the rest, or wrote the page.
     return mark is not None and digest_of_text(page[: mark.start()]) == mark[1]
 
 
@@ -148,6 +149,7 @@ def _describe_beliefs(course: Progress) -> list[str]:
 def _format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = []
     for row in [head, ["---"] * len(head), *rows]:
+        # Titles and beliefs may have a bar, which would begin another column.
         cells = [cell.replace("|", r"\|") for cell in row]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -85,6 +85,7 @@ def add_grading_marks(notebook: dict[str, Any], points: int) -> int:
     exercises = 0
     answer_cell: dict[str, Any] | None = None
     for cell in notebook["cells"]:
+        # A lesson's cell may be a string or a list of lines.
         source = "".join(cell["source"])
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None

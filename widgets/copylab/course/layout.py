@@ -104,7 +104,7 @@ def lay_out(folder: Path, language: str | None = None) -> list[str]:
 
 
 def _lay_out(course: SafeFolder, record: Record, language: str | None) -> list[str]:
-    record_before = _serialize(record)
+    record_before = _format_record(record)
     is_switched = language not in (None, record.language)
     record.language = language or record.language
     if choice := os.environ.get(SOLUTIONS):
@@ -132,7 +132,7 @@ def _lay_out(course: SafeFolder, record: Record, language: str | None) -> list[s
             )
         )
     # A folder that is up to date may be read-only.
-    if _serialize(record) != record_before or not course.has(COURSE_STATE_FILE):
+    if _format_record(record) != record_before or not course.has(COURSE_STATE_FILE):
         _write_record(course, record)
     return remarks + _sign_notebooks(course, {name: editions[name] for name in comparison.outdated})
 
@@ -384,8 +384,9 @@ def _parse_editions(content: object) -> dict[str, Edition]:
     return editions
 
 
-def _serialize(record: Record) -> str:
+def _format_record(record: Record) -> str:
     files = {name: edition._asdict() for name, edition in record.files.items()}
+    # Only what is set: an older copylab that reads the file knows nothing of fields added since.
     content: dict[str, Any] = {"language": record.language, "files": files}
     if record.hides_solutions:
         content["solutions"] = "off"
@@ -395,7 +396,7 @@ def _serialize(record: Record) -> str:
 
 
 def _write_record(course: SafeFolder, record: Record) -> None:
-    course.write(COURSE_STATE_FILE, _serialize(record).encode())
+    course.write(COURSE_STATE_FILE, _format_record(record).encode())
 
 
 def _require_safe_trust(course: SafeFolder) -> None:

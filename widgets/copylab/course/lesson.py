@@ -37,6 +37,7 @@ def find_lesson(lesson: str, names: Iterable[str]) -> str:
     """
     lesson_names = list(names)
     for name in lesson_names:
+        # Once, as a name of a lesson may have an underscore of its own.
         if lesson in (name, *name.split("_", 1)):
             return name
     raise ValueError(
@@ -56,6 +57,7 @@ def read_notebook(path: Path) -> dict[str, Any]:
 
 def title_of(notebook: dict[str, Any]) -> str:
     """Return the heading of a lesson, as it is written."""
+    # The format has a text as one string, or as a list of lines with their ends.
     return "".join(notebook["cells"][0]["source"]).partition("\n")[0].removeprefix("# ")
 
 
@@ -65,6 +67,7 @@ def find_tasks(notebook: dict[str, Any]) -> Tasks:
     They are imported from `copylab.lessons`, as the lesson imports them; none of its cells is run.
     """
     code_cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    # Published lessons are plain Python, without magics.
     trees = [ast.parse("".join(cell["source"])) for cell in code_cells]
     imported: dict[str, Any] = {}
     for tree in trees:
@@ -73,6 +76,7 @@ def find_tasks(notebook: dict[str, Any]) -> Tasks:
     for tree in trees:
         for name in _names_in(tree):
             if isinstance(imported.get(name), Prediction | Exercise):
+                # Where a task is named first, it is shown: a later cell may ask for its steps.
                 tasks.setdefault(name, imported[name])
     return tasks
 
@@ -127,6 +131,7 @@ def _gives_answer(cell: Mapping[str, Any], names: set[str], programs: set[str]) 
         return True
     constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     texts = [value for value in constants if isinstance(value, str)]
+    # `steps("...")` over the very program that a prediction asks about.
     return not programs.isdisjoint(map(dedent_code, texts))
 
 
@@ -137,6 +142,7 @@ def digest_of_file(content: bytes) -> str:
     learner's.
     """
     try:
+        # Ids are no part of it, either: nobody wrote them.
         cells = json.loads(content, object_hook=_normalize_fields)["cells"]
         shown = [[cell["cell_type"], cell["source"], cell.get("outputs", [])] for cell in cells]
         content = json.dumps(shown, sort_keys=True).encode()

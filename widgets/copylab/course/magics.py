@@ -70,6 +70,7 @@ class CopylabMagics(Magics):
         """
         options = parse_argstring(self.steps, line)
         names: dict[str, Any] = self.shell.user_ns
+        # Anything else is a list of names: as an argument of a magic it is one word.
         into = {"all": True, "none": False}.get(
             options.into, [name.strip() for name in options.into.split(",")]
         )
@@ -79,6 +80,7 @@ class CopylabMagics(Magics):
             limits = Limits(options.max_steps, options.seconds, options.rounds)
             return step_program(cell, (), {}, names, StepOptions(engine, names, into, limits))
         except (TypeError, ValueError) as error:
+            # IPython shows these in one line, without a traceback through copylab.
             raise UsageError(f"%%steps: {error}") from None
         finally:
             # The run binds `torch` for the cell; only what the cell itself binds stays.
@@ -108,6 +110,7 @@ class CopylabMagics(Magics):
         names: dict[str, Any] = self.shell.user_ns
         expressions = [word.strip(",") for word in line.split()]
         if not expressions:
+            # A picture of nothing would not say why.
             if not collect_tensors_by_name(names):
                 print("There is no tensor among the notebook's names.")
                 return None
@@ -137,6 +140,8 @@ def _import_engine(name: str) -> ModuleType:
 def _binds_torch(cell: str) -> bool:
     """Return True if a cell assigns or imports `torch`; False for a cell that is no Python."""
     try:
+        # The compiler's own table: it sees `import torch as t`, `for torch in`, `with ... as torch`
+        # rightly.
         torch = symtable.symtable(cell, "<cell>", "exec").lookup("torch")
     except (SyntaxError, ValueError, RecursionError, MemoryError, KeyError):
         return False

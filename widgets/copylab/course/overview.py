@@ -110,6 +110,7 @@ class Progress(Presentation):
         if lesson is not None:
             name = find_lesson(lesson, [entry.name for entry in self.lessons])
             self.lessons = [entry for entry in self.lessons if entry.name == name]
+        # Both are in the order of the course, which is that of rows and tables.
         self._lesson_of_key: dict[str, str] = {}
         self._kind_of_key: dict[str, str] = {}
         for entry in self.lessons:
@@ -117,11 +118,13 @@ class Progress(Presentation):
                 self._lesson_of_key[key] = entry.name
                 is_exercise = isinstance(task, Exercise)
                 self._kind_of_key[key] = "exercises" if is_exercise else "predictions"
+        # One lesson has its own tasks alone: nobody knows to which lesson a teacher's belongs.
         if lesson is None:
             self._add_tasks_outside_course()
 
     def _add_tasks_outside_course(self) -> None:
         """Add the tasks of a teacher's own, which are known by their notes alone."""
+        # Those that were answered: what else a teacher asks is in no file that could be read here.
         outside = [(key, "predictions") for key in self.predictions]
         outside += [(key, "exercises") for key in self.exercises]
         for key, kind in sorted(outside):
@@ -134,14 +137,14 @@ class Progress(Presentation):
     @property
     def summary(self) -> str:
         """A line that says how many tasks there are, and how many are done."""
-        return self._summarize(self._kind_of_key)
+        return self._summarize_tasks(self._kind_of_key)
 
     @property
     def summary_of_course(self) -> str:
         """The same without the tasks of a teacher's own."""
-        return self._summarize(self._lesson_of_key)
+        return self._summarize_tasks(self._lesson_of_key)
 
-    def _summarize(self, keys: Iterable[str]) -> str:
+    def _summarize_tasks(self, keys: Iterable[str]) -> str:
         predictions = self._count_done("predictions", keys)
         exercises = self._count_done("exercises", keys)
         return gettext(
@@ -268,6 +271,8 @@ class Progress(Presentation):
                     continue
             else:
                 belief = gettext(known.belief)
+                # Only a known one can be asked again: its programs are in the catalogue, or in a
+                # lesson.
                 state = gettext("○ open: `{call}` asks again", call=f'retest("{name}")')
             if note.get("state") == "settled":
                 state = gettext("✔ settled by a new program")

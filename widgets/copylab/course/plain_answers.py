@@ -73,6 +73,8 @@ def make_plain(source: str) -> str:
     # A notebook knows more than Python: magics, commands of the shell.
     for line in source.splitlines():
         if line.lstrip().startswith(("%", "!")):
+            # The words, and no sentence: the table for the teacher says around them that it was not
+            # run.
             raise ValueError(line.strip()[:60])
     try:
         tree = ast.parse(source)
@@ -137,8 +139,10 @@ def _require_plain(node: ast.AST) -> None:
     is_plain = isinstance(node, _NODES)
     match node:
         case ast.Import():
+            # As a whole statement: `import torch, os` is none of them.
             is_plain = ast.unparse(node) in _IMPORTS
         case ast.FunctionDef():
+            # A decorator calls something without a bracket, and gives the function to it.
             is_plain = _is_free_name(node.name) and not node.decorator_list
         case ast.arg():
             is_plain = _is_free_name(node.arg)
@@ -149,6 +153,8 @@ def _require_plain(node: ast.AST) -> None:
         case ast.Attribute(ctx=ast.Load()):
             is_plain = node.attr in _list_attributes()
         case ast.Attribute():
+            # `x.data = ...` is what lessons are about; `torch.clone = ...` would replace the
+            # engine.
             is_plain = node.attr in _ASSIGNABLE and not isinstance(_find_root(node), ModuleType)
     if not is_plain:
         words = ast.unparse(node) if isinstance(node, ast.expr | ast.stmt) else type(node).__name__
@@ -193,6 +199,7 @@ def _require_called(tree: ast.Module) -> None:
 def _resolve_chain(node: ast.expr) -> Any:
     """Return what a chain from a module leads to; None for any other, and for what is not there."""
     if isinstance(node, ast.Attribute):
+        # Of `x.data` the chain begins at no module, and `getattr(None, "data", None)` is None.
         return getattr(_resolve_chain(node.value), node.attr, None)
     return _find_root(node)
 

@@ -88,6 +88,7 @@ def grade_class(
         raise ValueError(message)
     key = read_key(target)
     if key is not None and key.language != (current_language() or "en"):
+        # Answers are read by the words of the language in which they were asked for.
         use_language(key.language)
     # What Python warns of in a learner's program is no concern of the teacher's.
     with warnings.catch_warnings(action="ignore"):
@@ -148,6 +149,7 @@ def _judge_all(
     course = list_course()
     # Lessons that somebody handed in are asked of everybody.
     lessons = {lesson for submission in submissions for lesson, _ in submission.cells}
+    # So who handed in no answer to an exercise has a row that says "missing", and not none.
     asked = [(lesson, task.key) for lesson in sorted(lessons) for task in course[lesson].exercises]
     # Threads are enough: each answer is run in a process of its own, and a thread waits for that.
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
@@ -183,8 +185,8 @@ def _list_programs(submission: Submission, tasks: Sequence[KeyTask]) -> list[tup
     answers = [(key, source) for (_, key), found in submission.cells.items() for source in found]
     for number, task in enumerate(tasks, 1):
         sources = submission.programs.get(number)
-        if sources and isinstance(task.drawn, Rewrite):
-            answers += [(task.drawn.key, source) for source in sources]
+        if sources and isinstance(task.drawn_task, Rewrite):
+            answers += [(task.drawn_task.key, source) for source in sources]
     return answers
 
 
@@ -212,6 +214,7 @@ def _make_exercise_row(
     """Return the row of an exercise, judged: of several programs, by the best."""
     if not sources:
         return row
+    # A notebook may have been handed in twice, or a cell copied to try something.
     source = min(sources, key=lambda source: _BEST_FIRST.index(verdicts[key, source].state))
     state, says = verdicts[key, source]
     judged = {"state": state, "right": int(state == "right")}
@@ -258,14 +261,14 @@ def _judge_exam_exercise(
     """Return the row of an exercise of the exam."""
     row = _make_row("exam.ipynb", "", f"exam/{number}", "exercise", "missing")
     row["expected"] = _find_expected(task, sources or ())
-    if not sources or not isinstance(task.drawn, Rewrite):
+    if not sources or not isinstance(task.drawn_task, Rewrite):
         return row
-    return _make_exercise_row(row, task.drawn.key, sources, verdicts)
+    return _make_exercise_row(row, task.drawn_task.key, sources, verdicts)
 
 
 def _find_expected(task: KeyTask, answers: Sequence[str | bool]) -> str:
     """Return the right answer: as the key has it, where nothing was answered that it could judge."""
-    return task.noted_answer if all(map(is_blank, answers)) else task.drawn.right_answer
+    return task.noted_answer if all(map(is_blank, answers)) else task.drawn_task.right_answer
 
 
 def _judge_exam_answers(task: KeyTask, answers: Sequence[str | bool]) -> tuple[str, str, str]:
@@ -275,8 +278,8 @@ def _judge_exam_answers(task: KeyTask, answers: Sequence[str | bool]) -> tuple[s
     if all(map(is_blank, answers)):
         return "empty", "", ""
     try:
-        assert isinstance(task.drawn, ExamQuestion)
-        return *task.drawn.judge(answers[0]), ""
+        assert isinstance(task.drawn_task, ExamQuestion)
+        return *task.drawn_task.judge_answer(answers[0]), ""
     # Whatever was written, the others are judged.
     except Exception as error:  # noqa: BLE001
         return "unclear", "", type(error).__name__
@@ -292,6 +295,7 @@ def _find_other_exam(submission: Submission, mine: Sequence[KeyTask], key: Key) 
     if not submission.exam_text or own == len(mine):
         return ""
     counts = {name: count_programs(tasks) for name, tasks in key.tasks.items()}
+    # Fewer of one's own is not enough: questions may have been deleted.
     best = max(counts, key=lambda name: counts[name])
     return best if counts[best] > own else ""
 
@@ -328,6 +332,7 @@ def _write_tables(
             "exercises_right": sum(row["right"] for row in exercises),
             "exercises_of": len(exercises),
             "predictions_committed": sum(row["kind"] == "prediction" for row in mine),
+            # The number that says whether the table is final.
             "by_hand": sum(row["state"] in _BY_HAND for row in questions + exercises),
             "remarks": "; ".join(submission.remarks),
         }

@@ -62,6 +62,7 @@ class CellInLanguage(NamedTuple):
 
 def digest_of_text(source: str) -> str:
     """Return the digest of an English text in a catalogue: eight digits."""
+    # Eight digits tell a changed text from an old one, and leave the line short enough to be read.
     return hashlib.sha256(source.strip().encode()).hexdigest()[:8]
 
 
@@ -117,6 +118,7 @@ def translate_notebook(
     for cell in notebook["cells"]:
         translation = translated.get(cell["id"])
         digest = digest_of_text(prose.get(cell["id"], ""))
+        # An English text that is right is better than a translated one that is not.
         if translation is not None and translation.digest == digest:
             cells.append(cell | {"source": translation.text.splitlines(keepends=True)})
         else:
@@ -209,5 +211,6 @@ def read_translated(path: Path, language: str) -> str:
         raise ValueError(f"{catalogue.name}: {error}") from error
     notebook = translate_notebook(translate_run(open_source(path), run), translated)
     if path.suffix == ".md":
+        # A page has no format of its own: it is the text of its only cell.
         return "".join(prose_of(notebook).values()).rstrip("\n") + "\n"
     return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"

@@ -32,11 +32,14 @@ def task(
     keys = _keys_of_lesson.setdefault(key.partition("/")[0], [])
     if key not in keys:  # a module that is imported anew declares its exercises again
         keys.append(key)
+    # By its place among those of the lesson, which are declared in the order in which they are
+    # shown.
     if "title" not in more:
         more["title"] = _TITLES[keys.index(key)]
     more |= {
         "start": given + start,
         "solution": given + solution,
+        # Each is run as a whole program when the exercise is verified.
         "wrong": {given + code: words for code, words in wrong.items()},
     }
     return lambda check: Exercise(key, says, check=check, **more)
@@ -81,5 +84,6 @@ def recall(lesson: str) -> Retest:
             continue
         name = met
         break
+    # Not translated here: a module of a lesson is imported once, whatever the language is later.
     title = gettext_noop("From an earlier lesson: what does this program do?")
     return Retest(name, origin=f"{lesson}/recall", title=title)

@@ -158,6 +158,8 @@ for _ in range(3):
     also=[_KEEP.format("reading + 0"), _KEEP.format("reading.detach().clone()")],
     wrong={
         _KEEP.format("reading.tolist()"): "kept[0] is of type list",
+        # Each wrong answer with the words that the check has to find for it: `verify` runs them
+        # all.
         _KEEP.format("reading.detach()"): "kept[0] and kept[1] look at the same cells",
         "kept = torch.zeros(3, 2)": "kept is of type Tensor",
         _KEEP.format("reading.clone() * 2"): "kept shows [[2, 2], [4, 4], [6, 6]]",

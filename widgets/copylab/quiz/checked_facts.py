@@ -208,6 +208,7 @@ def graph_leads_back(**named: Any) -> CheckedFact:
     yes = gettext(
         "{result} leads back to {source} through its nodes.", result=result_name, source=source_name
     )
+    # Both in one snapshot: ids of nodes are compared, which each snapshot gives anew.
     does_lead = snapshot(result=result, source=source).leads_to("result", "source")
     return CheckedFact(does_lead, no, yes)
 
@@ -229,8 +230,10 @@ def leads_back_once(**named: Any) -> CheckedFact:
 
 def _count_ways(node: Any, leaf: Any, counts: dict[Any, int]) -> int:
     """Return how many ways lead from a node to a leaf; `counts` has those of nodes seen before."""
+    # A leaf is found at its AccumulateGrad, which each way to it ends in.
     if node is None or getattr(node, "variable", None) is leaf:
         return int(node is not None)
+    # Each node once: where ways part and meet in each of thirty layers, there are 2 ** 30 of them.
     if node not in counts:
         counts[node] = sum(_count_ways(behind, leaf, counts) for behind, _ in node.next_functions)
     return counts[node]
@@ -253,7 +256,10 @@ def sends_gradient(expected: Any, **named: Any) -> CheckedFact:
     if not retained_gradients.can_restore(result):
         return CheckedFact(True, "")
     try:
+        # `retain_graph`: the learner may call backward after the check. `.grad` of leaves is not
+        # touched by `grad`, that of results with `retain_grad` is.
         (gradient,) = torch.autograd.grad(result, source, retain_graph=True)
+    # The source was not used, say, of which `graph_leads_back` has a sentence.
     except RuntimeError:
         return CheckedFact(True, "")
     finally:
@@ -295,6 +301,7 @@ def has_grad(expected: Any, **named: Any) -> CheckedFact:
     ((name, tensor),) = named.items()
     gradient = grad(tensor)
     yes = gettext("{name}.grad is {value}.", name=name, value=format_number(gradient))
+    # The usual reason, which PyTorch's warning names and no answer shows.
     if gradient is None and not tensor.is_leaf:
         no = gettext(
             "{name}.grad is None: a result keeps its gradient only after retain_grad().", name=name

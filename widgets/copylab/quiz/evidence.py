@@ -31,7 +31,7 @@ _MAX_NODES = 8
 _UNINITIALIZED = re.compile(r"\bempty(_like|_strided)?\(|\bnew_empty\(")
 
 
-def _describe(find_fact: Callable[..., TensorFact]) -> Callable[..., str]:
+def _make_describer(find_fact: Callable[..., TensorFact]) -> Callable[..., str]:
     """Return a function that returns the sentence of a fact of `tensor_facts.py`."""
 
     def describe_fact(run: QuizRun, *names: str, at: int | None) -> str:
@@ -40,12 +40,12 @@ def _describe(find_fact: Callable[..., TensorFact]) -> Callable[..., str]:
     return describe_fact
 
 
-describe_identity = _describe(tensor_facts.is_same_tensor)
-describe_storages = _describe(tensor_facts.shares_storage)
-describe_counters = _describe(tensor_facts.shares_counter)
-describe_node = _describe(tensor_facts.has_node)
-describe_leaf = _describe(tensor_facts.is_leaf)
-describe_requires_grad = _describe(tensor_facts.requires_grad)
+describe_identity = _make_describer(tensor_facts.is_same_tensor)
+describe_storages = _make_describer(tensor_facts.shares_storage)
+describe_counters = _make_describer(tensor_facts.shares_counter)
+describe_node = _make_describer(tensor_facts.has_node)
+describe_leaf = _make_describer(tensor_facts.is_leaf)
+describe_requires_grad = _make_describer(tensor_facts.requires_grad)
 
 
 def describe_versions(run: QuizRun, x: str, *, at: int | None) -> str:
@@ -279,7 +279,7 @@ def _make_property(prompt: str, find_fact: Callable[..., TensorFact]) -> TensorP
     def holds_for(run: QuizRun, name: str, *, at: int | None) -> bool:
         return run.read_fact(find_fact, name, at=at).holds
 
-    return TensorProperty(prompt, holds_for, _describe(find_fact))
+    return TensorProperty(prompt, holds_for, _make_describer(find_fact))
 
 
 def _has_gradient(run: QuizRun, name: str, *, at: int | None) -> bool:

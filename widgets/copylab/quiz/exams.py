@@ -59,10 +59,12 @@ class ExamQuestion:
         """The right answer in the language in use, found by running."""
         return translate_choice(format_answer(self.drawn.question.right_answer(self.drawn.run)))
 
-    def judge(self, answer: Any) -> JudgedAnswer:
+    def judge_answer(self, answer: Any) -> JudgedAnswer:
         """Compare an answer with the run. It may be anything that a cell can have; nothing raises."""
         run, question = self.drawn
         right = question.right_answer(run)
+        # Not wrong: a teacher tells those who did not get that far from those who believe
+        # something.
         if is_blank(answer):
             return JudgedAnswer("empty")
         try:
@@ -73,6 +75,8 @@ class ExamQuestion:
             return JudgedAnswer("right")
         if not question.is_readable(text, right, run):
             return JudgedAnswer("unclear")
+        # The same way as in a lesson, so that the table for a teacher names the beliefs that
+        # lessons know.
         found = question.refute(run, text).misconception
         return JudgedAnswer("wrong", "" if found is None else found.name)
 
@@ -86,6 +90,7 @@ def choose_beliefs(
     candidates: Iterable[Misconception], seed: int, count: int
 ) -> list[Misconception]:
     """Return `count` misconceptions that programs test, or all where there are fewer, by a seed."""
+    # By name, as a lesson's own and that of the catalogue may be two objects.
     testable = {known.name: known for known in candidates if find_programs(known)}
     return [testable[name] for name in Lot(f"exam {seed}").shuffle("beliefs", testable)[:count]]
 
@@ -95,6 +100,8 @@ def choose_rewritable(
 ) -> list[Misconception]:
     """Return `count` misconceptions with an exercise, or all where there are fewer, by a seed."""
     by_name = {known.name: known for known in candidates}
+    # Another purpose than that of the questions, or the exercises would be about the first of them
+    # again.
     order = Lot(f"exam {seed}").shuffle("exercises", by_name)
     # One after the other: whether a program makes an exercise is found by running it.
     found = (by_name[name] for name in order if find_rewritable(by_name[name], engine))
@@ -135,6 +142,7 @@ def _deal_beliefs(
     by_name = {belief.name: belief for belief in beliefs}
     purpose = f"exam {seed}/{learner}"
     # 0 stands for nobody's own: its programs come in the order of their table.
+    # Four bytes: the key has it in a table, and a spreadsheet keeps no more than 15 digits.
     own_seed = 1 + int.from_bytes(sha256(purpose.encode()).digest()[:4])
     return own_seed, [by_name[name] for name in Lot(purpose).shuffle("order", by_name)]
 

@@ -46,7 +46,7 @@ from ..wording import gettext, gettext_noop, join_sentences, ngettext
 from .attempts import is_same_program, run_attempt, select_variables, state_of_variables
 from .checked_facts import CheckedFact
 from .progress import add_note, find_note
-from .verify import Verification, mutate
+from .verify import Verification, mutate_program
 from .view import Task, TaskView
 
 
@@ -254,7 +254,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             cell = CELL_OUTCOMES.find_last(self.names)
         try:
             variables = select_variables(namespace, self.names)
-            verdict = self._judge(variables, self._engine or engine_for(namespace), cell)
+            verdict = self._judge_variables(variables, self._engine or engine_for(namespace), cell)
         except KeyboardInterrupt:
             # The check, or a learner's code in it, has no end.
             return Verdict(
@@ -275,7 +275,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         """
         variables, error = run_attempt("", source, engine)
         cell = CellOutcome(source, error.partition(":")[0].partition("\n")[0])
-        return self._judge(select_variables(variables, self.names), engine, cell)
+        return self._judge_variables(select_variables(variables, self.names), engine, cell)
 
     def _why_not_attempted(
         self, variables: Mapping[str, Any], engine: ModuleType, cell: CellOutcome | None
@@ -304,7 +304,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             "If you changed the program, that made no difference here."
         )
 
-    def _judge(
+    def _judge_variables(
         self, variables: Mapping[str, Any], engine: ModuleType, cell: CellOutcome | None = None
     ) -> Verdict:
         if why := self._why_not_attempted(variables, engine, cell):
@@ -458,7 +458,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         A change after which nothing counts as attempted is neither.
         """
         noticed, missed = [], []
-        for change, code in mutate(self.code):
+        for change, code in mutate_program(self.code):
             state = self._judge_attempt(code, engine, faults).state
             if state == "wrong":
                 noticed.append(change)
@@ -479,7 +479,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             faults.append(f"{program!r} raises {error.partition(chr(10))[0]}")
         checked = select_variables(variables, self.names)
         before = state_of_variables(checked)
-        verdict = self._judge(checked, engine)
+        verdict = self._judge_variables(checked, engine)
         if state_of_variables(checked) != before:
             faults.append(f"the check changes what it looks at, after: {program}")
         return verdict

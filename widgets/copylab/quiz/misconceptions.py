@@ -257,9 +257,11 @@ def misconception(name: str) -> Misconception:
 
     KeyError, with the nearest names, if there is none.
     """
+    # The catalogue goes first, or a lesson could change what other lessons say.
     if name not in MISCONCEPTIONS and name in _own_misconceptions:
         return _own_misconceptions[name]
     if name not in MISCONCEPTIONS:
+        # Below difflib's own limit of 0.6: the names are sentences, and are recalled by one word.
         similar = difflib.get_close_matches(name, MISCONCEPTIONS, 3, 0.4)
         hint = "see copylab.quiz.MISCONCEPTIONS"
         if similar:
@@ -281,6 +283,7 @@ def require_name_or_sentence(text: str) -> None:
 
 def require_no_misspelt_name(text: str) -> None:
     """Raise ValueError for a text that is close to a name of the catalogue, and none of them."""
+    # Above it: any constant of a function may come here, and only a near miss is meant as a name.
     if difflib.get_close_matches(text, MISCONCEPTIONS, 1, 0.75):
         _require_name(text)
 

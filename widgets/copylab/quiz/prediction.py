@@ -92,7 +92,9 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             raise TypeError(f"code must be a string of Python, not {type(code).__name__}")
         self.code = dedent_code(code)
         tree = ast.parse(self.code, "<predict>")
+        # A generator would be empty the second time that it is gone through.
         listed = _default_questions(tree) if questions is None else list(questions)
+        # All that is wrong with a task is said when it is made: its author sees it, and no learner.
         _require_questions(listed)
         self.questions: tuple[Question, ...] = tuple(
             question.bind(self.code) for question in listed
@@ -105,6 +107,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             )
         check_level(level)
         self.key, self._title, self._level = key, title, level
+        # The `torch` of the notebook: with PyTorch imported, the program runs on PyTorch.
         self._engine = require_engine(engine) or find_engine(sys._getframe(1).f_globals)
         # By the name of the engine: a test asks for both, and a program is run once under each.
         self._runs: dict[str, QuizRun] = {}
@@ -141,6 +144,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
                 "these answers were committed already; "
                 "p.reset() clears them, p.reveal shows them again"
             )
+        # Parsed before anything runs: who has left a row empty must not pay with the reveal.
         texts = self._parse_answers(answers)
         reveal = self._judge_and_reveal(texts, choose_engine(engine, self._engine))
         self._note_progress(reveal)
@@ -157,6 +161,8 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             "misconceptions": list(reveal.misconceptions),
         }
         add_note("predictions", self.key, note)
+        # By the name of the misconception, and not of the task: it may be settled in another
+        # lesson.
         for name in reveal.misconceptions:
             add_note("misconceptions", name, {"state": "met", "in": self.key})
 
@@ -191,6 +197,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         """Compare the answers with the run, set `reveal` and then the traits; return the reveal."""
         run = self.run(engine)
         answers = [texts[question.name] for question in self.questions]
+        # Before the traits: whoever observes them reads it.
         self.reveal = Reveal(self.questions, answers, run, self.describe_all_right, self.tests)
         # Whoever observes one of the traits finds the other changed as well.
         with self.hold_trait_notifications():
@@ -268,6 +275,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         if self.reveal is None:
             return
         right_names = {row.question.name for row in self.reveal.rows if row.refutation is None}
+        # Read before `reset`, which empties them.
         kept_answers = {name: text for name, text in self.answers.items() if name in right_names}
         self.reset()
         self.answers = kept_answers
@@ -304,6 +312,8 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         answers in `wrong` are counted; those behind which a question finds a misconception itself
         are tried as well. Nothing is raised or noted.
         """
+        # A run of its own: that of the learner may be interrupted, or asked for with another
+        # engine.
         run = QuizRun(self.code, choose_engine(engine, self._engine))
         faults = []
         for question in self.questions:
@@ -335,6 +345,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         lines, rows = [], []
         for number, question in enumerate(self.questions, 1):
             lines.append(f"{number:>3}. {question.text}  ({question.answer_format})")
+            # Without ids, as in a saved notebook, a field would be there that no script listens to.
             label = field = None
             if id_prefix:
                 label, field = map(InPage, render_field(question, f"{id_prefix}-{number}"))
@@ -365,6 +376,8 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         )
         bar = html_element("div", commit + html_element("span", class_="cl-count"), class_="cl-bar")
         rows = self.rows(id_prefix).html()
+        # "novalidate": the words for an empty field would be the browser's, in the browser's
+        # language.
         return html_element("form", rows + bar, aria_label=self.title, novalidate=True)
 
     def live(self) -> PredictionView:

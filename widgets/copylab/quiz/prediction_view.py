@@ -45,7 +45,7 @@ class PredictionView(TaskView):
         # Another notebook on the same page may have forms with ids as well.
         self._id_prefix = f"cl-{uuid4().hex}"
         # With its state from the start: a view may open before anything is set.
-        self.form = PredictionForm(content=self._render(), answers=dict(prediction.answers))
+        self.form = PredictionForm(content=self._render_content(), answers=dict(prediction.answers))
         self._views_below: dict[str, Any] = {}
         super().__init__(prediction, [self.form])
         prediction.observe(self._update_form, ["answers", "committed"])
@@ -60,7 +60,7 @@ class PredictionView(TaskView):
         except Exception:  # noqa: BLE001  # a question may raise anything; the commit says what
             return self._prediction.html
 
-    def _render(self) -> str:
+    def _render_content(self) -> str:
         """Return the HTML of the program, and of the empty form or the reveal below it."""
         reveal = self._prediction.reveal
         if reveal is None:
@@ -82,7 +82,7 @@ class PredictionView(TaskView):
         """Show the answers of the prediction and, once they are committed, the reveal."""
         with self.form.hold_sync():
             self.form.answers = dict(self._prediction.answers)
-            self.form.content = self._render()
+            self.form.content = self._render_content()
         # Not at each letter that is typed.
         if change.name == "committed":
             self.renew_twin()

@@ -72,7 +72,7 @@ def load_notes() -> dict[str, dict[str, Any]]:
         is_refused = isinstance(error, RefusedFileError)
         if not (is_refused and is_replaceable and _set_aside(file)):
             names = {"name": file.name, "why": error.strerror}
-            _warn(
+            _warn_caller(
                 gettext(
                     "the progress file {name} cannot be read ({why}): starting without it", **names
                 )
@@ -146,7 +146,7 @@ def add_note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
             folder.write(file.name, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         names = {"name": file.name, "why": error.strerror}
-        _warn(
+        _warn_caller(
             gettext("the progress file {name} cannot be written ({why}): this is not kept", **names)
         )
 
@@ -165,11 +165,11 @@ def _set_aside(file: Path) -> bool:
     except OSError:
         return False
     names = {"name": file.name, "aside": new_name}
-    _warn(
+    _warn_caller(
         gettext("the progress file {name} could not be understood; it is kept as {aside}", **names)
     )
     return True
 
 
-def _warn(message: str) -> None:
+def _warn_caller(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=4)

@@ -54,6 +54,8 @@ class Refutation:
         `already_explained` has the names of those explained before; this one is added to it.
         """
         sentences = [self.facts] if self.facts else []
+        # Its name is the heading, so that a learner meets the same words again in the list of
+        # beliefs.
         if self.misconception is not None:
             name = gettext(self.misconception.name)
             if self.misconception.name in already_explained:
@@ -106,6 +108,8 @@ class Question:
         for objection in self.wrong.values():
             if isinstance(objection, str):
                 require_name_or_sentence(objection)
+        # A misspelt name would be found only when somebody gives that very answer, and then
+        # silently: the constants of the function's code have it now.
         if isinstance(self.find_misconception, FunctionType):
             # What it returns is only known when a learner answers.
             for constant in self.find_misconception.__code__.co_consts:
@@ -138,6 +142,7 @@ class Question:
         Raises TypeError for choices that are no list and an answer that is no function, ValueError
         for less than two choices and for two that are the same.
         """
+        # Bound to one program: the choices of `outcome` are its lines.
         choices = self.choices(code) if callable(self.choices) else self.choices
         # A single text is a sequence, too: each of its letters would be a choice.
         if isinstance(choices, str) or not callable(self.answer):
@@ -176,6 +181,7 @@ class Question:
         if self.choices is None:
             return text
         for choice in self.bound_choices:
+            # In either language: who answers from Python may write "yes" in a Chinese notebook.
             if text.casefold() in (choice.casefold(), translate_choice(choice).casefold()):
                 return choice
         similar = difflib.get_close_matches(text, self.bound_choices, 1)
@@ -188,7 +194,9 @@ class Question:
 
         ValueError if it is not among the choices, or cannot be found.
         """
+        # Found anew each time, and not kept: a question may be asked of the runs of two engines.
         right = _to_plain(self.answer(run))
+        # No learner could give it: a fault of the question, which `verify` reports to its author.
         if self.choices is not None and format_answer(right) not in self.bound_choices:
             raise ValueError(
                 f"the run answers {self.text!r} with {format_answer(right)!r}, "

@@ -132,6 +132,7 @@ def _question(
     for arguments that cannot be asked about. The others: see the head of this file.
     """
     if choices is None and not hint:
+        # English, as they are stored and compared; `translate_choice` has the words that are shown.
         choices = ("yes", "no")
 
     def declare(find_answer: Callable[..., Any]) -> QuestionMaker:
@@ -140,6 +141,7 @@ def _question(
         )
         signature = _signature_of_maker(find_answer)
 
+        # Its name and docstring are those that `help(same_storage)` shows.
         @functools.wraps(find_answer)
         def ask_about(*args: Any, **keywords: Any) -> Question:
             return declaration.make_question(signature.bind(*args, **keywords))
@@ -172,6 +174,7 @@ def _format_prompt(template: str, subject_by_parameter: Mapping[str, Any], at: i
     text = gettext(template, **values)
     if at is None:
         return text
+    # In Chinese and Korean it changes nothing.
     question = text[0].lower() + text[1:]
     return gettext("After line {line}: {question}", line=at, question=question)
 

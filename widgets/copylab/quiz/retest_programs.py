@@ -51,6 +51,7 @@ class RetestProgram:
             (code, believed, question, subject),
             strict=True,
         ):
+            # As a frozen class demands.
             object.__setattr__(self, name, value)
 
 

@@ -52,6 +52,7 @@ class Lot:
 
     def shuffle(self, purpose: str, items: Iterable[_Item]) -> list[_Item]:
         """Return the items in an order of chance, another one for each purpose."""
+        # Each item keeps its rank among the others when one is added to a table.
         return sorted(
             items, key=lambda item: sha256(f"{self._seed}/{purpose}/{item}".encode()).digest()
         )
@@ -59,6 +60,7 @@ class Lot:
 
 def find_programs(misconception: Misconception) -> Sequence[RetestProgram]:
     """Return the programs that test a misconception; none if it has none."""
+    # A lesson's own first: it may have a name that the catalogue has, too.
     return misconception.retests or RETEST_PROGRAMS.get(misconception.name, ())
 
 
@@ -112,6 +114,7 @@ def _find_believed_answer(
 ) -> str:
     """Return the answer of who has the misconception: what the program as believed gives."""
     lines = program.code.split("; ")
+    # A line may be believed to do what takes several.
     for number, text in program.believed.items():
         lines[number - 1] = "\n".join(text.split("; "))
     run = QuizRun(fill_words("\n".join(lines), words), engine)

@@ -91,6 +91,7 @@ class JudgedRow:
             Cell(right, class_=kind, data_label=gettext("The run says")),
             Cell(verdict, class_=f"{kind} cl-verdict"),
         ]
+        # A question that no misconception can get wrong needs no reason: its answer says all.
         if self.is_right and not self.sentences:
             return [row]
         # A row of its own over all columns: in a cell the sentences would be a narrow column.

@@ -100,7 +100,8 @@ class Rewrite:
             line = self._find_new_line(source)
         except ValueError as error:
             return Verdict("wrong", str(error))
-        if line == _unparse_statement(ast.parse(self._lines[self.line - 1]).body[0]):
+        # Compared as Python writes them: other spaces, quotes or a comment are no attempt.
+        if line == _unparse_statement(ast.parse(self._code_lines[self.line - 1]).body[0]):
             says = gettext("line {line} is as it was handed out.", line=self.line)
             return Verdict("not attempted", says)
         if why := self._find_fault(line):
@@ -109,11 +110,11 @@ class Rewrite:
         return Verdict("right", says)
 
     @property
-    def _lines(self) -> list[str]:
+    def _code_lines(self) -> list[str]:
         return self.code.splitlines()
 
     def _replace_line(self, text: str) -> str:
-        lines = self._lines
+        lines = self._code_lines
         lines[self.line - 1] = text
         return "\n".join(lines)
 
@@ -124,6 +125,8 @@ class Rewrite:
         """
         own = [_unparse_statement(statement) for statement in ast.parse(source).body]
         handed_out = [_unparse_statement(statement) for statement in ast.parse(self.code).body]
+        # The line may have become several statements, with `;` between them or below each other: it
+        # is whatever is left between the lines before and those after it.
         before, after = handed_out[: self.line - 1], handed_out[self.line :]
         end = len(own) - len(after)
         if end < self.line or own[: self.line - 1] != before or own[end:] != after:
@@ -133,6 +136,7 @@ class Rewrite:
             )
             raise ValueError(message)
         new = own[self.line - 1 : end]
+        # Behind a `;` Python allows no block, so these could not be put into one line again.
         if any("\n" in text for text in new) or (
             len(new) > 1 and any(text.startswith("with ") for text in new)
         ):
@@ -146,12 +150,15 @@ class Rewrite:
         # The line itself never raises in what is asked for.
         if run.error_line is not None and run.error_line <= self.line:
             return _describe_end(run)
+        # Before the answer: numbers that were written down by hand give a right one, too.
         if self.keeps_numbers and (name := _find_changed(self.run, run, self.line)):
             return gettext(
                 "after line {line}, `{name}` does not show the numbers that it showed there.",
                 line=self.line,
                 name=name,
             )
+        # An error is an answer where the question is what happens; elsewhere nothing is left to
+        # ask.
         if run.is_endless or (run.trace.error is not None and self.question.name != "outcome"):
             return _describe_end(run)
         try:
@@ -188,6 +195,7 @@ def _choose_number(belief: Misconception, engine: ModuleType, seed: int) -> int:
 
 
 def _write_program(program: RetestProgram, words: dict[str, str]) -> str:
+    # A statement in each line, as a learner is asked about lines by their number.
     return fill_words("\n".join(program.code.split("; ")), words)
 
 
@@ -195,6 +203,7 @@ def find_rewrite(key: str, engine: ModuleType) -> Rewrite | None:
     """Return the exercise of a key; None if the key is that of another exercise."""
     if not key.startswith(f"{_PREFIX}/"):
         return None
+    # Three times: the name of a misconception may have a slash in it.
     _, seed, number, name = key.split("/", 3)
     return _make_rewrite(misconception(name), int(number), engine, int(seed))
 
@@ -206,6 +215,8 @@ def find_rewritable(belief: Misconception, engine: ModuleType) -> Sequence[int]:
     In those the line as believed passes, and a line that does nothing does not. Nor would the
     answer, written down as numbers.
     """
+    # With the seed 0, whoever learns: whether a program makes an exercise is a property of it, and
+    # must not differ from learner to learner.
     rewrites = [
         _make_rewrite(belief, number, engine, seed=0)
         for number, program in enumerate(find_programs(belief))
@@ -225,6 +236,7 @@ def _make_rewrite(belief: Misconception, number: int, engine: ModuleType, seed: 
     words = draw_words(f"{seed}/{belief.name}/{_PREFIX}")
     lines = _write_program(program, words).splitlines()
     subject = [fill_words(name, words) for name in program.subject]
+    # Programs with several such lines make no exercise, see `find_rewritable`.
     ((line, believed),) = program.believed.items()
     solution = fill_words(believed, words)
     run = QuizRun("\n".join(lines), engine)
@@ -254,6 +266,7 @@ def _unparse_statement(statement: ast.stmt) -> str:
     """Return a statement in one line, where it has room in one."""
     text = ast.unparse(statement)
     if isinstance(statement, ast.With) and len(text.splitlines()) == 1 + len(statement.body):
+        # `with torch.no_grad(): x += 1` is one line, and `ast.unparse` makes two of it.
         head, *body = text.splitlines()
         return f"{head} {'; '.join(line.strip() for line in body)}"
     return text

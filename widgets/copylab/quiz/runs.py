@@ -110,6 +110,7 @@ class QuizRun:
 
         Raises SyntaxError if the code cannot be read, RuntimeError if it was interrupted.
         """
+        # In a session of its own: it leaves the random numbers of the notebook as they are.
         run = RecordedRun(
             self.code, self.engine, _MomentObserver(self.engine), limits=_LIMITS, own_session=True
         )
@@ -144,9 +145,12 @@ class QuizRun:
             step.seen for step in self.trace.steps if at is None or step.site.line == at
         ]
         if not moments:
+            # Two cases: nothing at all ran, or only that line did not, as in a branch that was not
+            # taken.
             if at is None:
                 raise ValueError("nothing of this code ran, so there is nothing to ask about")
             raise ValueError(f"line {at} of the code did not run")
+        # Of a line in a loop the last time: "after line 3" is asked of when it is done with.
         return moments[-1]
 
     def snapshot(self, at: int | None = None) -> Snapshot:
@@ -162,6 +166,7 @@ class QuizRun:
         try:
             return snapshot.tensor(name)
         except KeyError:
+            # Author's errors, which `verify` shows: they say what could be asked about.
             names = ", ".join(name for name, _ in snapshot.names) or "no tensor at all"
             raise ValueError(
                 f"the code has no tensor called {name!r} then; it has {names}"

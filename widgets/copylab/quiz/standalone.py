@@ -46,9 +46,12 @@ def render_standalone(prediction: Prediction, engine: ModuleType | None = None) 
     if run.is_endless:
         raise ValueError("a program that does not end is not run for a page")
     data = json.dumps(_page_data(prediction, run), ensure_ascii=False, separators=(",", ":"))
+    # No secret, and not in plain sight: who opens the source of the page does not read the answers
+    # by accident.
     encoded = base64.b64encode(data.encode()).decode()
     sheet = read_web_files(*_SHEETS)
     place = html_element("div", prediction.html, class_="cl-page", data_prediction=encoded)
+    # A module runs once the page is there, and its names stay its own: a page may have several.
     script = html_element("script", read_web_files(*_SCRIPTS), type="module")
     return html_element("style", sheet + colour_rules(".cl-panel", sheet)) + place + script
 
@@ -81,6 +84,7 @@ def _page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
         "revealed": _render_revealed(prediction, run),
         "rows": rows,
         "sentences": list(sentences.numbers),
+        # A notebook that was saved after the commit is laid out with the answers of then.
         "committed": dict(prediction.answers) if prediction.committed else None,
         "allRight": prediction.describe_all_right(),
         "tests": "" if prediction.tests is None else prediction.tests.name,
@@ -99,6 +103,8 @@ class _SentenceTable:
     def number_texts(self, texts: Iterable[str]) -> list[int]:
         """Return the numbers of some texts; a new one gets the next."""
         numbers = self.numbers
+        # A sentence is in the page once, though the refutations of dozens of foreseen answers have
+        # it.
         return [numbers.setdefault(text, len(numbers)) for text in map(inline_html, texts)]
 
 
@@ -205,6 +211,8 @@ def _number_refutations(
     """Return what speaks against each wrong answer that can be foreseen, see `_row_data`."""
     refutations = []
     for answer, refutation in question.foresee_refutations(run).items():
+        # Twice: as it is said where the misconception comes first on the page, and where it comes
+        # again. Which it is depends on the answers, and is decided by the script.
         against = [answer, sentences.number_texts(refutation.compose_sentences(set()))]
         if refutation.misconception is not None:
             name = refutation.misconception.name
@@ -220,6 +228,7 @@ def _to_json(right: Any) -> Any:
         return sorted(name.casefold() for name in right)
     if isinstance(right, list | tuple):
         return [_to_json(item) for item in right]
+    # JSON has no nan and no inf; the script compares them as texts.
     if isinstance(right, float):
         # The digits that are shown: in those all engines agree, so stored outputs do not change.
         return float(f"{right:.6g}") if math.isfinite(right) else str(right)

@@ -69,7 +69,7 @@ class Mutation(NamedTuple):
     code: str
 
 
-def mutate(code: str) -> Iterator[Mutation]:
+def mutate_program(code: str) -> Iterator[Mutation]:
     """Yield programs that differ from `code` in one place each.
 
     A statement is left out, a number is one more, an operator another one, a method without
@@ -103,7 +103,10 @@ def _change_node(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         case ast.AugAssign(target=ast.Name(id=name)):
             result = ast.BinOp(ast.Name(name, ast.Load()), new.op, new.value)
             assignment = ast.Assign([ast.Name(name, ast.Store())], result)
+            # To mistake `+=` for `=` is what many exercises are about, and the values stay the
+            # same.
             yield f"`{ast.unparse(node)}` not in place", assignment
+        # Without `clone`, `detach` and the like: the mistake that a check is there to find.
         case ast.Call(func=ast.Attribute(attr=method, value=tensor), args=[], keywords=[]):
             yield f"without `.{method}()`", tensor
         case ast.Call(keywords=[*_, ast.keyword(arg=str() as keyword)]):

@@ -57,6 +57,7 @@ class TaskView(Exhibit, ipywidgets.VBox):
 
     def __init__(self, task: Presentation, children: Sequence[Any]) -> None:
         self._task = task
+        # By this id the output of the cell is renewed, see `renew_twin`.
         self.twin_id = uuid4().hex
         super().__init__(list(children))
 
@@ -75,6 +76,8 @@ def render_field(question: Question, field_id: str) -> tuple[str, str]:
         choices = html_element("option", escape(gettext("choose …")), value="")
         for choice in question.bound_choices:
             choices += html_element("option", escape(translate_choice(choice)), value=choice)
+        # The value is English in all languages: it is what the progress file stores and a run
+        # answers.
         field = html_element("select", choices, id=field_id, name=question.name)
     else:
         hint_id = f"{field_id}-hint"
@@ -85,6 +88,8 @@ def render_field(question: Question, field_id: str) -> tuple[str, str]:
             name=question.name,
             aria_describedby=hint_id,
             maxlength=2000,
+            # A browser offers what was written into a field of that name before: on a shared
+            # computer, the answers of somebody else.
             autocomplete="off",
             spellcheck="false",
         )

@@ -37,7 +37,7 @@ def foresee_answers(run: QuizRun) -> list[str]:
         added = []
         for name, gradient in step.seen.grads.items():
             if gradients.get(name, gradient) != gradient:
-                added.append(_subtract(gradient, gradients[name]))
+                added.append(_subtract_lists(gradient, gradients[name]))
             gradients[name] = gradient
         answers |= dict.fromkeys(step.seen.values)
         for value in (*step.seen.values.values(), *step.seen.grads.values(), *added):
@@ -235,15 +235,15 @@ def find_gradient_misconception(run: QuizRun, answer: str, x: str, *, at: int | 
     changes = run.history(lambda moment: moment.grads[x], at)
     # Each `backward` adds. If you believe that it overwrites, you answer with what the last one
     # added.
-    added = [_subtract(new.value, old.value) for old, new in pairwise(changes)]
+    added = [_subtract_lists(new.value, old.value) for old, new in pairwise(changes)]
     is_last_part_alone = any(is_same_answer(answer, part) for part in added)
     return "backward overwrites" if is_last_part_alone else None
 
 
-def _subtract(value: Any, other: Any) -> Any:
+def _subtract_lists(value: Any, other: Any) -> Any:
     """Subtract (nested) lists of numbers element by element; None where they differ in shape."""
     if isinstance(value, list) and isinstance(other, list) and len(value) == len(other):
-        return [_subtract(a, b) for a, b in zip(value, other, strict=True)]
+        return [_subtract_lists(a, b) for a, b in zip(value, other, strict=True)]
     # A name can be bound to a tensor of another shape; the values of a large one are None.
     if isinstance(value, list | None) or isinstance(other, list | None):
         return None
