@@ -117,17 +117,8 @@ def test_of_the_tensors_of_a_function_the_one_written_since_is_in_trouble(engine
         assert "A tensor without a name" not in memory
 
 
-def test_the_drawing_has_the_line_that_wrote_below_what_is_stale(engine: Any) -> None:
-    x, code = engine.ones(3, requires_grad=True), compile("y.zero_()", "/tmp/<b>&.py", "exec")
-    with copylab.watch():
-        y = x.sigmoid()
-        exec(code, {"y": y})
-        svg = copylab.graph(y).svg
-    assert re.search(r"written since</text>.*>written by &lt;b&gt;&amp;\.py, line 1</text>", svg)
-
-
 def words_below(svg: str, start: str) -> str:
-    """The words that a memory picture draws, from `start` on: each line is a text of its own."""
+    """The words that a picture draws, from `start` on: each line is a text of its own."""
     drawn = " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", svg))
     return drawn[drawn.index(start) :]
 
@@ -167,13 +158,22 @@ def test_the_memory_drawing_has_the_line_that_wrote_beside_what_is_stale(engine:
         assert watched.text.count(line) == drawn.count(line)
 
 
-def test_the_memory_drawing_escapes_the_file_that_wrote(engine: Any) -> None:
+@pytest.mark.parametrize(
+    ("look", "start", "line"),
+    [
+        (copylab.graph, "written since", "written since written by &lt;b&gt;&amp;.py, line 1"),
+        (copylab.memory, "saved by", "(written by &lt;b&gt;&amp;.py, line 1)"),
+    ],
+)
+def test_drawings_have_the_line_that_wrote_and_escape_its_file(
+    engine: Any, look: Any, start: str, line: str
+) -> None:
     x, code = engine.ones(3, requires_grad=True), compile("y.zero_()", "/tmp/<b>&.py", "exec")
     with copylab.watch():
         y = x.sigmoid()
         exec(code, {"y": y})
-        svg = copylab.memory(y).svg
-    assert "(written by &lt;b&gt;&amp;.py, line 1)" in words_below(svg, "saved by")
+        svg = look(y).svg
+    assert line in words_below(svg, start)
     assert "<b>" not in svg
 
 

@@ -22,6 +22,7 @@ def find_changed_lines(before: str, now: str) -> tuple[str, ...]:
     """
     old_lines: dict[str, list[str]] = {}
     for block in before.split("\n\n"):
+        # Two blocks may begin with one word: a line that either has is no news.
         old_lines.setdefault(_first_word_of(block), []).extend(block.split("\n"))
     changed: list[str] = []
     for block in now.split("\n\n"):
@@ -35,6 +36,7 @@ def _find_changes_of_block(block: str, old_lines: list[str]) -> list[str]:
     # Unchanged lines around the next one that are not in the result yet.
     parents: list[str] = []
     for line in block.split("\n"):
+        # Lines that are no further in than this one are finished: it belongs to none of them.
         while parents and _indentation_of(parents[-1]) >= _indentation_of(line):
             parents.pop()
         head = _head_of_line(line)
@@ -44,6 +46,7 @@ def _find_changes_of_block(block: str, old_lines: list[str]) -> list[str]:
         new = [item for item in _items_of_line(line) if item not in old_items.get(head, ())]
         space = " " if head.endswith(":") else ""
         end = line[-1] if line.endswith(_FULL_STOPS) else ""
+        # Without new items the line has lost some: its beginning alone says of what.
         changed += [*parents, f"{head}{space}{join_facts(new)}{end}" if new else head]
         parents.clear()
     return changed

@@ -69,7 +69,7 @@ class StageDrawing(Document):
     @cached_property
     def svg(self) -> str:
         """The drawing, which follows the theme of a page."""
-        return self._draw(None)
+        return self._draw_frame(None)
 
     @property
     def text(self) -> str:
@@ -79,9 +79,9 @@ class StageDrawing(Document):
     def svg_in_theme(self, theme: str | None) -> str:
         """Return the SVG in a fixed theme, or as it is. Raises LayoutError without Graphviz."""
         # Before it is drawn: an unknown theme is an error of its own.
-        return self.svg if theme is None else self._draw(theme)
+        return self.svg if theme is None else self._draw_frame(theme)
 
-    def _draw(self, theme: str | None) -> str:
+    def _draw_frame(self, theme: str | None) -> str:
         canvas, stage, frame = Canvas(), self._stage, self._frame
         code, words = list(stage.list_code(frame)), list(list_words(frame))
         _draw_lines(canvas, code, _PADDING)
@@ -96,6 +96,8 @@ class StageDrawing(Document):
                 canvas.text(_WIDTH + _PADDING, y + 12, gettext(PICTURE_TITLES[kind]), "m b")
             if kind in frame.pictures:
                 svg = frame.pictures[kind].svg_in_theme(theme)
+                # An SVG within the SVG: its styles hold for its own elements, by the class of a
+                # picture.
                 canvas.parts.append(_place_picture(svg, _WIDTH + _PADDING, y + title))
             y += title + height + _PADDING
         svg = canvas.svg(stage.width, stage.height, frame.title, is_whole=True)
@@ -137,6 +139,7 @@ class StageSizes:
         lines = self._listings[frame.code]
         above = site.text.above
         here = range(site.line - above, site.end_line - above + 1)
+        # The line that ran is in the middle, but at the beginning and the end of the code.
         start = max(0, min(here.start - 1 - _MOST_LINES // 2, len(lines) - _MOST_LINES))
         is_wrong = frame.has_wrong_gradient or frame.error is not None
         for number, line in enumerate(lines[start : start + _MOST_LINES], start + 1):
@@ -158,6 +161,7 @@ def wrap_code(line: str, most: int) -> list[str]:
     pieces: list[str] = []
     rest = line
     while labels.text_width(rest, "mono b") > width and len(pieces) < most - 1:
+        # By measuring: a wide letter, as in a comment in Chinese, takes two columns.
         stop = next(
             end
             for end in range(len(rest), 0, -1)
@@ -168,6 +172,7 @@ def wrap_code(line: str, most: int) -> list[str]:
         # Not far from the end, or the pieces would be too many.
         if ends and ends[-1] > begin + (stop - begin) / 2:
             stop = ends[-1]
+        # The indent of a piece is drawn, and not taken from the code.
         pieces.append(rest[:stop].rstrip())
         rest = rest[stop:].lstrip()
     return [*pieces, labels.shorten_text(rest, labels.columns_that_fit(width, "mono b"))]
@@ -237,6 +242,8 @@ def animate(drawings: Sequence[StageDrawing], has_alarm: Sequence[bool], theme: 
         paper = Image.new("RGBA", image.size, "white")
         # A PNG is twice as large, for sharp screens; a GIF would take four times the bytes.
         whole = Image.alpha_composite(paper, image).convert("RGB").reduce(2)
+        # A palette of its own for each: what is red in one step need not be in the colours of
+        # another.
         images.append(whole.quantize(_COLORS))
     times = [_MILLISECONDS * (_SHARE_OF_ALARM if alarm else 1) for alarm in has_alarm]
     content = io.BytesIO()

@@ -41,12 +41,14 @@ def explain_copy(source: str, function: str | None, after: Snapshot) -> StepSent
             return None
     result = find_tensor_of_line(target, function, after)
     tensor = None if base is None else find_tensor_of_line(base, function, after)
+    # `x = x.t().reshape(6)`: the tensor that was reshaped has no name any more.
     if result is None or tensor is None or result.id == tensor.id:
         return None
     # A tensor without elements has no memory that could be shared.
     if not result.storage or result.storage == tensor.storage or 0 in (result.shape or (0,)):
         return None
     code = labels.shorten_text(ast.unparse(operand), 40)
+    # No shape was asked for: the strides alone are the reason.
     if method == "contiguous":
         return StepSentence(gettext("Copied: {code} is not contiguous.", code=code))
     shape = labels.format_shape(result.shape)

@@ -381,7 +381,7 @@ def _raise_alarms(run: RecordedRun, blames: Mapping[int, Blame]) -> dict[int, li
         place = site.phrase_place(several=len(run.texts) > 1)
         where = gettext("The backward {where} will use the new values.", where=place)
         for writer in sorted(blame.writers):
-            foretold = (*(each.foretell() for each in numbers), where)
+            foretold = (*(each.predict_difference() for each in numbers), where)
             # Once, of however many backwards read it.
             of_writer = alarms.setdefault(numbers_of_past[writer], [])
             if not any(alarm.title == title for alarm in of_writer):
@@ -528,7 +528,7 @@ class _DrawingTime:
         """Return True if a share of the time is used up."""
         return self.seconds_used() > share * self._seconds
 
-    def limit(self, steps: Iterable[Changes]) -> Iterator[Changes]:
+    def limit_steps(self, steps: Iterable[Changes]) -> Iterator[Changes]:
         """Yield the steps until half of the time is up: all are placed before one is drawn."""
         for changed in steps:
             if self.is_up(share=0.5):
@@ -600,7 +600,7 @@ def _draw_memories(
     count = 0
     # A picture says which expression computed a tensor.
     sources = [look.source for look in looks]
-    changes = time_left.limit(look.changes for look in looks)
+    changes = time_left.limit_steps(look.changes for look in looks)
     memories = memories_of(changes, sources=sources, level=level)
     # Fewer memories than changes, if the time was up before all had a place.
     for look, memory in zip(looks, memories, strict=False):
@@ -665,7 +665,7 @@ def _draw_graphs(
     count = 0
     # Below a wide picture of memory there is room for a graph to the right, which is not as high.
     width = max(_measure_width(pictures[number]) for number in changes) if changes else 0
-    limited = time_left.limit(changes.values())
+    limited = time_left.limit_steps(changes.values())
     graphs = graphs_of(limited, marks.wrong_nodes, marks.roots, reads=marks.reads, width=width)
     for number, (content, graph) in zip(changes, graphs, strict=False):
         if time_left.is_up():

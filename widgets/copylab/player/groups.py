@@ -85,6 +85,7 @@ def fold_frames(
 
 def find_stretches(run: RecordedRun) -> list[StepRange]:
     """Return the steps that a reader may take as one, the inner ones first."""
+    # Without pictures: this is asked before any is drawn, to know which are needed.
     bare_frames = [Frame(number, step, (), {}) for number, step in enumerate(run.steps, 1)]
     stretches: dict[StepRange, None] = {}
     parts = _FrameFolder(run, bare_frames, None).fold(0, len(bare_frames), 0, None)
@@ -93,6 +94,7 @@ def find_stretches(run: RecordedRun) -> list[StepRange]:
         group = waiting.pop()
         stretches[StepRange(group.first, group.last)] = None
         waiting += [part for part in group.parts if isinstance(part, Group)]
+    # None at all: pictures of some rounds alone would look as if nothing had changed in the others.
     return [] if len(stretches) > MOST_STRETCHES else sorted(stretches, reverse=True)
 
 
@@ -112,6 +114,8 @@ class _FrameFolder:
         parts: list[FrameOrGroup] = []
         while start < end:
             step = self._steps[start]
+            # Deeper steps are those of a function that the head of the loop has called: a call, not
+            # a round.
             if step.site.loop and step.site is not within and len(step.calls) == depth:
                 stop = self._find_end_of_loop(start, end, depth)
                 parts += self._fold_loop(start, stop, depth)
@@ -144,7 +148,9 @@ class _FrameFolder:
     def _fold_loop(self, start: int, end: int, depth: int) -> list[FrameOrGroup]:
         site = self._steps[start].site
         own = [at for at in range(start, end) if self._is_step_of(at, site, depth)]
+        # A step of the head without a round is the one at which the loop ends.
         heads = [at for at in own if self._steps[at].round > 0]
+        # A loop without a round: its steps stay as they are.
         if not heads:
             return self.fold(start, end, depth, site)
         place = self._describe_place(site)
@@ -160,6 +166,7 @@ class _FrameFolder:
         title = ngettext(
             "Loop {where}: {number} round",
             "Loop {where}: {number} rounds",
+            # With `rounds=2`, one step stands for all later rounds.
             len(heads) + sum(self._steps[at].folded for at in own),
             where=place,
         )
@@ -214,6 +221,7 @@ class _FrameFolder:
 
         One step alone stays as it is.
         """
+        # A fold around one line would hide it behind a title that says less.
         if len(parts) == 1 and isinstance(parts[0], Frame):
             return parts
         group = Group(kind, title, site.line, tuple(parts), code=self._run.texts.index(site.text))

@@ -74,18 +74,18 @@ class Pills:
             ]
         if is_live:
             values["code"] = self.code
-        return _dump(values)
+        return _write_json(values)
 
     def changes_to_json(self) -> str:
         """Return the same without what a page has of the program as it was."""
-        return _dump(self._list_changes())
+        return _write_json(self._list_changes())
 
     def _list_changes(self) -> dict[str, Any]:
         edited = {"edited": True} if self.is_edited else {}
         return {"lines": self.lines, "added": self.added, "says": self.says, **edited}
 
 
-def _dump(values: Mapping[str, Any]) -> str:
+def _write_json(values: Mapping[str, Any]) -> str:
     return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
 
 

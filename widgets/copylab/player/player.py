@@ -231,9 +231,13 @@ class Steps(Sequence[Frame]):
         is_edited: bool = False,
     ) -> None:
         self._run, self._level = run, level
+        # Written in the player, see `run_other_code`.
         self._is_edited = is_edited
+        # Where copies were exchanged, pills and differences are those of the program as it was
+        # written.
         self._original = original or self
         self._choices = choices or {}
+        # By the number of the exchange: a form is asked for several times, and each is a run.
         self._stored_runs: dict[int, Steps] = {}
         missing = re.match(r"NameError: name '(\w+)' is not defined", str(run.error))
         # Of the caller's names one is kept at most: his variables are not to live on here.
@@ -242,7 +246,7 @@ class Steps(Sequence[Frame]):
     # -- with other copies -------------------------------------------------------------
 
     @cached_property
-    def _copies(self) -> tuple[ProgramCopy, ...]:
+    def _program_copies(self) -> tuple[ProgramCopy, ...]:
         return find_copies_of_run(self._run)
 
     def run_other_code(self, code: str) -> Steps:
@@ -251,6 +255,7 @@ class Steps(Sequence[Frame]):
         Raises ValueError if `into` named a function that the other one does not define.
         """
         program = dedent_code(code)
+        # A new observer, as an observer goes on with the ids of the run that it has seen.
         run = self._run.run_other(program, NameObserver(self._run.engine))
         return Steps(run, {}, level=self._level, is_edited=True)
 
@@ -261,10 +266,11 @@ class Steps(Sequence[Frame]):
         without any it is the original that is returned.
         """
         original = self._original
-        copies = original._copies
+        copies = original._program_copies
         fitting = {
             index: choices[index]
             for index, copy in enumerate(copies)
+            # From a page any number may come, and a name of an earlier edition.
             if choices.get(index, copy.method.name) in copy.methods
             and choices.get(index, copy.method.name) != copy.method.name
         }
@@ -279,7 +285,7 @@ class Steps(Sequence[Frame]):
         original = self._original
         if not self._run.is_closed:
             return None
-        copies = original._copies
+        copies = original._program_copies
         pills = Pills(
             copies,
             self._choices,
@@ -303,14 +309,14 @@ class Steps(Sequence[Frame]):
     @cached_property
     def _changed_program(self) -> ChangedProgram:
         original = self._original
-        return exchange_copies(original._program_text, original._copies, self._choices)
+        return exchange_copies(original._program_text, original._program_copies, self._choices)
 
     def _make_stored_forms(self) -> Iterator[tuple[int, StaticForm]]:
         """Yield the forms of the runs with one other copy that a page may store."""
         # Only the original stores the runs of its pills: each of those would store all others in its turn.
         if self._choices or not may_store_runs(self._run):
             return
-        for number, choices in islice(list_single_exchanges(self._copies), STORED_RUNS):
+        for number, choices in islice(list_single_exchanges(self._program_copies), STORED_RUNS):
             if number not in self._stored_runs:
                 self._stored_runs[number] = self.run_other_copies(choices, STORED_LIMITS)
             other = self._stored_runs[number]
@@ -373,7 +379,7 @@ class Steps(Sequence[Frame]):
         return iter(self.frames)
 
     def __repr__(self) -> str:
-        lines, steps = len(self._lines), len(self)
+        lines, steps = len(self._code_lines), len(self)
         counts = f"{lines} line{'s' * (lines != 1)}, {steps} step{'s' * (steps != 1)}"
         return f"Steps({counts}, ended={self.ended!r})"
 
@@ -390,7 +396,7 @@ class Steps(Sequence[Frame]):
 
     # All texts that were stepped into, the code itself first.
     @property
-    def _lines(self) -> list[str]:
+    def _code_lines(self) -> list[str]:
         return [line for text in self._run.texts for line in text.code.splitlines()]
 
     @property
@@ -401,7 +407,7 @@ class Steps(Sequence[Frame]):
         return ngettext(
             "Step-through: {steps} through {number} line of code",
             "Step-through: {steps} through {number} lines of code",
-            len(self._lines),
+            len(self._code_lines),
             steps=ngettext("{number} step", "{number} steps", len(self)),
         )
 
@@ -454,6 +460,7 @@ class Steps(Sequence[Frame]):
             next=first,
         )
         # Without the form that says everything: there is not even room for all steps of this one.
+        # Folded anew: a loop may begin among the steps that are shown and end behind them.
         parts = fold_frames(self._run, self.frames[:first], self._level)
         summary = gettext(
             "{summary}, the first {first} shown", summary=self.summary, first=f"{first:,}"
@@ -501,12 +508,13 @@ class Steps(Sequence[Frame]):
             case ".html" | ".htm":
                 content = self._make_page().encode()
             case ".gif":
-                drawings = [StageDrawing(frame, self._stage) for frame in self.frames]
+                drawings = [StageDrawing(frame, self._stage_sizes) for frame in self.frames]
+                # What went wrong is shown for longer, see `animate`.
                 is_loud = [bool(frame.alarms or frame.error) for frame in self.frames]
                 content = animate(drawings, is_loud, theme or "light")
             case ".svg" | ".png" | ".pdf":
                 number = len(self) if step is None else step
-                drawing = StageDrawing(self.frames[number - 1], self._stage)
+                drawing = StageDrawing(self.frames[number - 1], self._stage_sizes)
                 content = drawing.content(path, theme) or b""
             case _:
                 raise ValueError(
@@ -535,7 +543,7 @@ class Steps(Sequence[Frame]):
             raise ValueError(f"there is no step {step!r}: they are 1 to {len(self)}")
 
     @cached_property_in_language
-    def _stage(self) -> StageSizes:
+    def _stage_sizes(self) -> StageSizes:
         return StageSizes([lines_of_listing(text) for text in self._run.texts], self.frames)
 
     def _make_page(self) -> str:
@@ -586,6 +594,8 @@ def _describe_end(run: RecordedRun, name_of_caller: str) -> Iterator[str]:
     """
     yield from _describe_reason(run, name_of_caller)
     if run.before is not None and run.steps:
+        # Said although it was wanted: the tensors are the user's own, and stay as the code has left
+        # them.
         written = list_written_names(run.before.snapshot, run.steps[-1].seen.snapshot)
         if written:
             names = join_few_names(written)

@@ -89,6 +89,8 @@ _SIZE_OF_SVG = re.compile(r' viewBox="0 0 (\d+) (\d+)"')
 
 def content_policy() -> str:
     """Return the Content-Security-Policy of a page with a player alone: only its script may run."""
+    # By its digest: a script that was put into the page afterwards is another one, and does not
+    # run.
     digest = base64.b64encode(sha256(read_web_files(*SCRIPTS).encode()).digest()).decode()
     rules = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
     return f"{rules}; script-src 'sha256-{digest}'"
@@ -137,14 +139,16 @@ class StaticForm:
             are otherwise stored as far as OTHERS_LIMIT allows.
         """
         plan = RenderPlan(
-            words=self._fit_words(WORDS_LIMIT), names=_list_tensors_by_step(self._frames)
+            words=self._fit_words(WORDS_LIMIT), names=_list_tensors_by_step(self._all_frames)
         )
         steps = self._make_tree(plan).html()
         whole = self._fold_whole()
         fixed = (steps, whole, read_web_files(*SCRIPTS), panel_style_sheet(*SHEETS))
+        # Of all that is in the page however few pictures are: what is left is room for these.
         size = sum(map(stored_size, fixed))
         pack_limit = self._limit_of_pack(size)
         others = self._fit_others(PAGE_LIMIT - size) if images else []
+        # First with every picture, to know how large it is; then without those that become images.
         pack = self._make_pack(others=others).to_json(pack_limit, _DISPENSABLE_KINDS)
         # What is an image need not be in the pack: both are made anew for those.
         if images and (drawn := self._fit_images(PAGE_LIMIT - size - stored_size(pack))):
@@ -152,6 +156,7 @@ class StaticForm:
             packed = self._make_pack(without=drawn, others=others)
             pack = packed.to_json(pack_limit, _DISPENSABLE_KINDS)
         script = f'<script type="application/json">{pack}</script>'
+        # A live player asks its kernel for other runs, and needs no stored ones.
         pills = self.pills.to_json(is_live=not images) if self.pills else None
         return self._wrap_form(steps + whole + script, pills)
 
@@ -192,7 +197,9 @@ class StaticForm:
 
     def full_text(self) -> str:
         """Return all as text: the code, then each step with changes, outputs, pictures in words."""
-        return self._make_tree(RenderPlan(words=frozenset(self._pictures), is_whole=True)).text()
+        return self._make_tree(
+            RenderPlan(words=frozenset(self._new_pictures), is_whole=True)
+        ).text()
 
     def brief_text(self, room: int) -> str:
         """Return the step-through as text, of each picture only what the step changed in it.
@@ -200,15 +207,16 @@ class StaticForm:
         room: bytes of a notebook. If the text takes more, pictures that no longer fit are left out,
             and it says so.
         """
-        everything = self._make_tree(RenderPlan(words=frozenset(self._pictures))).text()
+        everything = self._make_tree(RenderPlan(words=frozenset(self._new_pictures))).text()
         if stored_size(everything) <= room:
             return everything
         # 500 bytes for the sentence on what was left out.
         room -= 500 + stored_size(self._make_tree(RenderPlan()).text())
         fitting: set[PictureKey] = set()
-        for key in self._pictures:
-            words = words_of_picture(key.kind, self._frames[key.number - 1])
+        for key in self._new_pictures:
+            words = words_of_picture(key.kind, self._all_frames[key.number - 1])
             cost = stored_size(words) - stored_size(note_words_left_out(key.kind))
+            # As in `_fit_words`: the short ones behind a long one still have room.
             if cost <= max(room, 0):
                 fitting.add(key)
                 room -= cost
@@ -216,7 +224,7 @@ class StaticForm:
         return text + (" " if self.end else "\n\n") + self._count_left_out(fitting)
 
     def _count_left_out(self, fitting: set[PictureKey]) -> str:
-        left_out = [key.kind for key in self._pictures if key not in fitting]
+        left_out = [key.kind for key in self._new_pictures if key not in fitting]
         return gettext(
             "Left out, to keep what a notebook stores below 2 MB, are pictures in words: "
             "{memory} of memory and {graph} of graph. "
@@ -231,21 +239,25 @@ class StaticForm:
             if isinstance(part, Group):
                 words = "".join(map(escape, part.changes))
             else:
+                # Of pictures there may be fewer, of steps not: a player with gaps would not be a
+                # run.
                 words = StepPart(part, RenderPlan(has_pictures=False)).html()
+            # Rooms are estimated: to render the form of thousands of steps would take longer than
+            # their run.
             room -= _MARKUP_OF_PART + stored_size(words)
             if isinstance(part, Frame) and room >= 0:
                 count += 1
         return count
 
     @cached_property
-    def _frames(self) -> tuple[Frame, ...]:
+    def _all_frames(self) -> tuple[Frame, ...]:
         return tuple(part for part in _walk_parts(self.parts) if isinstance(part, Frame))
 
     @cached_property
-    def _pictures(self) -> dict[PictureKey, StepPicture]:
+    def _new_pictures(self) -> dict[PictureKey, StepPicture]:
         """Each picture that is not the same as an earlier one, in the order of the steps."""
         pictures: dict[PictureKey, StepPicture] = {}
-        for frame in self._frames:
+        for frame in self._all_frames:
             for kind, picture in frame.pictures.items():
                 if picture.step == frame.number:
                     pictures[PictureKey(kind, frame.number)] = picture
@@ -257,7 +269,7 @@ class StaticForm:
         The player reserves that room, so that nothing moves from step to step.
         """
         sizes: dict[str, tuple[int, int]] = {}
-        for key, picture in self._pictures.items():
+        for key, picture in self._new_pictures.items():
             if size := _SIZE_OF_SVG.search(picture.svg):
                 width, height = sizes.get(key.kind, (0, 0))
                 sizes[key.kind] = max(width, int(size[1])), max(height, int(size[2]))
@@ -266,8 +278,8 @@ class StaticForm:
     def _fit_words(self, room: int) -> frozenset[PictureKey]:
         """Return the pictures whose changes in words together fit into `room` bytes."""
         fitting: set[PictureKey] = set()
-        for key in self._pictures:
-            changes = self._frames[key.number - 1].picture_changes.get(key.kind, ())
+        for key in self._new_pictures:
+            changes = self._all_frames[key.number - 1].picture_changes.get(key.kind, ())
             cost = stored_size("\n".join(changes))
             # A long one is left out, and not the short ones after it.
             if cost <= room:
@@ -282,7 +294,7 @@ class StaticForm:
         words.
         """
         fitting: set[PictureKey] = set()
-        for key, picture in self._pictures.items():
+        for key, picture in self._new_pictures.items():
             room -= stored_size(image_of_picture(key, picture))
             if room < 0:
                 break
@@ -301,7 +313,7 @@ class StaticForm:
         """
         pack = Pack()
         used = {key for other in others for key in other.same}
-        for key, picture in self._pictures.items():
+        for key, picture in self._new_pictures.items():
             # One that could not be drawn is a sentence in the page, see `_html_of_undrawn`.
             if not picture.svg:
                 continue
@@ -338,13 +350,15 @@ class StaticForm:
 
     def _make_others(self) -> Iterator[_OtherForm]:
         """Yield the runs with other copies, each with the pictures that none before it has."""
-        known = {picture: key for key, picture in self._pictures.items() if picture.svg}
+        known = {picture: key for key, picture in self._new_pictures.items() if picture.svg}
+        # By what it shows: two runs have most pictures in common, and each is stored once.
         numbers = {(picture.svg, picture.text): key.number for picture, key in known.items()}
         for number, form in self.pills.make_stored() if self.pills else ():
             pictures: dict[PictureKey, StepPicture] = {}
             same: set[PictureKey] = set()
             packed: dict[PictureKey, int] = {}
-            for key, picture in form._pictures.items():
+            for key, picture in form._new_pictures.items():
+                # So numbers of different runs never meet, and tell of which run they are.
                 own_number = _FIRST_OF_OTHERS * (number + 1) + key.number
                 content = picture.svg, picture.text
                 packed[key] = numbers.setdefault(content, own_number)
@@ -353,7 +367,7 @@ class StaticForm:
                 elif packed[key] < _FIRST_OF_OTHERS:
                     same.add(PictureKey(key.kind, packed[key]))
             # Its words are in the pack: without scripts nobody sees this form.
-            plan = RenderPlan(names=_list_tensors_by_step(form._frames), packed=packed)
+            plan = RenderPlan(names=_list_tensors_by_step(form._all_frames), packed=packed)
             changes = form.pills.changes_to_json() if form.pills else None
             html = form._wrap_form(form._make_tree(plan).html(), changes)
             yield _OtherForm(number, html, pictures, frozenset(same))
@@ -365,7 +379,7 @@ class StaticForm:
         for part in _walk_parts(self.parts):
             picture = part.memory if isinstance(part, Group) else None
             # One that looks like that of a step has its number.
-            if picture is not None and PictureKey("memory", picture.step) not in self._pictures:
+            if picture is not None and PictureKey("memory", picture.step) not in self._new_pictures:
                 pictures[picture.step] = picture
         return pictures
 

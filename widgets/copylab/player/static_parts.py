@@ -171,6 +171,7 @@ class GroupPart(Part):
 
     def __init__(self, group: Group, plan: RenderPlan, *, may_be_open: bool) -> None:
         self.group, self.plan = group, plan
+        # A short loop may be read at a glance, and a fold in a closed one would be open for nobody.
         self.is_open = may_be_open and group.last - group.first < OPEN_LIMIT
         self.parts = [make_part(part, plan, may_be_open=self.is_open) for part in group.parts]
 
@@ -261,9 +262,11 @@ class StepPart(Part):
             data_code=frame.code or None,
             data_line=site.line,
             data_end=site.end_line,
+            # The player draws these in red, and says first what went wrong.
             data_kind="wrong" if frame.has_wrong_gradient else frame.step.kind,
             data_calls=" ".join(frame.step.calls) or None,
             data_names=self.plan.names.get(frame.number),
+            # Without scripts a reader sees how a step looks, and that the others open.
             open=frame.number == 1,
         )
 

@@ -40,6 +40,7 @@ class CellOutcomes:
         shell = running_shell()
         if shell is not None and shell is not self.shell:
             self.shell, self.by_name = shell, {}
+            # Events, as a cell that ends in an error calls nothing of ours.
             shell.events.register("pre_run_cell", self._forget_names_set_anew)
             shell.events.register("post_run_cell", self._note_cell)
 
@@ -52,9 +53,11 @@ class CellOutcomes:
             self.by_name.pop(name, None)
 
     def _note_cell(self, result: Any) -> None:
+        # Two, as IPython has them: one of the text (a SyntaxError), one of the run.
         raised = result.error_before_exec or result.error_in_exec
         error = "" if raised is None else type(raised).__name__
         outcome = CellOutcome(result.info.raw_cell, error)
+        # Also of a cell with an error: it may have set some of its names, and which is not known.
         self.by_name |= dict.fromkeys(find_names_set(outcome.source), outcome)
 
     def find_last(self, names: Iterable[str]) -> CellOutcome | None:
@@ -63,6 +66,7 @@ class CellOutcomes:
         None as well where another cell has set one of them since: whose error it would be, and
         whose program, is not clear then.
         """
+        # By identity: the same cell that was run twice is two outcomes.
         outcomes = {id(outcome): outcome for outcome in map(self.by_name.get, names)}
         return outcomes.popitem()[1] if len(outcomes) == 1 else None
 

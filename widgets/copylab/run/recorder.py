@@ -182,7 +182,7 @@ class Recorder:
         # With a caught error, the error is recorded first, with the rounds.
         if handle != self._on_caught:
             self._require_room()
-            self._record("branch", loop.site, frame)
+            self._record_step("branch", loop.site, frame)
         return is_end
 
     def _is_in_folded_loop(self, handle: Callable[..., None], site: int, frame: FrameType) -> bool:
@@ -228,7 +228,7 @@ class Recorder:
         is_open = self._is_open(site, frame)
         if not is_open:
             self._leave_open_line(frame)
-        self._record("ran" if is_open else "back", site, frame)
+        self._record_step("ran" if is_open else "back", site, frame)
 
     def _on_turn(self, site: int, frame: FrameType, _: object) -> None:
         """A round of a loop begins, or a test decides where to go on."""
@@ -246,7 +246,7 @@ class Recorder:
     def _record_branch(self, site: int, frame: FrameType, number: int = 0) -> None:
         if not self._is_open(site, frame):
             self._begin_line(site, frame)
-        self._record("branch", site, frame, number=number)
+        self._record_step("branch", site, frame, number=number)
 
     def _on_over(self, site: int, frame: FrameType, _: object) -> None:
         """A loop has ended by itself: a step of a `for`; the step of a `while` is its last test."""
@@ -264,14 +264,14 @@ class Recorder:
         if self._entry and not any(outer is not frame for outer in self._frames_of_program(frame)):
             self._show_value(value)
         returned = {f"{self._sites[site].function}() returns": value}
-        self._record("return", site, frame, extra=returned)
+        self._record_step("return", site, frame, extra=returned)
 
     def _on_caught(self, site: int, frame: FrameType, _: object) -> None:
         """An `except` begins: a step for the error, and one for the line of the `except`."""
         error = sys.exc_info()[1]
         self.record_failure(error, error, frame, caught=True)
         self._begin_line(site, frame)
-        self._record("branch", site, frame)
+        self._record_step("branch", site, frame)
 
     def _show_value(self, value: Any) -> Any:
         """Show the value of a last line, as a notebook does; None shows nothing."""
@@ -291,7 +291,7 @@ class Recorder:
         # Its frame is further out: the line has called the function of `frame`. Otherwise the
         # program has gone on in the same frame, or left that of the line.
         kind = "branch" if home in (None, frame) else "call"
-        self._record(kind, site, frame, calls=calls)
+        self._record_step(kind, site, frame, calls=calls)
 
     # -- errors and the end ------------------------------------------------------------
 
@@ -322,7 +322,7 @@ class Recorder:
         self._folded_loop = None
         text = describe_error(error) if error is not None else None
         kind = "error" if error is not None else "stopped"
-        self._record(kind, site, frame, error=text, caught=caught)
+        self._record_step(kind, site, frame, error=text, caught=caught)
 
     def _find_innermost_site(
         self, places: Sequence[tuple[FrameType, int]]
@@ -358,7 +358,7 @@ class Recorder:
             self.steps[-1] = replace(last, output=last.output + output)
         self._thread = self._folded_loop = None
 
-    def _record(
+    def _record_step(
         self,
         kind: str,
         site: int,

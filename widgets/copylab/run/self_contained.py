@@ -61,6 +61,7 @@ def is_self_contained(code: str) -> bool:
     if it is no Python, and where it cannot be told.
     """
     try:
+        # A list: it is gone through several times, and a name may be bound below where it is used.
         nodes = list(ast.walk(ast.parse(code)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
@@ -109,6 +110,7 @@ def list_bound_names(node: ast.AST) -> Iterator[str]:
 
 def _is_pure_import(node: ast.Import | ast.ImportFrom) -> bool:
     if isinstance(node, ast.ImportFrom):
+        # A relative import: of a package that the text does not name.
         if node.level or node.module is None:
             return False
         paths = [f"{node.module}.{alias.name}" for alias in node.names]
@@ -149,6 +151,7 @@ def _is_pure_name(node: ast.AST, known: set[str], modules: set[str], *, has_dot:
     """Return False for a name of elsewhere, and for a module that is not asked for an attribute."""
     if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
         return True
+    # Own names first would be wrong: a module that the program binds anew is a module still.
     return has_dot if node.id in modules else node.id in known or node.id in _PURE_BUILTINS
 
 

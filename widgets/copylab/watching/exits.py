@@ -138,7 +138,7 @@ class ExitLog:
             # A Function has a node of its own, or else nothing in it is recorded.
             if code in forward_codes and _has_recorded_arguments(each):
                 return None
-            if not self._line_finder.skips(code.co_filename):
+            if not self._line_finder.skips_file(code.co_filename):
                 places.append(place_of(each))
             elif not places and (
                 code.co_name in _NO_EXIT or self._line_finder.is_in_optimizer(each)

@@ -82,6 +82,8 @@ class Finding(Presentation):
         """The finding in one or two sentences."""
         name = self.names[0] if self.names else gettext("a tensor")
         values = {"node": short_node_name(self.node), "name": name, "holder": self.holder}
+        # No line wrote: the function that was run again has read something else, or drawn other
+        # numbers.
         if self.kind == "unpacked":
             return self._describe_unpacked(values)
         if self.kind == "attribute" and not self.compared:
@@ -96,14 +98,17 @@ class Finding(Presentation):
                 "backward computes with it, the gradient is computed from the changed values.",
                 **values,
             )
-        headline = self._headline()
+        headline = self._make_headline()
         if not self.silent:
             return join_sentences([headline, gettext("PyTorch raises an error.")])
+        # On a device that may not be waited for, or on memory that cannot be read, only the write
+        # is known.
         if not self.compared:
             rest = gettext(
                 "PyTorch raises no error. Its values could not be compared: unless the same were "
                 "written, the gradient is wrong."
             )
+        # `relu` asks for signs alone: halving what it saved changes no gradient.
         elif self.is_partly_read:
             rest = gettext(
                 "PyTorch raises no error. The formula reads only signs of it, or which value is "
@@ -115,7 +120,7 @@ class Finding(Presentation):
             )
         return join_sentences([headline, rest])
 
-    def _headline(self) -> str:
+    def _make_headline(self) -> str:
         """Return the first sentence: `h was changed by line 12 after line 9 saved it`."""
         values = {
             "name": self.names[0] if self.names else gettext("a tensor"),
@@ -199,13 +204,14 @@ class Finding(Presentation):
         ]
         if self.backward is not None:
             rows.append(gettext("reached  {place}", place=self.backward))
+        # Several processes print into one terminal.
         if self.rank is not None:
             number, size = self.rank
             rows.append(gettext("rank     {number} of {all}", number=number, all=size))
         return "\n".join(rows)
 
     @property
-    def _program(self) -> str:
+    def _program_to_step(self) -> str:
         """The file to step through: that of the backward, or a name that stands for it."""
         name = "" if self.backward is None else Path(self.backward.file).name
         return shlex.quote(name) if name.endswith(".py") else "train.py"
@@ -221,11 +227,13 @@ class Finding(Presentation):
             return gettext(
                 "Leave what the checkpointed function reads as it is until backward, and keep preserve_rng_state=True."
             )
+        # The bytes differ, and no operation has written them: only a run by lines finds such a
+        # write.
         if self.written is None and self.silent and self.compared:
             return gettext(
                 "Write to a copy (clone), or write after backward. Which line wrote, a run line by line shows: "
                 "copylab steps --rounds 1 {program}",
-                program=self._program,
+                program=self._program_to_step,
             )
         if self.kind == "attribute":
             return gettext(

@@ -17,10 +17,13 @@ class WatchGaps:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         """Held where a thread changes a count."""
+        # Whatever is counted here is no finding, and must not be silent: who reads "no finding"
+        # believes that all was looked at.
         self.threads_not_attached = 0
         """Threads that ended with an engine imported and not attached."""
         self.unseen_saves: Counter[str] = Counter()
         """Tensors that were saved inside of hooks of the program's own, by the kind of hooks."""
+        # By line, and not by step: one line of a hook does it again in each of a thousand steps.
         self.gradient_writes: Counter[Place] = Counter()
         """Lines of hooks and Functions that wrote into a gradient that something else held, too."""
         self.rerun_count = 0

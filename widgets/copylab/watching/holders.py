@@ -49,7 +49,7 @@ class HolderSearch:
         """Return what holds pieces of memory, in words: by a name, or by the graph behind one."""
         all_keys = set(keys)
         name_by_key = _choose_names([each for each in self.memories if each.key in all_keys])
-        holders = [self._describe(names) for names in _group_names(name_by_key.values())]
+        holders = [self._describe_holder(names) for names in _group_names(name_by_key.values())]
         keys_without_name = all_keys - name_by_key.keys()
         roots: list[str] = []
         # Backwards, and backwards again below: of several names of a tensor the first one stays.
@@ -64,7 +64,7 @@ class HolderSearch:
             for names in _group_names(roots)
         ]
 
-    def _describe(self, names: list[str]) -> str:
+    def _describe_holder(self, names: list[str]) -> str:
         start = _common_start(names)
         kind = self.kinds.get(start)
         # The class says what to empty: "the list acts".

@@ -210,10 +210,10 @@ class Watch(Presentation):
         KEPT_FINDERS.append(self.find_kept)
         try:
             for name in scope.ENGINES:
-                self._attach(name, sys.modules.get(name))
+                self._attach_engine(name, sys.modules.get(name))
         # An interrupt, too, must not leave an engine with the hooks of a watch.
         except BaseException:
-            self._end()
+            self._end_watch()
             raise
         return self
 
@@ -227,7 +227,7 @@ class Watch(Presentation):
             return
         if not self.is_entering_thread():
             raise RuntimeError("a watch ends in the thread in which it was begun")
-        self._end()
+        self._end_watch()
         self._engines_not_attached = {
             name for name in scope.ENGINES if _can_be_attached(sys.modules.get(name))
         }
@@ -255,7 +255,7 @@ class Watch(Presentation):
         names = {"ended", "start", "stop"} | results
         return sorted({name for name in super().__dir__() if name.startswith("__")} | names)
 
-    def _end(self) -> None:
+    def _end_watch(self) -> None:
         self.ended = True
         scope.unregister_watch(self)
         EXIT_FINDERS.remove(self.find_exits)
@@ -282,7 +282,7 @@ class Watch(Presentation):
         """Return True if the engines call this watch in a thread."""
         return thread in self._attached
 
-    def _attach(self, name: str, module: Any) -> None:
+    def _attach_engine(self, name: str, module: Any) -> None:
         attached = self._attached[threading.get_ident()]
         if name in attached or not _can_be_attached(module):
             return
@@ -297,7 +297,7 @@ class Watch(Presentation):
     def attach_imported(self, name: str, module: Any) -> None:
         """Attach an engine that was imported in this thread; an error is reported at the end."""
         try:
-            self._attach(name, module)
+            self._attach_engine(name, module)
         except Exception as error:  # noqa: BLE001
             # A release of PyTorch that has moved something must not break the program's import.
             self._attach_errors[name] = f"{type(error).__name__}: {error}"
@@ -546,7 +546,7 @@ class Watch(Presentation):
         """Compare what hooks of the program's own give to a node with what it saved."""
         if self._is_read_by_look():
             return
-        differs = packed_save.differs(tensor)
+        differs = packed_save.has_other_values(tensor)
         if differs is None:
             self.gaps.count_unseen_save(packed_save.kind)
             return
@@ -680,7 +680,7 @@ class Watch(Presentation):
 
     def is_of_program(self, file: str) -> bool:
         """Return True for a file that is neither of an engine nor of copylab."""
-        return not self._line_finder.skips(file)
+        return not self._line_finder.skips_file(file)
 
     def find_torch_hooks(self) -> TorchHooks | None:
         """Return PyTorch under this watch in this thread; None if it is not watched here."""

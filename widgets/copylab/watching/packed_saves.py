@@ -78,7 +78,7 @@ class PackedSave:
         self.block: _Saves = WeakValueDictionary()
         """Those of all that the same block of hooks has packed."""
 
-    def differs(self, tensor: Any) -> bool | None:
+    def has_other_values(self, tensor: Any) -> bool | None:
         """Return True if the hook gave back other values; None if they cannot be compared."""
         span = memory_span(tensor)
         has_other = has_other_bytes(tensor, span, self.checksum) if span[0] else None
@@ -89,9 +89,11 @@ class PackedSave:
         if self.kind != CHECKPOINT and is_elsewhere:
             return None  # hooks that compress give back other values on purpose
         samples, earlier = read_samples(tensor, span), self.samples
+        # Without samples, as of integers and masks, which no computation rounds: other bytes are
+        # other values.
         if samples is None or earlier is None or samples.shape != earlier.shape:
             return True
-        samples, earlier = _fetch(samples), _fetch(earlier)
+        samples, earlier = _copy_to_cpu(samples), _copy_to_cpu(earlier)
         # Rounding is as coarse for a value near 0 as for the largest that it was computed with.
         largest = float(np.abs(earlier).max(initial=0))
         return not np.allclose(
@@ -121,11 +123,12 @@ def read_samples(tensor: Any, span: Span) -> Any:
     memory: Any = (ctypes.c_char * (stop - start)).from_address(start)
     strides = tuple(stride * tensor.element_size() for stride in tensor.stride())
     elements = np.ndarray(tuple(tensor.shape), dtype, memory, strides=strides).flat
+    # Evenly spaced: what was written is mostly all of it, or a stretch.
     step = max(1, tensor.numel() // _SAMPLES)
     return np.fromiter(islice(elements, 0, None, step), np.float64)
 
 
-def _fetch(samples: Any) -> np.ndarray:
+def _copy_to_cpu(samples: Any) -> np.ndarray:
     return samples if isinstance(samples, np.ndarray) else samples.cpu().double().numpy()
 
 
@@ -139,6 +142,7 @@ def watch_packing(hooks_class: Any) -> Replacement:
             hooks, kind = find_hooks_of_thread(), type(self).__name__.strip("_")
             if not hooks or kind == _HOOKS_OF_RECOMPUTATION:
                 return enter(self)
+            # Read anew each time: a program may set other hooks on the object and enter it again.
             pack, unpack = self.pack_hook, self.unpack_hook
             # As long as the block begins, which is when PyTorch reads them: the program finds its own
             # hooks on the object.
@@ -166,6 +170,7 @@ def _wrap_pack(pack: Any, watching: list[TorchHooks], kind: str) -> Any:
         packed = pack(tensor)
         span = memory_span(tensor)
         checksum = note_bytes(tensor, span)
+        # A `with watch()` may end while the program's own block goes on.
         if checksum is None or hooks.watch.ended:
             hooks.watch.gaps.count_unseen_save(kind)
             return packed
@@ -213,10 +218,12 @@ def _wrap_unpack(unpack: Any, hooks: TorchHooks) -> Any:
 
     @wraps(unpack)  # pictures know PyTorch's own hooks by their names
     def unpack_watched(packed_save: Any) -> Any:
+        # Nothing could be compared when it was packed.
         if not isinstance(packed_save, PackedSave):
             return unpack(packed_save)
         tensor = unpack(packed_save.packed)
         backward_nr = hooks.torch._C._current_graph_task_id()
+        # Outside of a backward it is the program, or a picture, that looks.
         if backward_nr >= 0 and not hooks.watch.ended:
             hooks.watch.check_unpacked(packed_save, tensor, hooks.find_node(), backward_nr)
         return tensor

@@ -48,6 +48,7 @@ class Place(NamedTuple):
 
         The file of a cell has the kernel's process number in its name, which differs in each run.
         """
+        # Stored outputs would differ by it each time that the notebook is run.
         return CELL_NUMBERS.name_of(self.file) or self.file
 
     def __repr__(self) -> str:
@@ -94,6 +95,7 @@ class LineFinder:
         self._inside_folders: tuple[str, ...] = ()
         # By file name. It is asked for every save and write, and programs have few files.
         self._is_skipped: dict[str, bool] = {}
+        # This package, too: hooks of a watch run between the engine and the program.
         self.skip_folder(str(Path(__file__).parent.parent))
 
     def skip_folder(self, folder: str) -> None:
@@ -102,7 +104,7 @@ class LineFinder:
             self._inside_folders += (folder + os.sep,)
             self._is_skipped = {}  # a new dict: other threads may be filling the old one
 
-    def skips(self, file: str) -> bool:
+    def skips_file(self, file: str) -> bool:
         """Return True for a file of an engine or of this package."""
         skips = self._is_skipped.get(file)
         if skips is None:
@@ -111,6 +113,8 @@ class LineFinder:
 
     def find_frame(self) -> FrameType | None:
         """Return the frame of the line that runs; None in a thread that runs for none of the program's."""
+        # In a thread of the engine's own no frame is the program's: the line is where backward was
+        # called.
         return self._skip_engines(sys._getframe(1)) or self._skip_engines(find_waiting_frame())
 
     def _skip_engines(self, frame: FrameType | None) -> FrameType | None:
@@ -118,7 +122,7 @@ class LineFinder:
         while frame is not None:
             file = frame.f_code.co_filename
             skips = is_skipped.get(file)  # written out: this runs for every save and write
-            if not (self.skips(file) if skips is None else skips):
+            if not (self.skips_file(file) if skips is None else skips):
                 return frame
             frame = frame.f_back
         return None
@@ -138,6 +142,8 @@ class LineFinder:
         inner: FrameType | None = sys._getframe(1)
         by_optimizer = False
         while inner is not frame and inner is not None:
+            # Between the write and the line of the program: `optimizer.step()` writes deep inside
+            # of torch.
             by_optimizer = by_optimizer or self.is_in_optimizer(inner)
             inner = inner.f_back
         return None if frame is None else place_of(frame)._replace(optimizer=by_optimizer)

@@ -35,6 +35,7 @@ class WatchedSession:
     """
 
     def __init__(self) -> None:
+        # An error, since a warning of one test among thousands is read by nobody.
         self.watch = watch(silent="raise")
         self.has_run = False
         """True if the body of the running test has run, and was not skipped."""

@@ -32,6 +32,7 @@ def register_watch(watch: Watch) -> None:
     """Call a watch for engines that are imported and threads that are started from now on."""
     with _LOCK:
         if not _WATCHES:
+            # First: the others find the engine, and Python asks no further finder after that.
             sys.meta_path.insert(0, _FINDER)
             THREAD_START.install()
         _WATCHES.append(watch)
@@ -54,6 +55,7 @@ def list_watches() -> list[Watch]:
 
 def find_watches_of_thread() -> list[Watch]:
     """Return the watches that look at this thread, the outermost first."""
+    # A copy: another thread may begin a watch meanwhile.
     return [watch for watch in list(_WATCHES) if watch.covers_this_thread()]
 
 
@@ -129,9 +131,13 @@ class Replacement:
         """Put the original back after the last user; not over what another tool has put there since."""
         with _LOCK:
             self.users -= 1
+            # Another tool that came later has ours inside: with the original back, its own would be
+            # gone.
             if self.users or vars(self.owner).get(self.name) is not self.replaced:
                 return
             if self.is_inherited:
+                # Deleted: set here, it would hide a later change of the class that it is inherited
+                # from.
                 delattr(self.owner, self.name)
             else:
                 setattr(self.owner, self.name, self._stored)
@@ -171,6 +177,7 @@ def watch_assignments(tensor_class: Any) -> Replacement:
 
     def replace(original: Any) -> property:
         def set_data(tensor: Any, value: Any) -> None:
+            # Before the assignment: what the tensor looked at until now is known only then.
             writes = [watch.record_assignment(tensor) for watch in find_watches_of_thread()]
             try:
                 original.__set__(tensor, value)
@@ -246,6 +253,7 @@ def run_in_unwatched_thread(function: Callable[[], _Result]) -> _Result:
     results: list[_Result] = []
     thread = _UnwatchedThread(target=lambda: results.append(function()))
     thread.start()
+    # The caller waits, so that for the program nothing runs beside it.
     thread.join()
     return results[0]
 

@@ -45,6 +45,7 @@ def _report_calls(owner: Any, name: str, kind: ExitKind) -> Replacement:
     def replace(function: Any) -> Any:
         @wraps(function)
         def call_reported(*args: Any, **kwargs: Any) -> Any:
+            # The caller's frame, as the wrapper is called in the place of the method.
             file = sys._getframe(1).f_code.co_filename
             for watch in find_watches_of_thread():
                 # The engine and a look call them, too.
@@ -78,4 +79,5 @@ def report_exit(
 def make_leaf_reference(leaf: Any) -> LeafReference:
     """Return what knows a leaf again without keeping it alive."""
     reference = weakref.ref(leaf)
+    # By identity: a tensor compared by `==` compares its elements.
     return lambda tensor: reference() is tensor

@@ -48,7 +48,7 @@ class GradientNumbers(NamedTuple):
             **self._asdict(),
         )
 
-    def foretell(self) -> str:
+    def predict_difference(self) -> str:
         """Return the same before backward has run."""
         return gettext(
             "The gradient of {name} will be {now}; from the saved values it would be {from_saved}.",
