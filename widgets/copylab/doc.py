@@ -46,6 +46,7 @@ def wrap_in_language(html: str) -> str:
 
 def escape_lines(text: str) -> str:
     """Return text as HTML for `<pre>`, in which no line is blank."""
+    # Markdown ends a block of HTML at a blank line, and would take what follows for its own.
     return re.sub(r"\n(?=[ \t]*(\n|$))", "&#10;", escape(text, quote=False))
 
 
@@ -57,6 +58,7 @@ def escape_output(text: str) -> str:
     """
 
     def mark_dots(word: re.Match[str]) -> str:
+        # Not before a digit: 0.5 is one word.
         return re.sub(r"(?<=[\w)\]])(?=\.[A-Za-z_])", "<wbr>", word[0])
 
     return re.sub(rf"\S{{{_LONG_WORD},}}", mark_dots, escape_lines(text))
@@ -73,7 +75,9 @@ def html_element(tag: str, inside: str = "", /, **attributes: Any) -> str:
             continue
         markup += f" {key.rstrip('_').replace('_', '-')}"
         if value is not True:
+            # A line break within an attribute would end the block in Markdown, too.
             markup += '="{}"'.format(escape(str(value)).replace("\n", "&#10;"))
+    # With an end tag, a browser would read `</br>` as a second break.
     return f"<{tag}{markup}>" if tag in _VOID_ELEMENTS else f"<{tag}{markup}>{inside}</{tag}>"
 
 
@@ -96,11 +100,13 @@ def inline_html(text: str) -> str:
         else:
             pieces.append(f"<strong>{escape(bold)}</strong>")
         end = mark.end()
+    # Last: what was the user's own star becomes one again only when no mark is looked for any more.
     return "".join([*pieces, escape(text[end:])]).translate(_UNPROTECT)
 
 
 def plain_text(text: str) -> str:
     """Return a sentence as text, without the stars of **bold**. Backticks stay: they mark code."""
+    # Code keeps its backticks: without them `x` would be a letter of the sentence.
     return _MARKS.sub(lambda mark: mark[2] or mark[0], text.strip()).translate(_UNPROTECT)
 
 
@@ -205,6 +211,8 @@ class Box(Part):
         tag: str = "div",
         **attributes: Any,
     ) -> None:
+        # None may be given, so that what is there only sometimes is one argument in a list of
+        # parts.
         self.parts = tuple(part for part in parts if part is not None)
         self.spaced, self.tag = spaced, tag
         self.attributes = {"class_": class_, **attributes}
@@ -353,6 +361,7 @@ class Table(Part):
         if self.layout == "rows":
             # Each block begins with an empty line: none is above the first, if there is no caption.
             return "\n".join(lines + self._lines_of_blocks(head, rows)).lstrip("\n")
+        # A head of empty names would be an empty line.
         return "\n".join(lines + _lines_of_columns([head, *rows] if any(head) else rows))
 
     def _lines_of_blocks(self, head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -414,6 +423,7 @@ class Figure(Part):
         words = Fold(
             gettext("{title} in words", title=self.title),
             Code(self.picture.text),
+            # The script keeps what a reader has opened when the page is renewed, by this name.
             data_keep=self.title,
         )
         head = html_element("figcaption", inline_html(self.title), class_="cl-title")

@@ -56,6 +56,7 @@ def node_of(tensor: Any) -> str | None:
     """Return the name of a tensor's node, None if it has none."""
     if not is_tensor(tensor):
         return None
+    # Not `tensor.grad_fn`: torch would make the history of a view anew.
     return snapshot(tensor=tensor, values=False).tensor("tensor").grad_fn_name
 
 
@@ -63,5 +64,6 @@ def keeps_saved(tensor: Any) -> bool:
     """Return True if a node behind a tensor still has what it saved: no backward has freed it."""
     if not is_tensor(tensor):
         return False
+    # A snapshot knows more than `_saved_` attributes do: reading these raises for what was freed.
     nodes = snapshot(tensor=tensor, values=False).nodes
     return any(saved.state == "live" for node in nodes for saved in node.saved)

@@ -372,21 +372,21 @@ class Lane:
         """Take a sample, or note the error that the code raises."""
         try:
             if self._timer is None:
-                self._timer = self._compile()
+                self._timer = self._compile_timer()
             blocks = _shift_memory(self.engine, self.size, chance)
             # A new x for each sample: one that was kept had its place in memory for a whole race,
             # which alone made 7 % between equal methods.
             self._names["source"] = execute_program(self.source, self.engine)["x"]
             blocks += _shift_memory(self.engine, self.size, chance)
             with _undisturbed_by_threads(self.engine):
-                self.samples.append(self._measure(self._timer))
+                self.samples.append(self._measure_call(self._timer))
         # Not BaseException: an interrupt and the Stop of the stopwatch end the whole race.
         except (Exception, SystemExit) as error:  # noqa: BLE001 - an error of the code is a result
             self.error, self.samples = describe_error(error), []
         finally:
             self._names.pop("source", None)
 
-    def _compile(self) -> Timer:
+    def _compile_timer(self) -> Timer:
         """Compile the method's code into a loop. Its imports come before the loop."""
         statements = ast.parse(self.method.code).body
         is_import = [isinstance(node, ast.Import | ast.ImportFrom) for node in statements]
@@ -399,7 +399,7 @@ class Lane:
             "\n".join(map(ast.unparse, body)) or "pass", setup, time.perf_counter, self._names
         )
 
-    def _measure(self, timer: Timer) -> float:
+    def _measure_call(self, timer: Timer) -> float:
         """Return the seconds of one call, from the quickest of several runs."""
         # The number of calls grows in any round in which a run is too short. Found once, at a
         # moment when the machine was busy, it made one of two equal methods 1.3 times as slow.

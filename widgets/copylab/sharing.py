@@ -151,6 +151,8 @@ def _describe_fact(fact: SharedFact) -> str:
             return _describe_storage(fact, names)
     # What is left is the kind "repeat".
     (times,) = fact.counts
+    # Overlapping windows, as `unfold` gives: cells in the middle are seen more often than those at
+    # the ends.
     if times is None:
         return gettext("{name} sees some of its cells more than once.", name=names)
     return gettext("{name} sees each cell {number} times.", name=names, number=f"{times:,}")
@@ -198,6 +200,7 @@ def _describe_cells(fact: SharedFact, names: str) -> str:
 def _describe_overlap(fact: SharedFact) -> str:
     first, second = fact.names
     common, of_first, of_second = fact.counts
+    # Of two views with strides the number of common cells may take too long to count.
     if common is None:
         return gettext("{first} and {second} have cells in common.", first=first, second=second)
     # All cells of the second are common: it is the one inside of the other, and is named first.

@@ -182,6 +182,7 @@ def restore_at_end(engine: ModuleType, parameters: list[Any]) -> Iterator[None]:
     the parameters can still run backward.
     """
     random_states = RandomStates(engine)
+    # Whole, although each parameter puts itself back: an error or an interrupt may come in between.
     values = [parameter.detach().clone() for parameter in parameters]
     gradients = [parameter.grad for parameter in parameters]
     try:
@@ -297,6 +298,7 @@ def _find_local(tensor: Any) -> Any:
 def _measure_all(evaluation: Evaluation, parameters: dict[str, Any]) -> tuple[Slope, ...]:
     """Measure every parameter, unless the loss is no number or another one each time."""
     loss, gradients = evaluation.compute_gradients(list(parameters.values()))
+    # Twice, as random numbers may be equal by chance, those of a dropout with few elements.
     again = [evaluation.compute_value(), evaluation.compute_value()]
     trouble = ""
     if not all(map(math.isfinite, [loss, *again])):
@@ -341,6 +343,7 @@ def measure_slope(
         return (values[0] - values[1]) / (2 * length)
 
     try:
+        # Two steps, so that a kink shows: there the slope depends on how far one goes.
         slope, finer = compute_slope(step), compute_slope(step / 2)
     finally:
         with engine.no_grad():
@@ -373,6 +376,7 @@ def _judge_slope(slope: float, finer: float, from_backward: float | None, smalle
     if size <= smallest:
         # Neither the measured slope nor that of backward can be told from 0.
         return UNUSED if from_backward is None else AGREES
+    # Before smoothness: a loss that does not change has no slope whose roughness could be measured.
     if abs(finer) <= smallest and from_backward:
         return FLAT
     # Asked first: across a bend the measured slope is a mean of both sides, and no fault of backward.
@@ -415,6 +419,8 @@ class GradientCheck(Presentation):
             ]
             for slope in sorted(doubtful, key=lambda slope: list(_VERDICTS).index(slope.verdict))
         ]
+        # What agrees has no row: of a network with a thousand parameters nobody looks for the wrong
+        # one.
         head = ("", gettext("slope of the loss"), gettext("backward says"), "")
         found = {slope.verdict for slope in doubtful}
         advice = [gettext(text) for verdict, text in _ADVICE.items() if verdict in found]

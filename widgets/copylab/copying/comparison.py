@@ -153,6 +153,7 @@ Then choose another kind of source and watch which cells change.
         `c.where(same_storage=True, requires_grad=False)`. Raises ValueError, with the names there
         are, for an unknown question.
         """
+        # A misspelt name would match no method, and that would look like an answer.
         names = [question.key for question in QUESTIONS]
         for key in answers:
             if key not in names:
@@ -196,7 +197,7 @@ Then choose another kind of source and watch which cells change.
         return str(proposal["value"])
 
     @traitlets.observe("kind")
-    def _update(self, _change: object) -> None:
+    def _update_results(self, _change: object) -> None:
         # Both are read-only, and so refuse an assignment.
         self.set_trait("results", self._find_results())
         self.set_trait("form", self._render_form())
@@ -319,6 +320,7 @@ def _describe_method(how: Method) -> Part:
     html = inline_html(protect_marks(about))
     if how.docs.startswith("https://"):
         address = escape(how.docs)
+        # Only an address that we know: a Method of the user's may have any text there.
         html = html.replace(address, html_element("a", address, href=how.docs))
     return Part(plain_text(protect_marks(about)), html_element("p", html, class_="cl-about"))
 

@@ -31,6 +31,7 @@ from .sources import Source
 
 Answer = bool | int | str | None
 
+# All of them, and not each: seventeen questions of a copy that hangs would be minutes.
 SECONDS = 10.0
 """How long all programs about one copy may run together."""
 
@@ -204,6 +205,7 @@ def _run_program(
         message = _timeout_message() if isinstance(error, Stop) else describe_error(error)
         why = gettext("the question cannot be asked: {error}", error=message)
         return _ProgramResult(None, message, why)
+    # The answer is the last line: the copy itself may print. An address differs in each run.
     printed = stabilize_text(lines[-1]) if lines else ""
     return _ProgramResult(_parse_answer(printed), printed, "")
 
@@ -272,6 +274,7 @@ class CopyQuestion:
 def _make_write(name: str, source: Source) -> str:
     """Return a line that writes another number through a name."""
     # Through `detach`, which passes the rules for leaves, and is counted by the version counter.
+    # Another number than is there, or the write could not be seen.
     first = source.memory[source.offset] if source.memory else 1
     other = "8" if first == 7 else "7"
     if source.dtype == "bool":

@@ -69,7 +69,9 @@ class ProgramCopy:
 
     def write(self, name: str) -> str:
         """Return the expression that copies the same by another method."""
+        # Its last line: those before are imports.
         expression = METHODS[name].code.splitlines()[-1].removeprefix("y = ")
+        # By a function: a backslash in the source would be read as one of a pattern.
         return re.sub(r"(?<![\w.])x\b", lambda _: self.source, expression)
 
 
@@ -106,12 +108,14 @@ def find_program_copies(code: str, tensors: Collection[str]) -> tuple[ProgramCop
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     lines = _split_into_lines(code)
+    # `copy = 3` in the program, and `copy.deepcopy` would be an attribute of a number.
     has_own_copy = _binds_otherwise(tree, "copy")
     offered = [name for name in OFFERED if not (has_own_copy and _imports_of(METHODS[name]))]
     found = []
     for node, (method, source, is_assigned) in _walk_copies(tree, tensors):
         first = node.lineno - 1, node.col_offset
         last = _end_line(node) - 1, node.end_col_offset or 0
+        # As it is written, comments and spaces included: `ast.unparse` would write it anew.
         text = _read_source(lines, source)
         found.append(ProgramCopy(method, text, is_assigned, first, last, tuple(offered)))
     return tuple(sorted(found, key=lambda copy: copy.first)[:MOST_COPIES])
@@ -147,6 +151,7 @@ def exchange_copies(
         imports = "; ".join(missing).encode()
         number, column = _find_place_for_import(code)
         if column:
+            # `"""A docstring."""; x = 1` on one line: the import goes between the two.
             line_there = lines[number - 1]
             lines[number - 1] = line_there[:column] + imports + b"; " + line_there[column:]
         else:
@@ -170,7 +175,7 @@ class _Template(NamedTuple):
 
 
 @cache
-def _templates() -> tuple[_Template, ...]:
+def _make_templates() -> tuple[_Template, ...]:
     """Return the templates of the methods that are one expression, the largest first.
 
     `x.detach().clone()` is that, and no clone of `x.detach()`.
@@ -183,6 +188,7 @@ def _templates() -> tuple[_Template, ...]:
         if is_alone and isinstance(last, ast.Assign) and method.name not in _NO_COPIES:
             is_called_on_x = _root_of(last.value) == "x" and not isinstance(last.value, ast.Name)
             found.append(_Template(method, last.value, is_called_on_x))
+    # Size is the number of nodes: what is inside of another expression has fewer.
     return tuple(sorted(found, key=lambda each: -sum(1 for _ in ast.walk(each.expression))))
 
 
@@ -235,12 +241,12 @@ def _find_method(
     # What is written to, as `w.data -= step`, is no copy.
     if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
         return None
-    for template in _templates():
+    for template in _make_templates():
         # `y = x` is a copy that people ask about, `f(x)` is not.
         if isinstance(template.expression, ast.Name) and not is_assigned:
             continue
         sources: list[ast.expr] = []
-        if not _matches(template.expression, node, sources):
+        if not _matches_template(template.expression, node, sources):
             continue
         # `x.to(x.dtype)` has x twice.
         if len({*map(ast.dump, sources)}) > 1:
@@ -259,7 +265,7 @@ def _is_tensor(source: ast.expr, tensors: Collection[str]) -> bool:
     return name in tensors or (name.endswith(".grad") and name.removesuffix(".grad") in tensors)
 
 
-def _matches(template: ast.AST, node: ast.AST, sources: list[ast.expr]) -> bool:
+def _matches_template(template: ast.AST, node: ast.AST, sources: list[ast.expr]) -> bool:
     """Compare trees; what is in the places of `x` is added to `sources`."""
     if isinstance(template, ast.Name) and template.id == "x":
         if isinstance(node, (*_ATOMS, ast.BinOp, ast.UnaryOp)):
@@ -276,7 +282,9 @@ def _matches(template: ast.AST, node: ast.AST, sources: list[ast.expr]) -> bool:
             return False
         for part, other_part in zip(parts, other_parts, strict=True):
             is_tree = isinstance(part, ast.AST) and isinstance(other_part, ast.AST)
-            if not (_matches(part, other_part, sources) if is_tree else part == other_part):
+            if not (
+                _matches_template(part, other_part, sources) if is_tree else part == other_part
+            ):
                 return False
     return True
 
@@ -325,6 +333,7 @@ def _binds_otherwise(tree: ast.Module, module: str) -> bool:
 
 def _has_statement(code: str, line: str, place: tuple[int, int]) -> bool:
     """Return True if a program has an import at its top level, before a (line from 0, column)."""
+    # As trees: other spaces are the same import.
     wanted = ast.dump(ast.parse(line).body[0])
     return any(
         ast.dump(statement) == wanted

@@ -73,6 +73,7 @@ class SharedMemory(NamedTuple):
 
 
 def _decide_verdict(results: Mapping[str, Shared]) -> Verdict:
+    # Where it raises there is no result that could share anything.
     found = set(results.values()) - {"error"}
     if found <= {"same", "shares"}:
         return "always"
@@ -85,6 +86,7 @@ def find_sharing(how: Method, engine: ModuleType) -> SharedMemory:
     Raises RuntimeError if it gives no tensor for any layout.
     """
     with repeatable_session(engine), warnings.catch_warnings():
+        # Some of the operations are deprecated for some layouts, as `.T` of three dimensions.
         warnings.simplefilter("ignore")
         by_layout, by_dtype = (
             {words: _look_at_result(how, source, engine) for words, source in sources.items()}

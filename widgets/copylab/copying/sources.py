@@ -244,7 +244,7 @@ def _make_stand_in(tensor: Any) -> Source:
             number=f"{span:,}",
         )
         notes.insert(0, message)
-        shape, stride = _shrink(shape, stride)
+        shape, stride = _shrink_layout(shape, stride)
         offset = 0
     elif span > EXACT:
         notes.insert(0, gettext("its memory is long, so the stand-in has other values"))
@@ -324,7 +324,7 @@ def _fills_memory(cell_of_element: Any) -> bool:
     return np.array_equal(cell_of_element.reshape(-1), np.arange(cell_of_element.size))
 
 
-def _shrink(
+def _shrink_layout(
     shape: tuple[int, ...], stride: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return a shape cut to a few elements, and strides in the same order without gaps.

@@ -95,7 +95,9 @@ class Controls:
         self._act = act
         self._choose = choose
         self._is_showing = False
+        # Stock buttons are 148 px wide and cut longer words.
         self._tight = ipywidgets.Layout(width="auto", height="auto", margin="0")
+        # Else a label has 80 px, whatever it says.
         self._label_style = DescriptionStyle(description_width="initial")
         self._button_style = ipywidgets.ButtonStyle()
         kinds = {given_label: GIVEN} if given_label else {}
@@ -119,6 +121,7 @@ class Controls:
         actions = self._make_buttons(_FIRST_ROW)
         others = self._make_buttons(_SECOND_ROW, () if can_read_again else ("take_anew",))
         self.buttons: dict[str, Any] = actions | others
+        # Rows that wrap: the width of a notebook's output is not known here.
         line = ipywidgets.Layout(flex_flow="row wrap", align_items="center", width="100%")
         rows = [
             ipywidgets.HBox(row, layout=line)
@@ -205,6 +208,7 @@ def change_source(source: Source, name: str, value: Any) -> tuple[Source, str]:
     }
     chosen[name] = value
     kind, shape, dtype, transposed = chosen.values()
+    # Said and not refused: a learner finds out by it that such a tensor cannot be.
     notices = []
     if kind != "plain" and not dtype.startswith(("float", "bfloat", "complex")):
         if name == "kind":

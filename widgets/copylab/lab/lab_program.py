@@ -108,6 +108,7 @@ def run_lab_program(
     Raises SyntaxError for a text that is no code.
     """
     parts = _make_parts(source, method, actions)
+    # The whole text each time, and no part of it: what is shown is what a reader can run.
     run, is_quick = _run_and_time("\n".join(part.code for part in parts), engine)
     # An interrupt may come before the first step.
     failed = bool(run.steps) and run.ended != "finished"
@@ -119,9 +120,11 @@ def run_lab_program(
     first_line = parts[last_part].first_line
     before, after = _observations_around(run, first_line)
     explained_line, blame = _blame_earlier_line(run)
+    # What was stopped is not run again seventeen times, for as many verdicts.
     verdicts = None
     if run.ended in ("finished", "error"):
         verdicts = facts(method, source, engine, actions[:actions_run] if is_quick else ())
+    # All steps of the last part, as an action may have two lines (`with no_grad():`).
     steps_of_part = [step for step in run.steps if step.site.line >= first_line]
     return LabResult(
         source=source,
@@ -219,6 +222,7 @@ def _blame_earlier_line(run: RecordedRun) -> tuple[int, Blame]:
     steps = run.steps
     if run.before is None or any(step.seen is None for step in steps):
         return 0, Blame()
+    # What was there before the first line: a step is blamed by what was so before it.
     past = [PastStep(0, "", run.before.snapshot)]
     past += [PastStep(step.site.line, step.site.source, step.seen.snapshot) for step in steps]
     for n in range(len(steps) - 1, -1, -1):

@@ -108,6 +108,7 @@ def make_twin(result: LabResult) -> Box:
         rows = _make_verdict_rows(result.facts)
         verdicts = Table((), rows, caption=gettext("Verdicts:"))
     pictures = _draw_pictures(result, live=False)
+    # In the output itself: a saved notebook has no other place for a style.
     style = html_element("style", panel_style_sheet("lab/lab.css"))
     return Box(
         InText(head, _list_program(result), summary, verdicts, *pictures, spaced=True),
@@ -174,10 +175,12 @@ def describe_copy(result: LabResult) -> str:
         return gettext(_NO_COPY[result.source.kind])
     if not result.has_copy:
         return gettext("There is no y: the lines of this method do not make one.")
+    # Before memory and counter, which one tensor shares with itself.
     if facts["same_tensor"].answer is True:
         return gettext("y is x itself: two names for one tensor.")
     if not facts["same_storage"].answer:
         memory = gettext("y is a new tensor with its own memory")
+    # The difference between `detach` and `.data`, which is what the lab is for.
     elif facts["same_counter"].answer:
         memory = gettext("y is a new tensor over the memory of x and shares its version counter")
     else:
@@ -277,6 +280,7 @@ def _make_strip(result: LabResult, old: LabResult | None) -> Part | None:
 
 def _word_verdict(facts: Facts, field: StripField) -> str:
     fact = facts[field.key]
+    # "0 bytes" would be read as a size.
     if field.key == "copied" and fact.answer == 0:
         return gettext("none")
     if field.key == "gradient_returns" and not facts.source.requires_grad:
@@ -336,6 +340,7 @@ def _describe_run(result: LabResult) -> list[Part]:
             parts.append(Titled(gettext("Why"), *reasons, class_="cl-out"))
         else:
             parts.append(Alarm(wrong_gradient_title(), *reasons, severity="wrong"))
+    # With an error and no change, "Nothing that can be seen" would be beside the point.
     if result.changes or not result.error:
         parts.append(_list_changes(result))
     return [*parts, *map(Paragraph, _make_remarks(result))]

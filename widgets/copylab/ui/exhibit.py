@@ -75,7 +75,7 @@ class Exhibit(Presentation):
         """
         if self.is_displayed and not _is_cell_running():
             twin = StaticTwin(self.stored_text, self.html)
-            _publish(_bundle_of_twins([twin]), self.twin_id, update=True)
+            _publish_bundle(_bundle_of_twins([twin]), self.twin_id, update=True)
 
     def close(self) -> None:
         """Close the view and every model that it is made of."""
@@ -101,7 +101,7 @@ def _is_cell_running() -> bool:
     return bool(parent.get("header", {}).get("msg_type") == "execute_request")
 
 
-def _publish(bundle: dict[str, Any], display_id: str = "", *, update: bool = False) -> None:
+def _publish_bundle(bundle: dict[str, Any], display_id: str = "", *, update: bool = False) -> None:
     """Display a bundle, or update the outputs with this id to it."""
     publish: Callable[..., None] = front.publish_display_data
     if display_id:
@@ -121,8 +121,8 @@ def _publish_with_twins(widget: Any, twins: list[StaticTwin], display_id: str = 
         view = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
         # A page without a kernel shows both outputs: the first one says only why there are two.
         hint = gettext("Run this cell to use it here. What it shows at first is below.")
-        _publish({"text/plain": hint, _VIEW_TYPE: view})
-    _publish(_bundle_of_twins(twins), display_id)
+        _publish_bundle({"text/plain": hint, _VIEW_TYPE: view})
+    _publish_bundle(_bundle_of_twins(twins), display_id)
 
 
 def _bundle_of_twins(twins: list[StaticTwin]) -> dict[str, Any]:
