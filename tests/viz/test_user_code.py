@@ -170,6 +170,17 @@ class Hooked:
         raise ValueError("today")
 
 
+def make_function(engine: ModuleType, backward: Any, name: str = "Doubles") -> Any:
+    """Make a Function with this backward, which computes the double and saves its input."""
+
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * 2
+
+    methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    return type(name, (engine.autograd.Function,), methods)
+
+
 @pytest.mark.parametrize("hook", [refuses, Hooked().refuses])
 @pytest.mark.parametrize("registers", ["register_hook", "register_post_accumulate_grad_hook"])
 @pytest.mark.parametrize(
@@ -228,17 +239,13 @@ def test_a_context_of_the_program_may_catch_what_a_backward_raises(catches: bool
         def __exit__(self, *_: object) -> bool:
             return True
 
-    class Raises(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:  # noqa: ARG004
-            return x * 2
+    decorate = Catches() if catches else torch.no_grad()
 
-        @staticmethod
-        @(Catches() if catches else torch.no_grad())  # type: ignore[untyped-decorator]
-        def backward(ctx: Any, grad: Any) -> Any:  # noqa: ARG004
-            raise ValueError("today")
+    @decorate  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, grad: Any) -> Any:  # noqa: ARG001
+        raise ValueError("today")
 
-    loss = Raises.apply(torch.ones(3, requires_grad=True)).sum()
+    loss = make_function(torch, backward).apply(torch.ones(3, requires_grad=True)).sum()
     assert explain(loss).verdict == ("unknown" if catches else "raises")
     with contextlib.nullcontext() if catches else pytest.raises(ValueError, match="today"):
         loss.backward()
@@ -256,15 +263,6 @@ def test_what_raises_may_be_changed_in_backward(changes_in: str) -> None:
         unpack.__code__ = (lambda kept: kept).__code__
         return grad
 
-    class Changes(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:  # noqa: ARG004
-            return x * 2
-
-        @staticmethod
-        def backward(ctx: Any, grad: Any) -> Any:  # noqa: ARG004
-            return change(grad)
-
     x, w = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
     with torch.autograd.graph.saved_tensors_hooks(lambda v: v, unpack):
         h = x * w
@@ -272,7 +270,8 @@ def test_what_raises_may_be_changed_in_backward(changes_in: str) -> None:
         h.register_hook(change)
     loss = h.sum()
     if changes_in == "backward":
-        loss = Changes.apply(w).sum() + loss
+        changes = make_function(torch, lambda ctx, grad: change(grad))  # noqa: ARG005
+        loss = changes.apply(w).sum() + loss
     assert explain(loss).verdict == ("unknown" if changes_in else "raises")
     with contextlib.nullcontext() if changes_in else pytest.raises(ValueError, match="today"):
         loss.backward()
@@ -298,24 +297,21 @@ def test_a_dry_run_raises_the_warnings_that_the_program_has_raised(action: Any) 
                 loss.backward()
 
 
-@pytest.mark.parametrize("returns", ["None", "grad", "a branch"])
+def returns_nothing(ctx: Any, grad: Any) -> Any:  # noqa: ARG001
+    return None
+
+
+def returns_after_a_branch(ctx: Any, grad: Any) -> Any:  # noqa: ARG001
+    return None if grad is None else grad
+
+
+@pytest.mark.parametrize("backward", [returns_nothing, returns_gradient, returns_after_a_branch])
 def test_a_hook_that_raises_behind_a_function_may_not_be_called(
-    engine: ModuleType, returns: str
+    engine: ModuleType, backward: Any
 ) -> None:
-    class Function(engine.autograd.Function):  # type: ignore[name-defined]
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:  # noqa: ARG004
-            return x * 2
-
-        @staticmethod
-        def backward(ctx: Any, grad: Any) -> Any:  # noqa: ARG004
-            if returns == "a branch":
-                return None if grad is None else grad
-            return None if returns == "None" else grad
-
     x = engine.ones(3, requires_grad=True)
     x.register_post_accumulate_grad_hook(refuses)
-    loss = Function.apply(x).sum()
+    loss = make_function(engine, backward).apply(x).sum()
     said = explain(loss, x=x).verdict
     try:
         loss.backward()
@@ -326,19 +322,12 @@ def test_a_hook_that_raises_behind_a_function_may_not_be_called(
 
 
 def test_a_function_that_always_raises(engine: ModuleType) -> None:
-    class Raises(engine.autograd.Function):  # type: ignore[name-defined]
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            ctx.save_for_backward(x)
-            return x * 2
-
-        @staticmethod
-        def backward(ctx: Any, grad: Any) -> Any:
-            (x,) = ctx.saved_tensors
-            raise ValueError(grad * x)
+    def backward(ctx: Any, grad: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        raise ValueError(grad * x)
 
     x = engine.ones(3, requires_grad=True)
-    loss = Raises.apply(x).sum()
+    loss = make_function(engine, backward).apply(x).sum()
     said = explain(loss)
     assert said.verdict == "raises"
     assert "backward (test_user_code.py:" in said.text
@@ -347,44 +336,46 @@ def test_a_function_that_always_raises(engine: ModuleType) -> None:
         loss.backward()
 
 
-@pytest.mark.parametrize("before", ["nothing", "a hook", "a Function"])
-def test_pictures_and_explain_are_as_sure_of_an_error(engine: ModuleType, before: str) -> None:
-    """A hook that other code gives another `__code__` does not raise, and cards said that backward will."""
+@pytest.mark.parametrize(
+    ("before", "of_function", "of_leaf", "verdicts"),
+    [
+        ("nothing", "backward will raise: ", "backward will raise: ", ("raises", "raises")),
+        ("a hook", "backward may raise: ", "backward will raise: ", ("raises", "unknown")),
+        ("a Function", "backward may raise: ", "backward may raise: ", ("unknown", "unknown")),
+    ],
+)
+def test_pictures_and_explain_are_as_sure_of_an_error(
+    engine: ModuleType, before: str, of_function: str, of_leaf: str, verdicts: tuple[str, str]
+) -> None:
+    """A hook that other code gives another `__code__` does not raise, and cards said that backward will.
 
-    class Refuses(engine.autograd.Function):  # type: ignore[name-defined]
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:  # noqa: ARG004
-            return x * 2
+    The first verdict is with a .grad that cannot be added to.
+    """
 
-        @staticmethod
-        def backward(ctx: Any, grad: Any) -> Any:  # noqa: ARG004
-            raise ValueError("today")
+    def refuse(ctx: Any, grad: Any) -> Any:  # noqa: ARG001
+        raise ValueError("today")
 
-    class Mends(Refuses):
-        @staticmethod
-        def backward(ctx: Any, grad: Any) -> Any:  # noqa: ARG004
-            mend()
-            return grad
+    def replace_code(*_: Any) -> None:
+        refuse.__code__ = returns_gradient.__code__
 
-    def mend(*_: Any) -> None:
-        Refuses.backward.__code__ = returns_gradient.__code__
+    def replace_and_return(ctx: Any, grad: Any) -> Any:  # noqa: ARG001
+        replace_code()
+        return grad
 
     w, v = engine.ones(2, requires_grad=True), engine.ones(2, requires_grad=True)
-    loss = Refuses.apply(w) * v
+    loss = make_function(engine, refuse, "Refuses").apply(w) * v
     if before == "a Function":
-        loss = Mends.apply(loss)
+        loss = make_function(engine, replace_and_return).apply(loss)
     loss = loss.sum()
     if before == "a hook":
-        loss.register_hook(mend)
+        loss.register_hook(replace_code)
     w.grad = engine.zeros(1).expand(2)  # cannot be added to
-    words = "backward will raise: " if before == "nothing" else "backward may raise: "
-    of_leaf = "backward may raise: " if before == "a Function" else "backward will raise: "
     pictures = graph(loss, w=w), memory(loss=loss, w=w)
-    assert explain(loss, w=w).verdict == ("unknown" if before == "a Function" else "raises")
-    assert f"{words}RefusesBackward is a Function in Python: " in pictures[0].text
+    assert explain(loss, w=w).verdict == verdicts[0]
+    assert f"{of_function}RefusesBackward is a Function in Python: " in pictures[0].text
     assert all(f"{of_leaf}w.grad is expanded" in picture.text for picture in pictures)
     w.grad = None
-    assert explain(loss).verdict == ("raises" if before == "nothing" else "unknown")
+    assert explain(loss).verdict == verdicts[1]
     if before == "nothing":
         with pytest.raises(ValueError, match="today"):
             loss.backward()
@@ -415,28 +406,19 @@ def test_a_function_with_vjp_in_the_place_of_backward_is_not_known() -> None:
 def test_a_hook_that_unpacks_and_always_raises(is_watched: bool) -> None:
     import torch
 
-    class Ignores(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            ctx.save_for_backward(x)
-            return x * 2
+    def ignore(ctx: Any, grad: Any) -> Any:  # noqa: ARG001
+        return grad * 2
 
-        @staticmethod
-        def backward(ctx: Any, grad: Any) -> Any:  # noqa: ARG004
-            return grad * 2
-
-    class Asks(Ignores):
-        @staticmethod
-        def backward(ctx: Any, grad: Any) -> Any:
-            return grad * 2 if grad is not None else ctx.saved_tensors
+    def open_after_a_branch(ctx: Any, grad: Any) -> Any:
+        return grad * 2 if grad is not None else ctx.saved_tensors
 
     hooks = torch.autograd.graph.saved_tensors_hooks
     with copylab.watch(silent="record") if is_watched else contextlib.nullcontext():
         x = torch.ones(3, requires_grad=True)
         for compute, verdict in (
             (torch.exp, "raises"),
-            (Ignores.apply, "runs"),
-            (Asks.apply, "unknown"),
+            (make_function(torch, ignore).apply, "runs"),
+            (make_function(torch, open_after_a_branch).apply, "unknown"),
         ):
             with hooks(lambda v: v, refuses):
                 loss = compute(x).sum()
