@@ -28,6 +28,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from base64 import b64decode
 from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
 from html import escape, unescape
@@ -126,6 +127,7 @@ DOORS = """<h2>Three doors</h2>
 <a href="en/docs/watch.html">let watch name the line</a>.</li>
 <li><a href="en/teaching.html">Teach</a>: your own examples as players and tasks.</li>
 </ul>
+<p><a href="en/docs/installing.html">Install it</a>, and the lessons run on your machine, on your tensors, too.</p>
 """
 
 RUNS_SCRIPT = '\n<script src="_static/runs.js"></script>\n'
@@ -280,10 +282,28 @@ def share_files(folder: Path) -> None:
     for path in folder.rglob("*.html"):
         root = "../" * (len(path.relative_to(folder).parts) - 1)
         page, files = take_out_scripts(_WIDGET_STATE.sub("", path.read_text("utf-8")), root)
-        page = page.replace(EMPTY_HEADER, "<td></td>")
+        page = write_pictures_as_text(page.replace(EMPTY_HEADER, "<td></td>"))
         for name, content in files.items():
             (folder / "_static" / name).write_text(content, encoding="utf-8")
         path.write_text(page, encoding="utf-8")
+
+
+def write_pictures_as_text(page: str) -> str:
+    """Return a page whose SVGs in addresses are text: in base64 they are a third larger."""
+
+    def write_as_text(source: re.Match[str]) -> str:
+        svg = b64decode(source[1]).decode()
+        for sign, written in (
+            ("%", "%25"),
+            ("#", "%23"),
+            ('"', "%22"),
+            ("\n", "%0A"),
+            ("&", "&amp;"),
+        ):
+            svg = svg.replace(sign, written)
+        return f'src="data:image/svg+xml,{svg}"'
+
+    return re.sub(r'src="data:image/svg\+xml;base64,([^"]+)"', write_as_text, page)
 
 
 def take_out_scripts(page: str, root: str) -> tuple[str, dict[str, str]]:

@@ -17,8 +17,9 @@ sys.path.insert(0, str(ROOT))
 DOCUMENT = ROOT / "docs" / "compatibility.md"
 HEAD = """# What tinytorch has of PyTorch 2.13
 
-Made by `python docs/make_compatibility.py`; do not edit. A name of PyTorch's that is not listed raises PyTorch's
-own `AttributeError`, with a note that says what to do.
+<!-- Written by `python docs/make_compatibility.py`; do not edit. -->
+
+A name of PyTorch's that is not listed raises PyTorch's own `AttributeError`, with a note that says what to do.
 
 What the course is about is there to the letter: storages, views, version counters, writes in place, the graph,
 saved tensors and hooks, copies and conversions, printing, and PyTorch's errors about all of these. It also has

@@ -18,10 +18,10 @@ from typing import NamedTuple
 DOCUMENT = Path(__file__).resolve().parent / "messages.md"
 HEAD = """# From the message to the cause
 
+<!-- Written by `python docs/make_messages.py`; do not edit. -->
+
 What PyTorch says about copies, views, writes in place, leaves and graphs; what each message means; and a program that
 does not raise it. Every message below was printed by the program above it. Find yours by its words.
-
-Written by `python docs/make_messages.py`; do not edit.
 
 Where the program is long and the line is not named, let `watch` name it: `copylab watch train.py`
 ([watch](watch.md)). And where nothing is raised and the gradient is wrong even so, it names that line, too.

@@ -19,8 +19,10 @@ import tinytorch
 DOCUMENT = Path(__file__).with_name("what_shares.md")
 HEAD = """# What shares memory
 
-Does `unfold` copy? Does `flatten`? Each line below was run by `python docs/make_what_shares.py`, on tinytorch and on
-PyTorch, which gave the same; do not edit. It makes `y` of a tensor `x`, and then
+<!-- Written by `python docs/make_what_shares.py`; do not edit. -->
+
+Does `unfold` copy? Does `flatten`? Each line below was run on tinytorch and on PyTorch, which gave the same. It
+makes `y` of a tensor `x`, and then
 
 - **x itself**: `y is x`. Nothing is new, not even the tensor;
 - **shared**: `y` is another tensor over memory of `x`: a write through one is seen in the other;

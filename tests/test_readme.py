@@ -142,3 +142,12 @@ def test_a_notebook_can_be_checked_as_it_says(engine: str, tmp_path: Path) -> No
             [sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True, check=False
         )
         assert f"{len(cells)} passed" in ran.stdout, ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/pages/**/teaching.md")), ids=lambda page: page.parent.name)
+def test_until_it_is_released_a_class_installs_from_a_clone(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert 'pip install ".[course]"' in text
+    if "(not released yet)" in (ROOT / "CHANGELOG.md").read_text("utf-8").split("\n## ")[1]:
+        # The index knows no copylab yet.
+        assert 'pip install "copylab' not in text

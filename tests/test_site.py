@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from collections import Counter
+from html import unescape
 from pathlib import Path
+from urllib.parse import unquote
 
 import build_site
 import copylab
@@ -108,6 +111,15 @@ def test_what_pages_carry_is_stored_once() -> None:
     assert [name.rpartition(".")[2] for name in references] == ["css", "js"]
     assert files[references[0]] == sheet
     assert script in files[references[1]]
+
+
+def test_a_picture_in_an_address_is_text() -> None:
+    svg = '<svg fill="#fff">50 % &amp;\n<b>版本</b></svg>'
+    page = f'<img src="data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}">'
+    made = unescape(build_site.write_pictures_as_text(page))
+    assert unquote(made) == f'<img src="data:image/svg+xml,{svg}">'
+    assert "#" not in made
+    assert made.count('"') == 2
 
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:

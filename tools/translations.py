@@ -1,8 +1,7 @@
 """Write the catalogues of the lessons' prose for translators, or say what is missing in them.
 
-python tools/translations.py zh 02_clone      write the file for a translator, or bring it up to
-date python tools/translations.py zh               say what is missing or out of date in that
-language
+python tools/translations.py zh 02_clone    # write the file for a translator, or bring it up to date
+python tools/translations.py zh             # say what is missing or out of date in that language
 """
 
 from __future__ import annotations

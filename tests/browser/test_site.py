@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import build_site
 import pytest
@@ -138,6 +141,52 @@ def test_pages_are_accessible_in_both_themes(watched: Watched, pages: Path, them
         # A page from the disk may not fetch its sheets.
         results = Axe().run(view, options={"preload": False})
         assert results.violations_count == 0, (page, results.generate_report())
+
+
+class _Links(HTMLParser):
+    """The ids of a page, and the addresses that it refers to."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.addresses: list[str] = []
+        self.feed(page.read_text("utf-8"))
+
+    def handle_starttag(self, _: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.ids.add(found.get("id") or "")
+        self.addresses += [found[name] or "" for name in ("href", "src") if name in found]
+
+
+def find_dead_links(folder: Path) -> list[str]:
+    """Return the links of pages to files or places on a page that are not there."""
+    pages = {path: _Links(path) for path in folder.rglob("*.html")}
+    dead: list[str] = []
+    for path, links in pages.items():
+        for address in links.addresses:
+            url = urlsplit(address)
+            if url.scheme or url.netloc:
+                continue
+            target = Path(os.path.normpath(path.parent / unquote(url.path))) if url.path else path
+            ids = pages[target].ids if target in pages else {unquote(url.fragment)}
+            if not target.is_file() or (url.fragment and unquote(url.fragment) not in ids):
+                dead.append(f"{path.relative_to(folder)}: {address}")
+    return dead
+
+
+def test_no_link_is_dead(pages: Path, tmp_path: Path) -> None:
+    assert find_dead_links(pages) == []
+    (tmp_path / "a.html").write_text('<a href="b.html"></a><a href="#c"></a><a id="d" href="#d">')
+    assert find_dead_links(tmp_path) == ["a.html: b.html", "a.html: #c"]
+
+
+def test_a_site_of_three_languages_is_small(pages: Path) -> None:
+    sizes = {
+        name: sum(path.stat().st_size for path in (pages / name).rglob("*.html"))
+        for name in ("en", "zh")
+    }
+    # Chinese and Korean have as many pages. What is no page is Sphinx's, but for half a megabyte.
+    assert sizes["en"] + 2 * sizes["zh"] < 14_500_000, sizes
 
 
 def test_a_picture_follows_the_switch_of_the_page(watched: Watched, pages: Path) -> None:
