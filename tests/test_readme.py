@@ -144,7 +144,9 @@ def test_a_notebook_can_be_checked_as_it_says(engine: str, tmp_path: Path) -> No
         assert f"{len(cells)} passed" in ran.stdout, ran.stdout + ran.stderr
 
 
-@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/pages/**/teaching.md")), ids=lambda page: page.parent.name)
+@pytest.mark.parametrize(
+    "page", sorted(ROOT.glob("docs/pages/**/teaching.md")), ids=lambda page: page.parent.name
+)
 def test_until_it_is_released_a_class_installs_from_a_clone(page: Path) -> None:
     text = page.read_text("utf-8")
     assert 'pip install ".[course]"' in text
