@@ -437,11 +437,15 @@ class GraphTask:
         arrived at the node that runs next, or what the last one computed and `_route` has not sent
         yet. This gradient is in one of these places, so if it is held twice it is found twice.
         """
-        places = [*self.buffers.values(), *[entry[-1] for entry in self.ready], unqueued]
-        in_places = itertools.chain.from_iterable(places)
+        lists_on_their_way = [
+            *self.buffers.values(),
+            *[entry[-1] for entry in self.ready],
+            unqueued,
+        ]
+        on_their_way = itertools.chain.from_iterable(lists_on_their_way)
         # Not `count` of a list, which compares arrays by their elements. The first two are enough:
         # of a sum of thousands, thousands of places hold the gradient.
-        count = len(list(itertools.islice((g for g in in_places if g is gradient), 2)))
+        count = len(list(itertools.islice((g for g in on_their_way if g is gradient), 2)))
         # In its other place it may have been captured, or shown to a hook that holds it since.
         state = state.with_places_known(is_held_twice=count > 1 or is_held_as_tensor(gradient))
         if state.seen_by is SeenBy.SAME_TENSOR or type(gradient) is not np.ndarray:
@@ -450,7 +454,7 @@ class GraphTask:
         memory = memory_owner(gradient)
         has_view = is_memory_held_as_tensor(memory) or any(
             other is not gradient and type(other) is np.ndarray and memory_owner(other) is memory
-            for other in itertools.chain.from_iterable(places)
+            for other in itertools.chain.from_iterable(lists_on_their_way)
         )
         return state.over_shared_memory() if has_view else state
 

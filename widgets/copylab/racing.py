@@ -416,6 +416,7 @@ class Lane:
             len(runs) < RUNS_PER_SAMPLE and time.perf_counter() - start < LONG_SAMPLE_SECONDS
         ):
             runs.append(timer.timeit(self.calls_per_run))
+        # The quickest, as all that can disturb a run makes it longer.
         return min(runs)
 
 
@@ -516,6 +517,7 @@ def describe_timings(timings: Sequence[Timing]) -> list[str]:
                 )
             )
             continue
+        # By the names of its methods, so that a tie at several sizes is one sentence.
         for group in find_ties(timed):
             if len(group) > 1:
                 names = tuple(sorted(timing.method for timing in group))
@@ -528,6 +530,7 @@ def describe_timings(timings: Sequence[Timing]) -> list[str]:
                 where=_describe_sizes(tied_sizes, sizes),
             )
         )
+    # Each once: a method raises the same at every size.
     errors = dict.fromkeys((timing.method, timing.error) for timing in timings if timing.error)
     for name, error in errors:
         sentences.append(gettext("{method} raises {error}", method=name, error=error))

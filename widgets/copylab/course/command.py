@@ -87,6 +87,7 @@ def _add_program_commands(commands: Any) -> None:
     for command in (watch, steps):
         command.add_argument("program", help=gettext("for example train.py"))
         arguments_help = gettext("arguments of the program")
+        # All that follows the program is the program's, also what looks like an option of ours.
         command.add_argument("arguments", nargs=argparse.REMAINDER, help=arguments_help)
 
 
@@ -134,6 +135,7 @@ def _jupyter_command(folder: Path, arguments: argparse.Namespace) -> list[str]:
     options = [
         f"--ServerApp.root_dir={folder}",
         f"--LabApp.default_url=/lab/tree/{first_page}",
+        # The terminal of a learner has the address alone, and what went wrong.
         "--ServerApp.log_level=ERROR",
         "--LabApp.log_level=ERROR",
     ]

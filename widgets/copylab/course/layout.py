@@ -205,11 +205,14 @@ def reset_lesson(folder: Path, lesson: str, language: str | None = None) -> list
                 "{name} is as it was at first; yours is kept as {kept!r}.", name=name, kept=old_name
             )
         new = Edition(record.language, digest_of_file(editions[name]))
+        # First what is about to be written, then the file, then that it was written: whoever is
+        # interrupted in between finds the lesson untouched, and not changed by the learner.
         record.pending[name] = new
         _write_record(course, record)
         course.write(name, editions[name], keep_old_as=old_name)
         record.files[name] = record.pending.pop(name)
         _write_record(course, record)
+        # Signed anew: Jupyter trusts a notebook by its content, and shows no player of another one.
         return [remark, *remarks, *_sign_notebooks(course, {name: editions[name]})]
 
 

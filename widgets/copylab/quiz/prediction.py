@@ -217,6 +217,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
                 )
             question = questions[key]
             by_name[question.name] = question.normalize_answer(answer)
+        # All that are missing in one sentence: a learner fills them in at once.
         missing = []
         for number, question in enumerate(self.questions, 1):
             if question.name not in by_name:

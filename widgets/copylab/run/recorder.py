@@ -121,6 +121,8 @@ class Recorder:
             return put_in_marks(code, handlers)
 
         marked_codes = self._program.marked_codes
+        # A function of the user's keeps its identity, whoever else holds it: only its code is
+        # another for as long as the program runs.
         original_codes = {function: function.__code__ for function in marked_codes}
         try:
             for function, code in marked_codes.items():
@@ -372,6 +374,7 @@ class Recorder:
     ) -> None:
         """Make a step of what can be seen from `frame`; `calls` if its line is in another frame."""
         self._open_line = None
+        # Before the output is read: an object of the program's may print while it is looked at.
         seen = self._observe({**self._names_seen_from(frame), **(extra or {})})
         step = Step(
             kind,
