@@ -4,12 +4,13 @@ import json
 import re
 import subprocess
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 import stored_outputs
 import yaml
-from project_files import ROOT
+from project_files import ROOT, project_files
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
@@ -74,13 +75,13 @@ def test_recipes_of_environments_name_the_versions_of_the_project() -> None:
     ],
 )
 def test_recipe_of_conda_is_read_by_the_tool_that_builds_it(
-    line: str, changed: str, fault: str | None
+    line: str, changed: str, fault: str | None, tmp_path: Path
 ) -> None:
     rattler_build = pytest.importorskip("rattler_build")
     text = (ROOT / "conda" / "recipe.yaml").read_text("utf-8").replace(line, changed)
 
     def render() -> Any:
-        recipe = rattler_build.Stage0Recipe.from_yaml(text)
+        recipe = rattler_build.Stage0Recipe.from_yaml(text, recipe_dir=tmp_path)
         return recipe.render(rattler_build.VariantConfig())
 
     if fault:
@@ -92,6 +93,23 @@ def test_recipe_of_conda_is_read_by_the_tool_that_builds_it(
     assert folder == ROOT
     for name in made.recipe.to_dict()["about"]["license_file"]:
         assert (ROOT / name).is_file()
+
+
+def find_unquoted_extras(text: str) -> list[str]:
+    """Return what `pip install` is told with brackets that a shell such as zsh reads as a pattern."""
+    return re.findall(r"pip3? install (?:-\S+ )*([\w.]+\[[\w,]+\])", text)
+
+
+def test_extras_are_quoted_for_every_shell() -> None:
+    unquoted = {
+        path.name: found
+        for path in project_files()
+        if path.suffix in {".py", ".md", ".ipynb"}
+        and path.name != "test_elsewhere.py"
+        and (found := find_unquoted_extras(path.read_text("utf-8")))
+    }
+    assert unquoted == {}
+    assert find_unquoted_extras("`pip install -U a[b]` `pip install 'a[b]'`") == ["a[b]"]
 
 
 def make_cell(count: int | None, *tags: str, **more: Any) -> dict[str, Any]:

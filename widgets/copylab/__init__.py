@@ -86,7 +86,7 @@ def _check_engine() -> None:
     problem = (
         f"copylab needs the tinytorch that comes with it, but `import tinytorch` finds {found}. "
         "Use an environment for copylab alone. Or run `pip uninstall tinytorch`, "
-        "then `pip install --force-reinstall --no-deps copylab`."
+        "then install copylab again as you did, with `--force-reinstall --no-deps`."
     )
     # At the command line the sentence is enough. No code of the command has run yet that could catch
     # an error.

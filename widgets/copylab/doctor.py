@@ -272,7 +272,8 @@ def _try_name_of_the_engine() -> Trial:
         True,
         f"another project of that name is installed, too, version {other}: "
         "whichever came last has overwritten files of the first",
-        "Run `pip uninstall tinytorch`, then `pip install --force-reinstall --no-deps copylab`",
+        "Run `pip uninstall tinytorch`, then install copylab again as you did, with "
+        "`--force-reinstall --no-deps`",
     )
 
 

@@ -34,7 +34,7 @@ SCALE = 2
 FIXED = {"png": "light", "pdf": "print"}
 """The theme of files that cannot follow a page: light on a screen, the colours of print on paper."""
 TYPST_MISSING = gettext_noop(
-    "saving as PNG or PDF needs the typst package: `pip install typst`, or `pip install copylab[export]`. "
+    "saving as PNG or PDF needs the typst package: `pip install typst`, or `pip install 'copylab[export]'`. "
     "Without it: save as .svg, which a browser opens and prints to PDF; .svg, .txt and .dot need nothing"
 )
 _ZOOM = {

@@ -233,7 +233,7 @@ def animate(drawings: Sequence[StageDrawing], has_alarm: Sequence[bool], theme: 
         from PIL import Image
     except ImportError as error:
         raise ImportError(
-            gettext("saving as GIF needs the pillow package: `pip install copylab[export]`")
+            gettext("saving as GIF needs the pillow package: `pip install 'copylab[export]'`")
         ) from error
     images: list[Any] = []
     for drawing in drawings:
