@@ -107,10 +107,11 @@ class GraphTask:
         self.root = root
         self.keep_graph = keep_graph
         self.on_arrays = on_arrays
-        # How many gradients each node below the root still waits for.
+        # How many gradients each node below the root still waits for, by the node's `id`: the root
+        # keeps all of them alive, and a tensor's `__hash__` is a function in Python.
         self.dependencies = count_dependencies(root)
-        # Gradients that arrived at nodes that wait for more.
-        self.buffers: dict[Any, GradientList] = {}
+        # Gradients that arrived at nodes that wait for more, by the node's `id`.
+        self.buffers: dict[int, GradientList] = {}
         # A heap of nodes that wait for nothing: (minus the sequence number, `push_count`, node,
         # gradients). Of several leaves, which all have the highest number, the one that was ready
         # first comes first.
@@ -136,7 +137,7 @@ class GraphTask:
     def _find_nodes_needed(self, targets: list, accumulate: bool) -> None:
         """Find the nodes that lead to the targets, and note what to capture."""
         target_nodes = {edge[0] for edge in targets if edge is not None}
-        self.nodes_needed = find_nodes_above(target_nodes, (self.root, *self.dependencies))
+        self.nodes_needed = find_nodes_above(target_nodes, self.root)
         self.captured_gradients = [None] * len(targets)
         # The hooks on the root's tensor run in any case, even if no target is below it.
         self.captures = {self.root: []}
@@ -203,7 +204,7 @@ class GraphTask:
                     set_saved_tensor_hooks(hooks_at_start)
                 if node._ends_graph:
                     self._settle_states(arrived)
-                    self._finish_leaf(node, arrived)
+                    self._finish_leaf(node, arrived[0], arrived.states[0])
                     continue
                 # Most nodes have no hooks, and nothing is captured at them. Whether a gradient is
                 # held twice is settled only where somebody sees it: elsewhere the second place (of
@@ -337,12 +338,13 @@ class GraphTask:
         `outputs`, by PyTorch's word, are what its backward returned: one for each input of the node.
         The `output_nr` of an edge is an output of the operation in which the edge's target was made.
         """
-        to_visit = self.to_visit
+        to_visit, dependencies = self.to_visit, self.dependencies
         for index, edge in enumerate(node._edges):
             if edge is None:
                 continue
             target, output_nr = edge
-            self.dependencies[target] = missing = self.dependencies[target] - 1
+            key = id(target)
+            dependencies[key] = missing = dependencies[key] - 1
             if to_visit is not None and target not in to_visit:
                 continue
             # None has no state of its own; this one allows nothing, whoever reads it.
@@ -350,14 +352,14 @@ class GraphTask:
             if gradient is not None:
                 gradient, state = fit_output(node, arrived, outputs, index)
             # The usual target waits for nothing else: its gradient needs no place to wait in.
-            if not missing and target._output_count == 1 and target not in self.buffers:
+            if not missing and target._output_count == 1 and key not in self.buffers:
                 if target._ends_graph and self._can_finish_leaf_now():
                     if state.maybe_held_twice:
                         state = self._settle_state(state, gradient, outputs[index:])
                     # The leaf has it now: for `fit_output` of the outputs that follow, the walk does
                     # not hold it any more.
                     outputs[index] = None
-                    self._finish_leaf(target, GradientList((gradient,), [state]))
+                    self._finish_leaf(target, gradient, state)
                     # Hooks may have switched it.
                     thread.is_recording = not self.on_arrays
                 else:
@@ -367,7 +369,7 @@ class GraphTask:
             # to the same target, as those of `x + x` do.
             self._add_to_buffer(target, output_nr, gradient, state, outputs[index:])
             if not missing:
-                self._push(target, self.buffers.pop(target))
+                self._push(target, self.buffers.pop(key))
 
     def _can_finish_leaf_now(self) -> bool:
         """Return True if a leaf that is complete would be the next one to run anyway.
@@ -385,9 +387,9 @@ class GraphTask:
 
         `unsent`: this gradient, and the outputs of the same node that come after it.
         """
-        buffer = self.buffers.get(target)
+        buffer = self.buffers.get(id(target))
         if buffer is None:
-            buffer = self.buffers[target] = GradientList.empty(target._output_count)
+            buffer = self.buffers[id(target)] = GradientList.empty(target._output_count)
         earlier = buffer[output_nr]
         is_sum = earlier is not None and gradient is not None
         if is_sum and target._ends_graph and gradient.dtype is not earlier.dtype:
@@ -411,7 +413,7 @@ class GraphTask:
         waiting = GradientList((buffer[0],), [buffer.states[0]])
         buffer[0] = None
         self._settle_states(waiting)
-        self._finish_leaf(leaf, waiting)
+        self._finish_leaf(leaf, waiting[0], waiting.states[0])
         # Hooks may have switched it.
         MODES.thread.is_recording = not self.on_arrays
 
@@ -460,17 +462,18 @@ class GraphTask:
 
     # leaves ---------------------------------------------------------------------------------------
 
-    def _finish_leaf(self, leaf: Any, arrived: GradientList) -> None:
+    def _finish_leaf(self, leaf: Any, gradient: Any, state: GradientState) -> None:
         """Run the hooks of a leaf on its complete gradient, and add that to `.grad`."""
         meta = leaf._meta
         if meta.accumulator is None and meta.grad_hooks is None and not self.captures:
-            accumulate_into_leaf(leaf, arrived[0], arrived.states[0], self.warnings)
+            accumulate_into_leaf(leaf, gradient, state, self.warnings)
             return
         accumulator = meta.accumulator and meta.accumulator()
         node_hooks = None if accumulator is None else accumulator._hooks
         if meta.grad_hooks:
             node_hooks = hooks.NodeHooks(meta.grad_hooks, of_accumulator=node_hooks)
         devices = [leaf.device]
+        arrived = GradientList((gradient,), [state])
         gradients = self._run_hooks_before(leaf, node_hooks, arrived, devices)
         if gradients is not None:
             accumulate_into_leaf(leaf, gradients[0], gradients.states[0], self.warnings)
@@ -478,28 +481,35 @@ class GraphTask:
                 hooks.run_node_hooks(node_hooks.post, (), tensors_over(gradients, devices))
 
 
-def count_dependencies(root: Any) -> dict[Any, int]:
-    """Return for each node below a root how many edges lead to it."""
-    dependencies: dict[Any, int] = {}
+def count_dependencies(root: Any) -> dict[int, int]:
+    """Return for each node below a root how many edges lead to it, by the node's `id`."""
+    dependencies: dict[int, int] = {}
     stack = [root]
     while stack:
         for edge in stack.pop()._edges:
             if edge is not None:
                 node = edge[0]
-                dependencies[node] = count = dependencies.get(node, 0) + 1
+                key = id(node)
+                dependencies[key] = count = dependencies.get(key, 0) + 1
                 # Seen for the first time. A leaf has no edges: the graph ends there.
                 if count == 1 and node._edges:
                     stack.append(node)
     return dependencies
 
 
-def find_nodes_above(targets: set, nodes: tuple) -> set:
-    """Return those of the nodes from which a target can be reached, by one edge at least."""
+def find_nodes_above(targets: set, root: Any) -> set:
+    """Return those of a root and the nodes below it that are above a target, by one edge at least."""
     above: dict[Any, list] = {}
-    for node in nodes:
+    stack, found = [root], {root}
+    while stack:
+        node = stack.pop()
         for edge in node._edges:
             if edge is not None:
-                above.setdefault(edge[0], []).append(node)
+                below = edge[0]
+                above.setdefault(below, []).append(node)
+                if below not in found:
+                    found.add(below)
+                    stack.append(below)
     nodes_above: set = set()
     stack = list(targets)
     while stack:
