@@ -13,6 +13,8 @@ from .kernels import Kernel, composite, row_major
 from .kernels import view as view_kernel
 from .views import array_of, reshape, unsqueeze
 
+_LONG, _FLOAT = np.dtype(np.int64), np.dtype(np.float32)
+
 # gradients back in the shape that was reduced -----------------------------------------------------
 
 
@@ -45,12 +47,12 @@ def numpy_axes(a: Any, dims: tuple | None) -> tuple | None:
 
 def sum_array(a: Any, dims: tuple | None, keepdim: bool, dtype: Any) -> Any:
     """Return sums along dimensions, of all elements for None. float16 is added up in float32."""
-    result = np.dtype(np.int64)
+    result = _LONG
     if dtype is not None:
         result = dtype.np
     elif a.dtype.kind == "f":
         result = a.dtype
-    wide = np.dtype(np.float32) if result.char == "e" else result
+    wide = _FLOAT if result.char == "e" else result
     total = np.add.reduce(a, numpy_axes(a, dims), wide, None, keepdim)
     return total if wide is result else total.astype(result)
 
