@@ -451,3 +451,10 @@ def test_lines_go_down_and_never_back_up(engine: ModuleType) -> None:
     cut = next(place for place, curve in enumerate(curves) if f'dash" d="{curve}"' in svg)
     (middle,) = re.findall(r'<text class="t mono b c" x="([^"]*)"[^>]*>x<', svg)
     assert ends[cut] == pytest.approx(float(middle), abs=1)
+
+
+def test_edges_that_go_the_same_way_are_counted_in_words(engine: ModuleType) -> None:
+    x = engine.ones(2, requires_grad=True)
+    h = x * 2
+    assert "2 edges" in words_in(graph(h * h).svg)
+    assert "2 edges" not in words_in(graph(h * 2).svg)

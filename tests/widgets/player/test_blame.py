@@ -86,7 +86,7 @@ y.backward()
     last = steps(code, engine=engine)[-1]
     assert last.error is not None
     assert last.explanation[0] == (
-        "MulBackward0 saved its other (h) on line 4, y = (h * h).sum(). It was written afterwards on line 6, h.add_(1)."
+        "MulBackward0 saved its second input (h) on line 4, y = (h * h).sum(). It was written afterwards on line 6, h.add_(1)."
     )
 
 

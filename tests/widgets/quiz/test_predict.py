@@ -303,8 +303,20 @@ def test_questions_and_choices_are_said_in_the_chosen_language(
         (VIEW, version("w"), 1, "computing is writing", "0 after line 4"),
         (ROWS, offset("y"), 1, "an offset is an index", "`y` begins at cell 3 of its storage."),
         (ROWS, offset("y"), 0, "a view is a copy", "`m`, over the same memory, begins at cell 0"),
-        (SLICE, cells("x"), 1, "a slice frees the rest", ": 4. Elements of `x`: 1."),
-        (VIEW, cells("y"), 2, "a view is a copy", "Cells of S1, the storage of `y`: 3."),
+        (
+            SLICE,
+            cells("x"),
+            1,
+            "a slice frees the rest",
+            "`x` has 1 element in S1, which keeps all of its 4 cells.",
+        ),
+        (
+            VIEW,
+            cells("y"),
+            2,
+            "a view is a copy",
+            "`y` has 2 elements in S1, which keeps all of its 3 cells.",
+        ),
         (VIEW, value("x"), [1, 2, 3], "a view is a copy", "[1, 50, 3] after line 3"),
         (
             "x = torch.ones(1)\ny = x.clone()\nx += 1",

@@ -238,3 +238,17 @@ def test_a_right_row_that_can_be_got_wrong_says_why() -> None:
         reasons += bool(row.sentences)
     seven.reset()
     assert reasons == len(right)
+
+
+def test_a_retest_and_the_picture_after_a_commit_say_no_more_than_the_lesson_so_far() -> None:
+    asked = predict(VIEW.code, [same_storage("x", "y")], key="test/level", level="names")
+    shown = asked.commit(["no"])
+    assert "version" not in shown.text.partition("At the end of the run:")[2]
+    VIEW.reset()
+    assert "version" in VIEW.commit(["no", "[1, 2]"]).text.partition("At the end of the run:")[2]
+    first = asked.make_retest(NAME)
+    first.commit(answer_of(first, right=False))
+    stored = asked.make_stored_retest(MISCONCEPTIONS[NAME], tinytorch)
+    for each in (first, first.make_retest(NAME), stored):
+        assert "version" not in each.steps().text
+    assert "version" in VIEW.make_retest(NAME).steps().text

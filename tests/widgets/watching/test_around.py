@@ -59,7 +59,9 @@ def test_one_line_that_wrote_is_one_finding() -> None:
     (finding,) = watch.findings
     assert (finding.more, finding.times) == (1, 3)  # both factors, three times
     assert finding.names[0] == "hidden"
-    assert "The same line wrote to 1 more saved tensor." in watch.text
+    assert (
+        "The same line wrote to 1 more saved tensor, saved by MulBackward0 on line " in watch.text
+    )
     assert "It happened in 3 steps" in watch.text
     assert "hidden.data.mul_(2)" in watch.text
     assert "<svg" not in watch.text

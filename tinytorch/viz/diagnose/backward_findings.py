@@ -30,6 +30,7 @@ from .shared_phrases import (
     add_others,
     add_writing_lines,
     advise_copy,
+    name_saved,
     phrase_first_saved,
 )
 from .visiting_order import find_visiting_order
@@ -110,7 +111,7 @@ def _describe_detached(pairs: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
         sentence = gettext(
             "{node} saved {saved}, which detach_() has cut off its history since",
             node=short_node_name(pairs[0].node.name),
-            saved=gettext("its {saved}", saved=pairs[0].saved.name),
+            saved=gettext("its {saved}", saved=name_saved(pairs[0].saved)),
         )
         way_out = gettext("call detach(), which gives another tensor, or detach_() after backward")
         yield BackwardFinding("detached", add_others(sentence, pairs), way_out, pairs)
@@ -166,7 +167,7 @@ def _describe_freed(
     sentence = gettext(
         "{node} gave its saved {saved} back in an earlier backward",
         node=short_node_name(node.name),
-        saved=saved.name,
+        saved=name_saved(saved),
     )
     sentence = add_others(sentence, freed)
     way_out = gettext(
@@ -203,7 +204,7 @@ def _describe_used_twice(shared: Sequence[SavedBy], first_root: str) -> Backward
         "{first}.backward(), called first, gives back what {node} saved ({saved})",
         first=first_root,
         node=short_node_name(node.name),
-        saved=saved.name,
+        saved=name_saved(saved),
     )
     way_out = gettext(
         "add them up and call backward once, or call the first one with retain_graph=True"
@@ -289,7 +290,7 @@ def _find_unknown_saves(
             "opened",
             len(hidden),
             node=short_node_name(hidden[0].node.name),
-            name=hidden[0].saved.name,
+            name=gettext("its {saved}", saved=name_saved(hidden[0].saved)),
         )
         yield BackwardFinding("not known", sentence, "", hidden, after_run="not compared")
 

@@ -23,6 +23,7 @@ from .finding_records import (
     BackwardFinding,
     SavedBy,
 )
+from .shared_phrases import name_saved
 from .write_findings import find_write_findings
 
 
@@ -180,7 +181,7 @@ def _describe_save(step: PastStep, node: NodeRecord, saved: SavedRecord) -> str:
     return gettext(
         "{node} saved its {saved} ({names}) on {where}.",
         node=short_node_name(node.name),
-        saved=saved.name,
+        saved=name_saved(saved),
         names=names,
         where=step.label,
     )

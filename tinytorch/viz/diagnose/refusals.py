@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ..read import GradientSpec, NodeRecord, Snapshot, TensorRecord
 from ..wording import format_shape, gettext, short_dtype, short_node_name
+from .shared_phrases import name_saved
 
 
 class Refusal(NamedTuple):
@@ -151,7 +152,7 @@ def _find_refusals_of_product(snap: Snapshot, node: NodeRecord) -> Iterator[Refu
                 "{other} by .data",
                 node=short_node_name(node.name),
                 shape=format_shape(spec.shape),
-                saved=saved.name,
+                saved=name_saved(saved),
                 other=format_shape(shape),
             )
             yield Refusal(node, sentence, _advise_new_tensor())

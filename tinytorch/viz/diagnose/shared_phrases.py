@@ -22,14 +22,23 @@ from ..wording import (
 from .finding_records import SavedBy
 
 
+def name_saved(saved: SavedRecord) -> str:
+    """Return the noun for what a node saved: `result`, `weight`, and for `self` another word.
+
+    Nodes have the names of PyTorch's declarations, where the first argument is `self`: "its self" is
+    no English.
+    """
+    nouns = {"self": gettext("input"), "other": gettext("second input")}
+    return nouns.get(saved.name, saved.name)
+
+
 def phrase_first_saved(snap: Snapshot, pairs: Sequence[SavedBy]) -> dict[str, Any]:
     """Return what sentences say of the first of several saved tensors, by placeholder.
 
-    node: the kind of the node that saved it. saved: what the node calls it, and its label if it
-    has one, as "its result (y)". then_and_now: as `phrase_then_and_now` has them.
+    node: the kind of the node that saved it. saved: its noun, and its label if it has one, as "its result (y)". then_and_now: as `phrase_then_and_now` has them.
     """
     node, saved = pairs[0]
-    label = gettext("its {saved}", saved=saved.name)
+    label = gettext("its {saved}", saved=name_saved(saved))
     if saved.tensor is not None:
         label = gettext(
             "{sentence} ({addition})", sentence=label, addition=snap.label(saved.tensor)

@@ -27,6 +27,7 @@ from ..wording import (
     columns_that_fit,
     gettext,
     join_lines,
+    ngettext,
     shorten_text,
     text_width,
     wrap_text,
@@ -726,7 +727,8 @@ def _draw_count(canvas: Canvas, parallel: list[tuple[str, list[Point]]]) -> None
     if not labels:
         return
     ends = ", ".join(f"next_functions[{label}]" for label in sorted(labels, key=int))
-    _draw_label(canvas, parallel[0][1], f"{len(labels)}\u00d7", ends)
+    count = ngettext("{number} edge", "{number} edges", len(labels))
+    _draw_label(canvas, parallel[0][1], count, ends)
 
 
 def _draw_label(canvas: Canvas, points: list[Point], text: str, whole: str) -> None:

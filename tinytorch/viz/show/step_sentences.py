@@ -119,8 +119,9 @@ def _keep_to_level(sentences: Sequence[_UnrankedSentence], level: Level) -> list
     highest = LEVELS.index(level)
     kept = [sentence for sentence in sentences if LEVELS.index(sentence.level) <= highest]
     if sentences and not kept:
-        # Not "nothing changed": something did, of which a level does not speak yet.
-        text = gettext("What changed here is shown with “everything”.")
+        # Not "nothing changed": something did, of which a level does not speak yet. No box is named that
+        # shows it: a text has none, nor has a run that a page stores for a pill.
+        text = gettext("Something changed that is not shown here.")
         kept.append(_UnrankedSentence(text, "plain"))
     return kept
 

@@ -2,7 +2,7 @@
 
 from .. import predict
 from ..looks import values
-from ..questions import count, same_storage, same_tensor, value, version
+from ..questions import cells, count, same_storage, same_tensor, value, version
 from ..quiz import (
     CheckedFact,
     are_tensors,
@@ -22,6 +22,7 @@ families = predict(
     n = torch.from_numpy(x.numpy())
     s = x[0:2]
     i = x[[0, 1]]
+    z = torch.zeros(8)[0:2]
     x += 10
     """,
     [
@@ -33,6 +34,7 @@ families = predict(
         version("s", wrong={"0": "a counter for each tensor"}),
         version("n", wrong={"1": "shared memory, shared counter"}),
         count("storages"),
+        cells("z", wrong={"2": "a slice frees the rest"}),
     ],
     key="beyond/families",
 )

@@ -94,6 +94,15 @@ def describe_cells(run: QuizRun, x: str, *, at: int | None) -> str:
     cells, tensor = run.count_cells(x, at), run.tensor(x, at)
     if cells is None:
         return gettext("`{x}` has no storage.", x=x)
+    if tensor.is_view and tensor.numel < cells:
+        return ngettext(
+            "`{x}` has {number} element in {storage}, which keeps all of its {cells} cells.",
+            "`{x}` has {number} elements in {storage}, which keeps all of its {cells} cells.",
+            tensor.numel,
+            storage=tensor.storage,
+            x=x,
+            cells=cells,
+        )
     return gettext(
         "Cells of {storage}, the storage of `{x}`: {cells}. Elements of `{x}`: {elements}.",
         storage=tensor.storage,
@@ -113,7 +122,8 @@ def describe_gradients(run: QuizRun, x: str, *, at: int | None) -> str:
     """List the gradients of a tensor in time, or say why it has none."""
     gradients = _describe_changes(run, lambda moment: moment.grads[x], at)
     if gradients:
-        return gettext("{what}: {facts}", what=f"`{x}.grad`", facts=gradients)
+        facts = gettext("{what}: {facts}", what=f"`{x}.grad`", facts=gradients)
+        return join_sentences([facts, *_explain_wrong_gradient(run, x, at)])
     tensor = run.tensor(x, at)
     if not tensor.requires_grad:
         sentence = gettext_noop("`{x}.grad` is None: `{x}` does not require grad.")
@@ -122,6 +132,13 @@ def describe_gradients(run: QuizRun, x: str, *, at: int | None) -> str:
     else:
         sentence = gettext_noop("`{x}.grad` is None: no `backward` has reached `{x}`.")
     return gettext(sentence, x=x, node=tensor.grad_fn_name)
+
+
+def _explain_wrong_gradient(run: QuizRun, x: str, at: int | None) -> list[str]:
+    """Say which write made the last gradient of a tensor wrong, if one did and no error said so."""
+    changes = run.history(lambda moment: moment.grads[x], at)
+    frames = [frame for frame in run.player.frames if frame.line == changes[-1].line]
+    return [frame.explanation[0] for frame in frames[-1:] if frame.has_wrong_gradient]
 
 
 def _describe_changes(run: QuizRun, ask: Callable[[Moment], Any], at: int | None) -> str:

@@ -51,7 +51,8 @@ class Prediction(Task, traitlets.HasTraits):
     engine: the module that the code knows as `torch`; by default the caller's global `torch`,
         otherwise tinytorch.
     title: a line above the code.
-    level: how much `p.steps()` says at first, as `steps` has it: what a course has explained so far.
+    level: how much `p.steps()` and the picture after the commit say at first, as `steps`
+        has it: what a course has explained so far.
 
     A notebook shows it as a table to fill in; `p.commit(answers)` does the same from Python. Traits
     to observe: `answers` and `committed`.
@@ -178,11 +179,12 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             number=note.get("retests", 0),
             origin=self.key,
             engine=self._engine,
+            level=self._level,
         )
 
     def make_stored_retest(self, tests: Misconception, engine: ModuleType) -> Retest:
         """Return the retest that is stored in a page, the same for every learner."""
-        return Retest(tests, seed=0, number=0, engine=engine)
+        return Retest(tests, seed=0, number=0, engine=engine, level=self._level)
 
     def find_testable(self) -> dict[str, Misconception]:
         """Return the misconceptions behind the wrong rows that a new program can test, by name."""
@@ -448,6 +450,7 @@ class Retest(Prediction):
     number: which of its programs, from 0; by default one that was not asked yet.
     origin: the key of the prediction with the wrong row; without one nothing is noted, unless the
         misconception was met before.
+    level: how much its player and its picture say, as that of the prediction with the wrong row.
 
     Raises KeyError for an unknown name, ValueError for one that no program tests.
     """
@@ -463,6 +466,7 @@ class Retest(Prediction):
         origin: str | None = None,
         engine: ModuleType | None = None,
         title: str = RETEST_TITLE,
+        level: Level = "graph",
     ) -> None:
         self.tests = misconception(tests) if isinstance(tests, str) else tests
         # With its number it comes from another task, which knows its origin.
@@ -475,8 +479,8 @@ class Retest(Prediction):
         # False on a page without a kernel, where nothing is noted.
         self._settles_if_right = False
         module = choose_engine(engine, None)
-        drawn = draw_retest(self.tests, module, seed=self._seed, number=self._number)
-        super().__init__(drawn.run.code, [drawn.question], engine=module, title=title)
+        drawn = draw_retest(self.tests, module, seed=self._seed, number=self._number, level=level)
+        super().__init__(drawn.run.code, [drawn.question], engine=module, title=title, level=level)
         self._runs[module.__name__] = drawn.run
 
     def __repr__(self) -> str:
@@ -514,11 +518,14 @@ class Retest(Prediction):
             number=self._number + 1,
             origin=self._origin,
             engine=self._engine,
+            level=self._level,
         )
 
     def make_stored_retest(self, tests: Misconception, engine: ModuleType) -> Retest:
         """Return the next program for a page."""
-        return Retest(tests, seed=self._seed, number=self._number + 1, engine=engine)
+        return Retest(
+            tests, seed=self._seed, number=self._number + 1, engine=engine, level=self._level
+        )
 
 
 retest = Retest

@@ -14,6 +14,8 @@ from hashlib import sha256
 from types import ModuleType
 from typing import NamedTuple, TypeVar
 
+from tinytorch.viz import Level
+
 from ..wording import gettext, gettext_noop, join_sentences
 from .answers import format_answer, translate_choice
 from .misconceptions import Misconception
@@ -67,12 +69,18 @@ def find_programs(misconception: Misconception) -> Sequence[RetestProgram]:
 # A page has a retest for each of its misconceptions, and so have the other pages of a lesson.
 @lru_cache(maxsize=256)
 def draw_retest(
-    misconception: Misconception, engine: ModuleType, *, seed: int, number: int
+    misconception: Misconception,
+    engine: ModuleType,
+    *,
+    seed: int,
+    number: int,
+    level: Level = "graph",
 ) -> DrawnRetest:
     """Return the retest of a number, from 0, for a learner of a seed.
 
     Neighbouring numbers have different programs, as long as there are several; the same program
-    comes again with other names, numbers and shapes. ValueError if the misconception has none.
+    comes again with other names, numbers and shapes. ValueError if the misconception
+    has none. level: how much its player says.
     """
     program, words = _choose_program(misconception, seed, number)
     code = write_retest(misconception, seed=seed, number=number)
@@ -87,7 +95,7 @@ def draw_retest(
     )
     # No other misconception is looked for: the retest tests this one.
     question = replace(question, wrong={believed_answer: objection}, find_misconception=None)
-    return DrawnRetest(QuizRun(code, engine), question)
+    return DrawnRetest(QuizRun(code, engine, level), question)
 
 
 def write_retest(misconception: Misconception, *, seed: int, number: int) -> str:

@@ -257,7 +257,8 @@ class Reveal(Presentation):
         live: in a page that sets the colours of pictures.
         """
         snapshot = self._run.snapshot()
-        picture = Figure(viz.memory(snapshot), gettext("Memory at the end of the run"), live=live)
+        memory = viz.memory(snapshot, level=self._run.level)
+        picture = Figure(memory, gettext("Memory at the end of the run"), live=live)
         remarks = [describe_limit(self._run)] if self._run.is_endless else []
         remarks += self._run.trace.effects
         has_tensors = bool(snapshot.names)

@@ -89,6 +89,8 @@ def _values_of(tensor: Any) -> Any:
 class QuizRun:
     """The run of a program under one engine, computed when it is first asked for.
 
+    level: how much its player and its pictures say.
+
     What a question calls: `read_fact`, `value`, `gradient`, `tensor`, `snapshot`, `moment`,
     `count_cells`, `read_output`, `history`; `error_line` and `is_endless` say how it ended, `trace` has each step,
     `player` shows them, `make_variables` makes live variables. Names are those of the program's
@@ -99,7 +101,7 @@ class QuizRun:
     def __init__(self, code: str, engine: ModuleType, level: Level = "graph") -> None:
         self.code = dedent_code(code)
         self.engine = engine
-        self._level = level
+        self.level = level
 
     def __repr__(self) -> str:
         return f"QuizRun({len(self.code.splitlines())} lines, {self.engine.__name__})"
@@ -124,7 +126,7 @@ class QuizRun:
     @cached_property
     def player(self) -> Steps:
         """The run as the player shows it."""
-        return Steps(self.trace, {}, level=self._level)
+        return Steps(self.trace, {}, level=self.level)
 
     @property
     def is_endless(self) -> bool:

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from tinytorch.viz import summarize_text
 
+from ..wording import gettext, ngettext
+
 _OTHER_OPERATORS: dict[type, type] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -47,10 +49,18 @@ class Verification:
         return not self.faults
 
     def __str__(self) -> str:
-        state = "Verified"
         if self.faults:
-            state = f"{len(self.faults)} fault{'' if len(self.faults) == 1 else 's'} in"
-        lines = [f"{state}: {self.tried}."]
+            lines = [
+                ngettext(
+                    "{number} fault in: {tried}.",
+                    "{number} faults in: {tried}.",
+                    len(self.faults),
+                    tried=self.tried,
+                )
+            ]
+        else:
+            lines = [gettext("Verified: {tried}.", tried=self.tried)]
+        # What is at fault is for its author, in English as an exception would be.
         lines += [f"  FAULT: {fault}" for fault in self.faults]
         lines += [f"  {note}" for note in self.notes]
         return "\n".join(lines)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from tinytorch.viz import format_repr, short_node_name
+from tinytorch.viz import format_repr, join_few_names, short_node_name
 
 from ..doc import Alarm, Code, Figure, Items, Paragraph, Part, Presentation, protect_marks
 from ..ranks import Rank
@@ -55,6 +55,8 @@ class Finding(Presentation):
     """Spoiled gradients in numbers, of small tensors; empty where they are not known."""
     more: int = 0
     """Number of other saved tensors that the same line wrote to and the same backward read."""
+    other_saves: tuple[str, ...] = ()
+    """Who saved those, each once: "MulBackward0 on line 3"."""
     times: int = 1
     """Number of backwards, called by the same line, that have met it: the steps of a training."""
     rank: Rank | None = None
@@ -179,6 +181,13 @@ class Finding(Presentation):
         )
 
     @property
+    def saver(self) -> str:
+        """The node that saved it, with its line if that is known."""
+        node = short_node_name(self.node)
+        line = self._name_line(self.saved)
+        return gettext("{node} on {line}", node=node, line=line) if line else node
+
+    @property
     def summary(self) -> str:
         """The title, the numbers and the lines."""
         return "\n".join([self.title, *map(str, self.gradients), self.lines])
@@ -261,9 +270,10 @@ class Finding(Presentation):
         elif self.more:
             others = Paragraph(
                 ngettext(
-                    "The same line wrote to {number} more saved tensor.",
-                    "The same line wrote to {number} more saved tensors.",
+                    "The same line wrote to {number} more saved tensor, saved by {savers}.",
+                    "The same line wrote to {number} more saved tensors, saved by {savers}.",
                     self.more,
+                    savers=join_few_names(self.other_saves),
                 )
             )
         repeated = None

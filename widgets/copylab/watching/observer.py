@@ -122,8 +122,11 @@ class _CountedFinding:
         """The number of the last backward that met it, by thread."""
         self._read_counts: dict[int, int] = {}
 
-    def count_read(self, backward_nr: int) -> None:
-        """Count a saved tensor that the same line wrote to, and that a backward has read."""
+    def count_read(self, finding: Finding, backward_nr: int) -> None:
+        """Count a saved tensor that the same line wrote to, and that a backward has read.
+
+        finding: what would be reported of it, were it alone.
+        """
         thread = scope.find_program_thread()
         if self._last_backwards.get(thread) != backward_nr:
             is_first = not self._last_backwards
@@ -131,6 +134,10 @@ class _CountedFinding:
             # `times` is 1 from the start, which is the first backward.
             self.finding.times += not is_first
         self._read_counts[thread] += 1
+        # The first one is what the finding is about.
+        if self._read_counts[thread] > 1:
+            savers = (*self.finding.other_saves, finding.saver)
+            self.finding.other_saves = tuple(dict.fromkeys(savers))
         self.finding.more = max(self.finding.more, self._read_counts[thread] - 1)
 
 
@@ -714,7 +721,7 @@ class Watch(Presentation):
             with self._lock:
                 earlier = self._findings_by_lines.get(key)
                 if earlier is not None:
-                    earlier.count_read(backward_nr)
+                    earlier.count_read(finding, backward_nr)
                     return earlier.finding, False
             # Without the lock: a snapshot may run code of a tensor subclass of the program's own.
             aliases = {} if save is None else find_aliases(save.tensor, frame)
@@ -732,7 +739,7 @@ class Watch(Presentation):
         """Store a finding, and return it with True, unless another thread was first."""
         with self._lock:
             counted = self._findings_by_lines.setdefault(key, _CountedFinding(finding))
-            counted.count_read(backward_nr)
+            counted.count_read(finding, backward_nr)
             if counted.finding is not finding:
                 return counted.finding, False
             self.findings.append(finding)
