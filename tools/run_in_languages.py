@@ -5,36 +5,46 @@
     python tools/run_in_languages.py --check       say what is out of date; run and change nothing
 
 It comes after `execute_notebooks.py` and `make_solutions.py`: what is stored is compared with the
-English outputs, and a cell whose English outputs have changed since is laid out in English. Run it
-after a change of the catalogues, too, which `--check` does not notice.
+English outputs, and a cell whose English outputs have changed since is laid out in English. After a
+change of the catalogues, `--check` names the notebooks that show one of the changed texts.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import lzma
 import os
+import re
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from html import unescape
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from babel.messages.mofile import read_mo
 from copylab.course.solutions import make_solution
 from copylab.course.translation import (
+    CATALOGUES,
     OUTPUTS,
     TRANSLATIONS,
     CellInLanguage,
     digest_of_cell,
+    digest_of_text,
     find_stale_cells,
     list_languages,
     read_run,
 )
 from copylab.wording import use_language
 from execute_notebooks import NOTEBOOKS, list_lessons, normalise_notebook, run_cells
+from make_catalogue import DOMAINS, HOLE
 from make_solutions import FOLDER
-from project_files import read_notebook
+from project_files import ROOT, read_notebook
+
+_NO_WORDS = re.compile(r"<(script|style)\b.*?</\1>|data:image/[^\"]*|<[^>]*>", re.DOTALL)
+"""What a page has beside its words."""
 
 
 class Job(NamedTuple):
@@ -59,7 +69,8 @@ def run_in_language(job: Job) -> dict[str, CellInLanguage]:
             normalise_notebook(make_solution(NOTEBOOKS / job.path.name, job.language))
         )
     executed = json.loads(normalise_notebook(run_cells(notebook, job.path.parent, job.language)))
-    return compare_with_english(english, executed)
+    shown = digest_of_translations(english, read_catalogues(job.language))
+    return {**compare_with_english(english, executed), CATALOGUES: CellInLanguage(shown, {})}
 
 
 def compare_with_english(
@@ -76,6 +87,56 @@ def compare_with_english(
         if fields or cell["cell_type"] == "code":
             cells[cell["id"]] = CellInLanguage(digest_of_cell(cell), fields)
     return cells
+
+
+@functools.cache
+def read_catalogues(language: str) -> dict[str, str]:
+    """Return each text of the catalogues with its translation; of one with a plural, the singular."""
+    translations = {}
+    for domain in DOMAINS:
+        folder = ROOT / domain.package / "locale" / language / "LC_MESSAGES"
+        with (folder / f"{domain.name}.mo").open("rb") as file:
+            for message in read_mo(file):
+                text = message.id if isinstance(message.id, str) else message.id[0]
+                translations[text] = str(message.string)
+    return translations
+
+
+def digest_of_translations(english: dict[str, Any], translations: dict[str, str]) -> str:
+    """Return the digest of the translations of all texts that a notebook shows.
+
+    Which those are is read off its English outputs: all whose longest piece without a name to be
+    filled in is there. A few too many make a digest old too early, and do no other harm.
+    """
+    words = read_shown_words(english)
+    shown = [
+        f"{text}\n{translation}"
+        for text, translation in sorted(translations.items())
+        if (piece := _find_longest_piece(text)) and piece in words
+    ]
+    return digest_of_text("\n".join(shown))
+
+
+def read_shown_words(notebook: dict[str, Any]) -> str:
+    """Return the prose and all outputs of a notebook, its pages without tags and scripts."""
+    words = []
+    for cell in notebook["cells"]:
+        # A solution has the tasks as prose.
+        words.append("".join(cell["source"]) if cell["cell_type"] == "markdown" else "")
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            words += ["".join(output.get("text", [])), "".join(data.get("text/plain", []))]
+            words.append(unescape(_NO_WORDS.sub("", "".join(data.get("text/html", [])))))
+    return "\n".join(words)
+
+
+@functools.cache
+def _find_longest_piece(text: str) -> str:
+    """Return the longest piece of a text that is shown as it is; empty if it is hardly a word."""
+    # A page has no marks of code and of what is bold.
+    pieces = re.split(r"[`*\n]", HOLE.sub("\n", text))
+    piece = max((piece.strip() for piece in pieces), key=len)
+    return piece if len(piece) > 2 else ""
 
 
 def store_runs(jobs: list[Job], runs: list[dict[str, CellInLanguage]]) -> None:
@@ -98,9 +159,15 @@ def outputs_file(job: Job) -> Path:
 
 def find_faults(job: Job) -> list[str]:
     """Say which cells of a notebook are out of date in a language, a line for each."""
-    cells = find_stale_cells(read_notebook(job.path), read_run(job.path, job.language))
+    english, run = read_notebook(job.path), read_run(job.path, job.language)
     place = f"{job.path.parent.name}/{job.path.name} in {job.language}"
-    return [f"{place}, {cell}: the English cell has changed" for cell in cells]
+    faults = [
+        f"{place}, {cell}: the English cell has changed" for cell in find_stale_cells(english, run)
+    ]
+    shown = digest_of_translations(english, read_catalogues(job.language))
+    if CATALOGUES not in run or run[CATALOGUES].digest != shown:
+        faults.append(f"{place}: a translation of what it shows has changed")
+    return faults
 
 
 def main(argv: list[str] | None = None) -> int:

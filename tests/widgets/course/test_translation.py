@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from copylab.course.lesson import find_tasks
+from copylab.course.translation import CATALOGUES as RUN_WITH
 from copylab.course.translation import (
     OUTPUTS,
     TRANSLATIONS,
@@ -29,6 +30,7 @@ from copylab.wording import current_language, use_language
 from run_in_languages import (
     Job,
     compare_with_english,
+    digest_of_translations,
     list_jobs,
     outputs_file,
     store_runs,
@@ -183,6 +185,44 @@ def test_a_cell_shows_what_its_run_in_the_language_did_unless_the_english_one_ha
     store_runs([other], [compare_with_english(book(), book())])
     assert read_run(job.path, "de") == run
     assert read_run(other.path, "de")["code"].fields == {}
+
+
+def test_a_changed_translation_of_what_is_shown_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    translations = {
+        "{name} is a **leaf** again": "ist ein Blatt",
+        "Two names": "Zwei Namen",
+        "nobody shows this": "niemand",
+        "in a page": "auf einer Seite",
+        "in a script": "in einem Skript",
+    }
+    english = book()
+    page = "<script>in a script</script><b>in a</b> page"
+    english["cells"][1]["outputs"] = [
+        {"data": {"text/plain": ["x is a leaf again"], "text/html": [page]}}
+    ]
+    before = digest_of_translations(english, translations)
+    noticed = {
+        text
+        for text in translations
+        if digest_of_translations(english, {**translations, text: "anders"}) != before
+    }
+    assert noticed == {"{name} is a **leaf** again", "Two names", "in a page"}
+
+    monkeypatch.setattr("run_in_languages.NOTEBOOKS", tmp_path)
+    monkeypatch.setattr("run_in_languages.read_catalogues", lambda _language: translations)
+    job = Job(tmp_path / "00_start.ipynb", "de")
+    job.path.write_text(json.dumps(english), "utf-8")
+    outputs_file(job).parent.mkdir(parents=True)
+    run = compare_with_english(english, english)
+    (fault,) = find_run_faults(job)[1:]
+    assert "a translation of what it shows has changed" in fault, "it was stored by no run"
+    store_runs([job], [{**run, RUN_WITH: CellInLanguage(before, {})}])
+    assert find_run_faults(job) == []
+    assert find_stale_cells(english, read_run(job.path, "de")) == []
+    translations["in a page"] = "in einer Seite"
+    assert find_run_faults(job) == [fault]
 
 
 @pytest.mark.parametrize("packed", [b"", b"abc", lzma.compress(b"[1]"), lzma.compress(b'{"a": 1}')])

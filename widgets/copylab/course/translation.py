@@ -39,6 +39,9 @@ TRANSLATIONS = "translations"
 OUTPUTS = "outputs.xz"
 """The name of the file with what cells show in a language."""
 
+CATALOGUES = "(catalogues)"
+"""Stands among the ids of cells; its digest is that of the translations that a notebook shows."""
+
 _MARK = re.compile(r"^<!-- cell (\S+) (\S+) -->[ \t]*\n", re.MULTILINE)
 
 
@@ -160,7 +163,8 @@ def find_stale_cells(notebook: dict[str, Any], run: Mapping[str, CellInLanguage]
         for cell in notebook["cells"]
         if cell["cell_type"] == "code" and cell["id"] not in run
     ]
-    return stale + [name for name, cell in run.items() if digests.get(name) != cell.digest]
+    changed = [name for name, cell in run.items() if digests.get(name) != cell.digest]
+    return stale + [name for name in changed if name != CATALOGUES]
 
 
 def translate_run(notebook: dict[str, Any], run: Mapping[str, CellInLanguage]) -> dict[str, Any]:
