@@ -272,6 +272,9 @@ _WIDGET_STATE = re.compile(
 )
 
 
+_ESCAPES_IN_ADDRESS = (("%", "%25"), ("#", "%23"), ('"', "%22"), ("\n", "%0A"), ("&", "&amp;"))
+
+
 def share_files(folder: Path) -> None:
     """Put the scripts and style sheets that pages carry into files, each once.
 
@@ -289,21 +292,23 @@ def share_files(folder: Path) -> None:
 
 
 def write_pictures_as_text(page: str) -> str:
-    """Return a page whose SVGs in addresses are text: in base64 they are a third larger."""
+    """Return a page whose SVGs in addresses are text: in base64 they are a third larger.
 
-    def write_as_text(source: re.Match[str]) -> str:
-        svg = b64decode(source[1]).decode()
-        for sign, written in (
-            ("%", "%25"),
-            ("#", "%23"),
-            ('"', "%22"),
-            ("\n", "%0A"),
-            ("&", "&amp;"),
-        ):
+    Not those of a player, which reads the first image behind `data-packed`.
+    """
+    is_of_player = False
+
+    def write_as_text(found: re.Match[str]) -> str:
+        nonlocal is_of_player
+        is_kept, is_of_player = is_of_player, found[1] is None
+        if is_kept or is_of_player:
+            return found[0]
+        svg = b64decode(found[1]).decode()
+        for sign, written in _ESCAPES_IN_ADDRESS:
             svg = svg.replace(sign, written)
         return f'src="data:image/svg+xml,{svg}"'
 
-    return re.sub(r'src="data:image/svg\+xml;base64,([^"]+)"', write_as_text, page)
+    return re.sub(r'data-packed="|src="data:image/svg\+xml;base64,([^"]+)"', write_as_text, page)
 
 
 def take_out_scripts(page: str, root: str) -> tuple[str, dict[str, str]]:
