@@ -864,3 +864,16 @@ def test_the_wrong_rows_again_keeps_the_right_ones(engine: ModuleType) -> None:
     assert p.answers == {"value(a)": "1", "gradient(a)": "5"}
     reveal = p.commit({**p.answers, "is_leaf(b)": "no"})
     assert [row.refutation for row in reveal.rows] == [None] * 3
+
+
+def test_a_right_row_says_why_a_gradient_is_wrong() -> None:
+    spoiled = (
+        "x = torch.tensor([2.0], requires_grad=True)\n"
+        "y = x * x\nx.data.fill_(5.0)\ny.sum().backward()"
+    )
+    (reason,) = predict(spoiled, [gradient("x")]).commit([[10]]).rows[0].sentences
+    assert "MulBackward0 saved its second input (x) on line 2" in reason
+    assert "written afterwards on line 3" in reason
+    assert "Way out" not in reason
+    right = predict(spoiled.replace(".data.fill_(5.0)", ".size()"), [gradient("x")]).commit([[4]])
+    assert right.rows[0].sentences == ["`x.grad`: [4] after line 4 (`y.sum().backward()`)."]

@@ -42,7 +42,7 @@ past = predict(
         value("out"),
         version("d"),
         version("out", wrong={"1": ".data is detach"}),
-        outcome(),
+        outcome(wrong={"line 5 raises an error": ".data is detach"}),
         gradient("a"),
     ],
     key="data/past",
