@@ -37,10 +37,9 @@ know that `x * 2` is a `Tensor`.
 """
 NEAR_COPYING = """A few of the methods are near copying, and absent all the same. `unsafe_split`, `unsafe_chunk`,
 `unsafe_split_with_sizes` and `slice_inverse` are PyTorch's own tools, whose results share memory behind autograd's
-back. `index_reduce` does with a vector of indices what `scatter_reduce` does with any. `eq_` and other comparisons in
-place, `map_`, `map2_` and `apply_` write as all others do; `new`, `resize`, `resize_as` and `storage_type` are old
-forms that PyTorch advises against. `addmv`, `addr`, `addbmm` and `baddbmm` are further products: `addmm` and `addmm_`
-show the rule. `pin_memory` and what asks for it needs a GPU.
+back. `eq_` and other comparisons in place, `map_`, `map2_` and `apply_` write as all others do; `new`, `resize`,
+`resize_as` and `storage_type` are old forms that PyTorch advises against. `addmv`, `addr`, `addbmm` and `baddbmm` are
+further products: `addmm` and `addmm_` show the rule. `pin_memory` and what asks for it needs a GPU.
 
 Of a tensor that `as_subclass` made, PyTorch makes results of the subclass; here they are plain tensors, with the same
 memory, versions and nodes. `__torch_function__` is never called."""

@@ -46,6 +46,8 @@ _BOTH = [
     ("scatter", f"0, {_G}, x*2"), ("scatter", f"0, {_G}, 2"),
     ("scatter_add", f"0, {_G}, x*2"), ("scatter_add", "-1, torch.tensor([[0,2,1],[1,0,2]]), x*2"), ("scatter_add", "0, torch.tensor([0]), x"),
     *[("scatter_reduce", f"0, {_G}, y, '{how}'{more}") for how in ("sum", "mean", "amax", "prod") for more in ("", ", include_self=False")],
+    *[("index_reduce", f"0, {_I}, y[:2], '{how}'{more}") for how in ("mean", "amax", "amin", "prod") for more in ("", ", include_self=False")],
+    ("index_reduce", "-1, torch.tensor([1, 1]), y[..., :2], 'prod'"), ("index_reduce", "0, torch.tensor([9, 0]), y, 'mean'"),
     ("index_add", f"0, {_I}, y[:2]"), ("index_add", f"-1, {_I}, y[..., :2], alpha=2"), ("index_add", "0, torch.tensor([9, 0]), y"),
     ("index_copy", f"0, {_I}, y[:2]"), ("index_copy", f"-1, {_I}, y[..., :2]"),
     ("index_fill", f"0, {_I}, 2"), ("index_fill", f"-1, {_I}, x.sum()"),

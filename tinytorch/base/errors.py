@@ -224,7 +224,7 @@ ABSENT_FROM_TENSOR = """
     diff digamma dim_order dist divide eig eq_ erf erfc erfinv exp2 expm1 exponential_
     fix float_power fmax fmin fmod frac frexp gcd ge_ geometric_ geqrf ger grad_dtype
     greater greater_equal gt_ hardshrink hash_tensor heaviside histc histogram hypot i0
-    igamma igammac imag index index_reduce indices inner int_repr inverse ipu
+    igamma igammac imag index indices inner int_repr inverse ipu
     is_coalesced is_conj is_distributed is_ipu is_maia is_mps is_mtia is_neg is_nonzero
     is_pinned is_same_size is_sparse_csr is_vulkan is_xla is_xpu isneginf isposinf
     isreal istft kron kthvalue lcm ldexp le_ less less_equal lgamma log10 log1p log2

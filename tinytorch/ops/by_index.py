@@ -5,7 +5,7 @@ Source: torch's `TensorAdvancedIndexing.cpp`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from .creation import new_ones, new_zeros, number_array, ones_like, zeros_like
 from .define import op
 from .filling import written_zeros
 from .kernels import ALL_LETTERS, check_kernel, composite, write
-from .pointwise import bitwise_and, eq, scale_grad
+from .pointwise import bitwise_and, eq, mul, scale_grad
 from .sums import expand, sum_all
 from .views import array_of, flatten, reshape, squeeze, unsqueeze, view
 
@@ -103,25 +103,27 @@ def _grad_of_source(grad: Any, source: Any, source_dim: int, dim: int, index: An
     return expand(index_select(grad, dim, index), tuple(source.shape))
 
 
-def _check_added(a: np.ndarray, d: int, index: np.ndarray, source: np.ndarray) -> None:
-    """Raise PyTorch's errors for what `index_add` does not take."""
+def _check_combined(
+    name: str, a: np.ndarray, d: int, index: np.ndarray, source: np.ndarray
+) -> None:
+    """Raise PyTorch's errors for what `index_add` and `index_reduce` do not take."""
     if index.ndim > 1:
         raise IndexError(
-            "index_add_(): Index is supposed to be a vector, but got dim: "
+            f"{name}(): Index is supposed to be a vector, but got dim: "
             f"{index.ndim} with type: {_name_dtype(index)} and size: {list(index.shape)}"
         )
     if index.dtype not in _INDICES:
         raise RuntimeError(
-            f"index_add_(): Expected dtype int32/int64 for index but got: {_name_dtype(index)}"
+            f"{name}(): Expected dtype int32/int64 for index but got: {_name_dtype(index)}"
         )
     if source.dtype != a.dtype:
         raise RuntimeError(
-            f"index_add_(): self ({_name_dtype(a)}) and source ({_name_dtype(source)}) must have the same "
+            f"{name}(): self ({_name_dtype(a)}) and source ({_name_dtype(source)}) must have the same "
             "scalar type"
         )
     if d and d >= source.ndim:
         raise RuntimeError(
-            f"index_add_(): Indexing dim {d} is out of bounds of the source tensor with dim "
+            f"{name}(): Indexing dim {d} is out of bounds of the source tensor with dim "
             f"{source.ndim}"
         )
     count = source.shape[d] if source.ndim else 1
@@ -129,7 +131,7 @@ def _check_added(a: np.ndarray, d: int, index: np.ndarray, source: np.ndarray) -
         if not source.ndim:
             raise IndexError("Dimension specified as 0 but tensor has no dimensions")
         raise RuntimeError(
-            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): "
+            f"{name}(): Number of indices ({index.size}) should be equal to source.size(dim): "
             f"({count}), for dim: {d}"
         )
     ours, theirs = list(a.shape), list(source.shape)
@@ -145,7 +147,7 @@ def _add_at_index(
 ) -> None:
     """Add slices of the source at the indices of one dimension, each as often as it is named."""
     d = wrap_dim(dim, a.ndim)
-    _check_added(a, d, index, source)
+    _check_combined("index_add_", a, d, index, source)
     check_overlap(a)
     check_no_overlap(a, index, source)
     x, i = np.atleast_1d(a), np.atleast_1d(index)
@@ -527,12 +529,60 @@ def _reduce_scattered(
         x[cells] = _find_neutral(reduce, x.dtype)
     reduce_at_cells(ufunc, x, cells, values)
     if reduce == "mean":
-        counts = np.full(x.shape, int(include_self), np.int64)
-        np.add.at(counts, cells, 1)
-        # Where nothing came, what was there stays.
-        counts[counts == 0] = 1
-        divided = np.divide if x.dtype.kind == "f" else np.floor_divide
-        x[...] = divided(x, counts.astype(x.dtype))
+        _divide_by_counts(x, cells, include_self)
+
+
+def _divide_by_counts(x: np.ndarray, where: Any, include_self: bool) -> None:
+    """Divide sums by the number of their terms."""
+    counts = np.full(x.shape, int(include_self), np.int64)
+    np.add.at(counts, where, 1)
+    # Where nothing came, what was there stays.
+    counts[counts == 0] = 1
+    divided = np.divide if x.dtype.kind == "f" else np.floor_divide
+    x[...] = divided(x, counts.astype(x.dtype))
+
+
+def _reduce_at_index(
+    a: np.ndarray,
+    dim: int,
+    index: np.ndarray,
+    source: np.ndarray,
+    reduce: str,
+    include_self: bool = True,
+) -> None:
+    """Reduce slices of the source at the indices of one dimension, there with what it held."""
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(
+            "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
+            f"{reduce}."
+        )
+    d = wrap_dim(dim, a.ndim)
+    _check_combined("index_reduce_", a, d, index, source)
+    check_overlap(a)
+    check_no_overlap(a, index, source)
+    warn_in_torch(
+        "index_reduce() is in beta and the API may change at any time.",
+        "aten/src/ATen/native/TensorAdvancedIndexing.cpp:1523",
+        once=True,
+    )
+    if not include_self:
+        check_kernel(a.dtype, "if", "index_reduce_func_exclude_input_init")
+    elif a.ndim < 2:
+        check_kernel(a.dtype, "if", "index_func_")
+    x, i = np.atleast_1d(a), np.atleast_1d(index)
+    if not include_self:
+        _fill_at_index(a, dim, index.astype(_LONG), _find_neutral(reduce, x.dtype))
+    is_bad = (i < 0) | (i >= x.shape[d])
+    # As in PyTorch, what comes before an index that is out of range has been reduced by then.
+    count = int(is_bad.argmax()) if is_bad.any() else i.size
+    where_to = _index_dim(d, i[:count])
+    _REDUCERS[reduce].at(x, where_to, np.atleast_1d(source)[_index_dim(d, slice(count))])
+    if count < i.size:
+        raise IndexError("index out of range in self")
+    if reduce == "mean":
+        # Of bools there is no quotient, and of no bools none is needed.
+        check_kernel(a.dtype, "if" if a.size else ALL_LETTERS, "div_floor_cpu")
+        _divide_by_counts(x, where_to, include_self)
 
 
 def _find_neutral(reduce: str, dtype: np.dtype) -> Any:
@@ -548,20 +598,39 @@ def _find_neutral(reduce: str, dtype: np.dtype) -> Any:
     return limits.max if is_largest else limits.min
 
 
-def _count_at_places(grad: Any, dim: int, index: Any, src_sizes: tuple, include_self: bool) -> Any:
+class _Places(NamedTuple):
+    """How a kind of index reads, adds, reduces and writes one number, by (x, dim, index, ...)."""
+
+    read: Any
+    add: Any
+    reduce: Any
+    fill: Any
+    # What tells the extremes is a tensor of the gradient's dtype, else of bools.
+    has_typed_masks: bool
+
+
+def _count_at_places(
+    at: _Places, grad: Any, dim: int, index: Any, src_sizes: tuple, include_self: bool
+) -> Any:
     """Return of how many elements each place has the mean."""
     start = ones_like(grad) if include_self else zeros_like(grad)
-    counts = scatter_add(start, dim, index, new_ones(grad, src_sizes))
+    counts = at.add(start, dim, index, new_ones(grad, src_sizes))
     return masked_fill_(counts, eq(counts, 0), 1)
 
 
 def _share_grad(
-    grad: Any, self: Any, dim: int, index: Any, src: Any, result: Any, dtype: Any
+    at: _Places, grad: Any, self: Any, dim: int, index: Any, src: Any, result: Any, dtype: Any
 ) -> Any:
     """Divide the gradient of an extreme by the number of elements that have its value."""
-    is_self, is_src = eq(self, result), eq(src, gather(result, dim, index))
-    counts = scatter_add(convert_grad(is_self, dtype), dim, index, convert_grad(is_src, dtype))
+    is_self, is_src = eq(self, result), eq(src, at.read(result, dim, index))
+    counts = at.add(convert_grad(is_self, dtype), dim, index, convert_grad(is_src, dtype))
     return grad / counts
+
+
+def _find_extremes(at: _Places, x: Any, extremes: Any, dtype: Any) -> Any:
+    """Return a mask of the elements that are the extremes of their places."""
+    mask = eq(x, extremes)
+    return convert_grad(mask, dtype) if at.has_typed_masks else mask
 
 
 def _check_has_gradient(reduce: str) -> None:
@@ -574,6 +643,7 @@ def _check_has_gradient(reduce: str) -> None:
 
 
 def _grad_of_reduced_self(
+    at: _Places,
     grad: Any,
     self: Any,
     dim: int,
@@ -582,7 +652,7 @@ def _grad_of_reduced_self(
     reduce: str,
     include_self: bool,
     result: Any,
-    _self_dtype: Any,
+    dtype: Any,
 ) -> Any:
     """Return the gradient of what was there before."""
     _check_has_gradient(reduce)
@@ -591,16 +661,20 @@ def _grad_of_reduced_self(
     elif reduce == "prod":
         # Where a factor is 0, its gradient is the product of the others.
         masked = masked_fill(self, eq(self, 0), 1)
-        out = grad * scatter_reduce(masked, dim, index, src, reduce, include_self) / masked
+        out = grad * at.reduce(masked, dim, index, src, reduce, include_self) / masked
     elif reduce == "mean":
-        out = grad / _count_at_places(grad, dim, index, tuple(src.shape), include_self)
+        out = grad / _count_at_places(at, grad, dim, index, tuple(src.shape), include_self)
     else:
-        out = eq(self, result) * _share_grad(grad, self, dim, index, src, result, _self_dtype)
+        out = mul(
+            _find_extremes(at, self, result, dtype),
+            _share_grad(at, grad, self, dim, index, src, result, dtype),
+        )
     # What was there was replaced where something came, and has no part in the result.
-    return out if include_self else scatter(out, dim, index, 0)
+    return out if include_self else at.fill(out, dim, index, 0)
 
 
 def _grad_of_reduced_source(
+    at: _Places,
     grad: Any,
     self: Any,
     dim: int,
@@ -609,36 +683,63 @@ def _grad_of_reduced_source(
     reduce: str,
     include_self: bool,
     result: Any,
-    _self_dtype: Any,
+    dtype: Any,
 ) -> Any:
     """Return the gradient of the source."""
     _check_has_gradient(reduce)
     if reduce == "sum":
-        return gather(grad, dim, index)
+        return at.read(grad, dim, index)
     if reduce == "mean":
-        counts = _count_at_places(grad, dim, index, tuple(src.shape), include_self)
-        return gather(grad, dim, index) / gather(counts, dim, index)
+        counts = _count_at_places(at, grad, dim, index, tuple(src.shape), include_self)
+        return at.read(grad, dim, index) / at.read(counts, dim, index)
     if reduce != "prod":
-        shared = _share_grad(grad, self, dim, index, src, result, _self_dtype)
-        return eq(src, gather(result, dim, index)) * gather(shared, dim, index)
+        shared = _share_grad(at, grad, self, dim, index, src, result, dtype)
+        return mul(
+            _find_extremes(at, src, at.read(result, dim, index), dtype),
+            at.read(shared, dim, index),
+        )
     # Where one factor alone is 0, its gradient is the product of the others.
     is_zero = eq(src, 0)
-    zeros = scatter_add(zeros_like(self), dim, index, convert_grad(is_zero, _self_dtype))
-    is_only_zero = bitwise_and(is_zero, eq(gather(zeros, dim, index), 1))
-    others = scatter_reduce(
-        self, dim, index, masked_fill(src, is_only_zero, 1), reduce, include_self
-    )
+    zeros = at.add(zeros_like(self), dim, index, convert_grad(is_zero, dtype))
+    is_only_zero = bitwise_and(is_zero, eq(at.read(zeros, dim, index), 1))
+    others = at.reduce(self, dim, index, masked_fill(src, is_only_zero, 1), reduce, include_self)
     return where(
         is_only_zero,
-        gather(grad * others, dim, index),
-        gather(grad * result, dim, index) / masked_fill(src, is_zero, 1),
+        at.read(grad * others, dim, index),
+        at.read(grad * result, dim, index) / masked_fill(src, is_zero, 1),
     )
 
+
+_SCATTERED = _Places(gather, scatter_add, lambda *how: scatter_reduce(*how), scatter, False)
+_BY_VECTOR = _Places(index_select, index_add, lambda *how: index_reduce(*how), index_fill, True)
 
 scatter_reduce, _ = declare_with_in_place(
     "scatter_reduce",
     "int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True",
     _reduce_scattered,
-    self=_grad_of_reduced_self,
-    src=_grad_of_reduced_source,
+    self=lambda grad, self, dim, index, src, reduce, include_self, result, _self_dtype: (
+        _grad_of_reduced_self(
+            _SCATTERED, grad, self, dim, index, src, reduce, include_self, result, _self_dtype
+        )
+    ),
+    src=lambda grad, self, dim, index, src, reduce, include_self, result, _self_dtype: (
+        _grad_of_reduced_source(
+            _SCATTERED, grad, self, dim, index, src, reduce, include_self, result, _self_dtype
+        )
+    ),
+)
+index_reduce, _ = declare_with_in_place(
+    "index_reduce",
+    "int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True",
+    _reduce_at_index,
+    self=lambda grad, self, dim, index, source, reduce, include_self, result, _self_dtype: (
+        _grad_of_reduced_self(
+            _BY_VECTOR, grad, self, dim, index, source, reduce, include_self, result, _self_dtype
+        )
+    ),
+    source=lambda grad, self, dim, index, source, reduce, include_self, result, _self_dtype: (
+        _grad_of_reduced_source(
+            _BY_VECTOR, grad, self, dim, index, source, reduce, include_self, result, _self_dtype
+        )
+    ),
 )

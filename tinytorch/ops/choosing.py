@@ -80,13 +80,13 @@ def declare_with_in_place(
     f: Any,
     masked: bool = False,
     layout: Any = contiguous_format,
-    out: bool = True,
+    out: bool | str = "exact",
     **how: Any,
 ) -> tuple[Any, Any]:
     """Declare an operation by a function that writes: on a copy, and in place."""
     kernel = write_into_copy(f, layout, masked)
     return (
-        op(f"{name}(Tensor self, {rest})", kernel, out=out and not masked, **how),
+        op(f"{name}(Tensor self, {rest})", kernel, out=False if masked else out, **how),
         op(f"{name}_(Tensor(a!) self, {rest})", write(f), function=False, **how),
     )
 
@@ -408,6 +408,7 @@ def _declare_combining(source: str) -> None:
     op(
         f"scatter(Tensor self, {rest}",
         write_into_copy(_combine_scattered),
+        out="exact",
         node_class=make_undifferentiable_node_class("aten::scatter"),
     )
     op(
