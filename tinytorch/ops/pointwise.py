@@ -502,6 +502,14 @@ def _divide_number_by(self: Tensor, other: Any) -> Any:
         return refuse_operand(self, other)
 
 
+def _floor_divide_in_place(self: Any, other: Any) -> Any:
+    """Write the floor of `self / other` into `self`, for `self //= other`."""
+    try:
+        return self.floor_divide_(other)
+    except TypeError:
+        return refuse_operand(self, other)
+
+
 _quotient = pointwise(np.true_divide, "float")
 _floor_quotient = pointwise(_check_zero_division(np.floor_divide), takes="if", stub="div_floor_cpu")
 _modulo = pointwise(_check_zero_division(_remainder), takes="if", stub="remainder_cpu")
@@ -571,6 +579,7 @@ op(
     self=lambda grad: grad,
 )
 offer_member("__rtruediv__", _divide_number_by, function=False)
+offer_member("__ifloordiv__", _floor_divide_in_place, function=False)
 _QUOTIENTS = {
     None: _quotient,
     "floor": _floor_quotient,
