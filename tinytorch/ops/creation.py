@@ -17,7 +17,7 @@ from ..base import as_device, convert_values, dtypes, empty_like_strides, store_
 from ..graph import MODES, count_write, needs_grad, run_silenced
 from ..random import fma64
 from ..tensor import Tensor, device_of
-from .copies import strides_of_copy
+from .copies import count_copy_of_inference, strides_of_copy
 from .define import op
 from .from_data import check_size, make_leaf
 from .kernels import composite, number_array
@@ -89,7 +89,14 @@ class factory(composite):
 
 
 class factory_new(factory):
-    """A kernel for `new_name(self, ...)`: it has the dtype and the device of `self`."""
+    """A kernel for `new_name(self, ...)`: it has the dtype and the device of `self`.
+
+    `is_filled`: PyTorch makes it empty and fills it, which counts as for copies.
+    """
+
+    def __init__(self, make: Callable, is_filled: bool = False) -> None:
+        super().__init__(make)
+        self.is_filled = is_filled
 
     def __call__(self, like: Any, *args: Any) -> Any:
         """Make the tensor, or for an array an array."""
@@ -98,7 +105,8 @@ class factory_new(factory):
         array = self.make_array(a, dtype or dtypes.BY_NUM[a.dtype.num], arguments)
         if a is like:
             return array
-        return make_leaf(array, device_of(like) if device is None else as_device(device))
+        out = make_leaf(array, device_of(like) if device is None else as_device(device))
+        return count_copy_of_inference(out, like) if self.is_filled else out
 
     def make_array(self, a: np.ndarray, d: dtypes.dtype, arguments: tuple) -> np.ndarray:
         """Make the array."""
@@ -192,17 +200,21 @@ full_like = op(
 )
 
 new_zeros = op(
-    f"new_zeros(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_empty), function=False
+    f"new_zeros(Tensor self, SymInt[] size, *, {OPTIONS})",
+    factory_new(_empty, is_filled=True),
+    function=False,
 )
 new_ones = op(
-    f"new_ones(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_ones), function=False
+    f"new_ones(Tensor self, SymInt[] size, *, {OPTIONS})",
+    factory_new(_ones, is_filled=True),
+    function=False,
 )
 new_empty = op(
     f"new_empty(Tensor self, SymInt[] size, *, {OPTIONS})", factory_new(_empty), function=False
 )
 new_full = op(
     f"new_full(Tensor self, SymInt[] size, Scalar fill_value, *, {OPTIONS})",
-    factory_new(_full),
+    factory_new(_full, is_filled=True),
     function=False,
 )
 new_empty_strided = op(

@@ -74,6 +74,9 @@ from .schema import Schema, is_number
 
 ndarray = np.ndarray
 
+# By operation: a number, or a function of what the kernel gets; ops/inner_writes.py fills it in.
+INNER_WRITES: dict[str, int | Callable[..., int]] = {}
+
 # PyTorch's errors for an `out=` of another dtype than the result. {0} is the dtype of the result
 # and {1} that of `out`, as tensors are named (`Float`); {2} and {3} are the same in C++ (`float`).
 OUT_DTYPE_ERRORS = {
@@ -186,10 +189,14 @@ class Op:
             "restride": self._run_restride,
         }
         self.run: Callable = ways[self.kind]
-        self.inner_writes: Any = 0
         # Its kernel writes to the first argument, or is about how that looks at its memory: on an
         # array, too, it has to be run as a write.
         self.is_write = self.kind in ("write", "restride")
+
+    @functools.cached_property
+    def inner_writes(self) -> Any:
+        """How often PyTorch writes to a result before anybody has it: see ops/inner_writes.py."""
+        return INNER_WRITES.get(self.name, int(self.kernel.is_copy))
 
     @functools.cached_property
     def node_class(self) -> Any:

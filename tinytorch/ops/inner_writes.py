@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..base import wrap_dims
-from .define import OPS
+from .define import INNER_WRITES
+from .kernels import result_dtype
 
 
 def _count_of_flip(a: np.ndarray, dims: tuple) -> int:
@@ -60,28 +61,98 @@ def _count_of_shaped_copy(a: np.ndarray, size: Any) -> int:
     return int(not a.size or np.may_share_memory(a, a.reshape(size)))
 
 
+def _count_of_rounding(a: np.ndarray, *rest: Any) -> int:
+    # Of whole numbers it is a copy.
+    return int(a.dtype.kind != "f")
+
+
+def _count_of_norm(a: np.ndarray, ord: Any, dim: tuple | None, *rest: Any) -> int:
+    # Where no two elements meet, their sizes are copied.
+    met = wrap_dims(dim, a.ndim) if dim else range(a.ndim)
+    return int(not a.size or all(a.shape[d] == 1 for d in met))
+
+
+def _count_of_place(a: np.ndarray, dim: int | None, *rest: Any) -> int:
+    # Zeros are filled in where there is nothing to compare.
+    return int(dim is not None and a.ndim > 0 and a.shape[dim] == 1)
+
+
+def _count_of_clamp(a: np.ndarray, *bounds: Any) -> int:
+    # A bound that is no number is filled in; != tells it from all others.
+    return int(any(not isinstance(x, np.ndarray) and x != x for x in bounds))
+
+
+def _count_of_joining(tensors: list, *rest: Any) -> int:
+    # What is of another dtype is copied into its place; vectors of no element are left out.
+    joined = result_dtype(*tensors).np
+    return sum(a.dtype != joined for a in tensors if a.shape != (0,))
+
+
+def _count_of_product(a: np.ndarray, b: np.ndarray) -> int:
+    # Of no terms it is filled with zeros.
+    return int(not a.shape[-1] and a.shape[-2] * b.shape[-1] > 0 and a.shape[0] > 0)
+
+
+def _count_of_added_product(
+    self: np.ndarray, mat1: np.ndarray, mat2: np.ndarray, beta: Any, alpha: Any
+) -> int:
+    if not mat1.shape[0] * mat2.shape[1]:
+        return 0
+    return int(beta != 0) + _count_of_product(mat1, mat2)
+
+
+def _count_of_reducing(
+    a: np.ndarray,
+    dim: int,
+    index: np.ndarray,
+    source: np.ndarray,
+    reduce: str,
+    include_self: bool,
+) -> int:
+    # The neutral value is filled in, and the mean is divided.
+    return int(not include_self and index.size > 0) + int(reduce == "mean")
+
+
+def _count_of_squares(a: np.ndarray, b: np.ndarray, reduction: int) -> int:
+    return (2 if a.ndim or b.ndim else 1) if reduction else 0
+
+
 # By operation: a number, or a function of what the kernel gets. What is not here and is no more than
 # a copy is written once; all else is written to without being counted.
-_INNER_WRITES: dict[str, int | Callable[..., int]] = {
+_COUNTS: dict[str, int | Callable[..., int]] = {
     **dict.fromkeys(("sum", "prod", "all", "any", "logsumexp", "sort", "nonzero", "abs"), 1),
     **dict.fromkeys(("logical_not", "logical_and", "logical_or", "logical_xor"), 1),
     **dict.fromkeys(("mean", "diag_embed"), 2),
     **dict.fromkeys(("select_scatter", "slice_scatter", "diagonal_scatter"), 2),
+    **dict.fromkeys(("dot", "mv", "index_add", "index_copy", "scatter", "scatter_add"), 1),
+    # A clone, and the write in place.
+    **dict.fromkeys(("index_fill", "index_put", "masked_fill", "masked_scatter", "put"), 2),
+    "as_strided_scatter": 2,
     **dict.fromkeys(("max", "min"), _count_of_extreme),
+    **dict.fromkeys(("argmax", "argmin"), _count_of_place),
+    **dict.fromkeys(("round", "floor", "ceil", "trunc", "isfinite", "isinf"), _count_of_rounding),
+    **dict.fromkeys(("mm", "bmm"), _count_of_product),
     **dict.fromkeys(("std", "var"), _count_of_spread),
     **dict.fromkeys(("cumsum", "cumprod"), _count_of_running),
+    "addmm": _count_of_added_product,
+    "binary_cross_entropy_with_logits": lambda x, y, w, p, reduction: 0 if reduction else 4,
     "block_diag": lambda tensors: 1 + len(tensors),
+    **dict.fromkeys(("cat", "stack"), _count_of_joining),
+    "clamp": _count_of_clamp,
     "flip": _count_of_flip,
+    "index_reduce": lambda *how: 1 + _count_of_reducing(*how),
+    "linalg_vector_norm": _count_of_norm,
+    "mse_loss": _count_of_squares,
     "pow": _count_of_power,
     "repeat": lambda a, repeats: int(0 not in repeats),
     "roll": lambda a, shifts, dims: int(not a.size and len(dims) < 2),
     "rot90": _count_of_rotation,
+    "scatter_reduce": lambda *how: 2 + _count_of_reducing(*how),
     "topk": lambda a, *how: int(not a.ndim),
     "view_copy": _count_of_shaped_copy,
 }
 
 
 def note_inner_writes() -> None:
-    """Tell each operation of its inner writes, once all lists of operations are there."""
-    for declared in OPS:
-        declared.inner_writes = _INNER_WRITES.get(declared.name, int(declared.kernel.is_copy))
+    """Tell all operations of their inner writes."""
+    INNER_WRITES.update(_COUNTS)
