@@ -70,18 +70,18 @@ def accumulate_into_leaf(
     In place if the gradient is an array, out of place if it is a tensor with a graph.
     """
     meta = leaf._meta
-    if gradient is not None:
-        if leaf._view_meta is not None:
-            # Brings its history up to date: a write to its base may have given it one.
-            gradient_edge(leaf)
-        if leaf._edge is not None:
-            raise RuntimeError("leaf variable has been moved into the graph interior")
-        # A hook may have switched `requires_grad` off since the graph was recorded.
-        if meta.requires_grad:
-            if meta.grad is None:
-                meta.grad = _first_grad(leaf, gradient, state)
-            else:
-                _add_to_grad(leaf, meta.grad, gradient, warnings)
+    if leaf._view_meta is not None:
+        # Brings its history up to date: a write to its base may have given it one.
+        gradient_edge(leaf)
+    # Asked where no gradient arrives, too.
+    if leaf._edge is not None:
+        raise RuntimeError("leaf variable has been moved into the graph interior")
+    # A hook may have switched `requires_grad` off since the graph was recorded.
+    if gradient is not None and meta.requires_grad:
+        if meta.grad is None:
+            meta.grad = _first_grad(leaf, gradient, state)
+        else:
+            _add_to_grad(leaf, meta.grad, gradient, warnings)
     if meta.post_accumulate_hooks:
         hooks.run_post_accumulate_hooks(leaf)
 

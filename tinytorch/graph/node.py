@@ -551,9 +551,10 @@ def _apply_formulas(self: Any, grads: list, on_arrays: bool) -> list:
     else:
         grad = grads[0]
         is_any_given = grad is not None
+    # Read where no gradient has arrived, too: PyTorch raises there if something is freed or stale.
+    values = read_saved(self, on_arrays)
     if not is_any_given:
         return [None] * len(edges)
-    values = read_saved(self, on_arrays)
     if self._has_one_formula:
         formula, indices = self._formulas[0]
         return list(formula(grad, *[values[k] for k in indices]))
@@ -575,6 +576,7 @@ def _make_apply_of_two(first: Callable, second: Callable) -> Callable:
     def apply(self: Any, grads: list, on_arrays: bool) -> list:
         grad = grads[0]
         if grad is None:
+            read_saved(self, on_arrays)
             return [None, None]
         first_edge, second_edge = self._edges
         saved_for_first, saved_for_second = self._saved
@@ -598,6 +600,7 @@ def _apply_only_formula(self: Any, grads: list, on_arrays: bool) -> list:
     """Return the gradient of the only input, whose formula reads all saved values in order."""
     grad = grads[0]
     if grad is None:
+        read_saved(self, on_arrays)
         return [None]
     formula = self._formulas[0][0]
     saved = self._saved
