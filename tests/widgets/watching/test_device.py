@@ -189,6 +189,29 @@ def test_a_write_between_the_pieces_of_a_large_tensor_is_told(
         assert "h.data[values].zero_()" in watch.findings[0].lines
 
 
+def test_of_a_large_tensor_no_more_is_said_than_was_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (watched_memory, watched_save):
+        monkeypatch.setattr(module, "WHOLE_BYTES", LARGE)
+    large, x = torch.ones(LARGE // 4 + 100_000), torch.ones((), requires_grad=True)
+    with copylab.watch(silent="record") as watch:
+        loss = (large * x).sum()
+        for writes in (False, True):
+            if writes:
+                large.numpy()[4_100] = 7  # between two pieces
+            said = copylab.explain(loss, large=large)
+            assert said.verdict == "runs, not compared"
+            assert "(large) was compared with the save in pieces or not at all" in said.text
+            picture = copylab.graph(loss, large=large).text
+            assert "large, live at version 0" in picture
+            assert "unchanged" not in picture
+        loss.backward()
+    assert "was as it was saved" not in watch.text
+    assert "1 saved tensor under this watch; no change was found." in watch.text
+    assert "1 of them is so large that only pieces of it were compared" in watch.text
+
+
 def test_what_is_empty_is_as_it_was() -> None:
     with copylab.watch() as watch:
         (torch.ones(0, 3, requires_grad=True).exp() * 2).sum().backward()

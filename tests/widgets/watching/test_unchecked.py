@@ -352,7 +352,10 @@ def test_explain_inside_of_a_watch_sends_nobody_there(monkeypatch: pytest.Monkey
     w, x = torch.ones(1 << 12), torch.ones(1 << 12, requires_grad=True)
     with copylab.watch(silent="record"):
         loss = (x * w).sum()
-        assert explain(loss).verdict == "runs"
+        said = explain(loss)
+        assert said.verdict == "runs, not compared"
+        assert "was compared with the save in pieces or not at all" in said.text
+        assert "Way out" not in said.text
         w.data.mul_(1)
         said = explain(loss)
         assert said.verdict == "runs, not compared"

@@ -57,6 +57,9 @@ def find_maybe_unseen_writes(snap: Snapshot) -> list[MaybeUnseenWrite]:
         # A watch has compared it with what it was when it was saved: nothing was written since.
         if pair.saved.compared_with_save and pair.saved.bytes_unchanged:
             continue
+        # Or has seen no operation write to it, which is what counters count.
+        if pair.saved.compared_in_part:
+            continue
         tensor = snap.tensor(pair.saved.tensor)
         # An empty tensor has no bytes that could be written.
         if tensor.numel:

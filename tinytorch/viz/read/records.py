@@ -351,6 +351,8 @@ class SavedRecord:
     a watch, that at the save, or a stand-in that differs if the bytes were changed."""
     compared_with_save: bool = field(default=False, compare=False, repr=False)
     """True if `checksum_then` is that at the save, which only a watch knows, and not an earlier look's."""
+    compared_in_part: bool = field(default=False, compare=False, repr=False)
+    """True if a watch saw no write to it, and has not compared all of its bytes with those at the save."""
     not_read: str = field(default="", compare=False, repr=False)
     """Why its bytes were not read, or not compared by the watch that saw a write."""
     written_at: str = field(default="", compare=False, repr=False)
@@ -411,6 +413,8 @@ class FunctionRecord:
     """The attributes of `ctx` whose values are in the gradients that it returns."""
     refusal: str = ""
     """Why it is sure to raise, as a sentence; empty if it is not."""
+    unsent: tuple[int, ...] = ()
+    """The positions of the edges along which no gradient goes: for these inputs it returns None."""
 
 
 @dataclass(frozen=True, slots=True)

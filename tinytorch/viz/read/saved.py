@@ -283,6 +283,8 @@ class SavedReader:
             return {"checksum_now": checksum_now, "not_read": reason}
         if has_changed is None:
             return {"checksum_now": checksum_now}
+        if not has_changed and getattr_or_none(watched_save, "is_compared_whole") is False:
+            return {"checksum_now": checksum_now, "compared_in_part": True}
         if not has_changed:
             return {
                 "checksum_now": checksum_now,

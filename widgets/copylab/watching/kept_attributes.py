@@ -26,12 +26,17 @@ _REPEATED = "run_function"
 
 
 class KeptComparison(NamedTuple):
-    """Whether a Function's attribute is what it was. Pictures read both names, as of a `WatchedSave`."""
+    """Whether a Function's attribute is what it was. Pictures read all names, as of a `WatchedSave`."""
 
     has_changed: bool | None
     """True if its bytes, or the code of a function, are others; None if they cannot be compared."""
     cause: WatchedSave | None
     """What knows the line that wrote; None if the tensor has other memory."""
+
+    @property
+    def is_compared_whole(self) -> bool:
+        """True if all of its bytes are compared; False if pieces of them are, or none."""
+        return self.cause is None or self.cause.is_compared_whole
 
     @property
     def written_at(self) -> str:

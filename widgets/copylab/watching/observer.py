@@ -190,7 +190,7 @@ class Watch(Presentation):
         """Number of storages from which they are searched for storages that are gone."""
         self._save_count = 0
         """Number of tensors that were saved."""
-        self._uncompared_count = 0
+        self._uncompared_count = self._partly_compared_count = 0
         """Number of those read whose bytes cannot be compared."""
         self.gaps = WatchGaps()
         """What it could not look at."""
@@ -495,6 +495,7 @@ class Watch(Presentation):
         with self._lock:
             self.read_count += 1
             self._uncompared_count += not save.is_compared
+            self._partly_compared_count += save.is_compared and save.is_sampled
         if has_changed is False:
             return
         node = find_node()
@@ -529,6 +530,7 @@ class Watch(Presentation):
         with self._lock:
             self.read_count += 1
             self._uncompared_count += not save.is_compared
+            self._partly_compared_count += save.is_compared and save.is_sampled
         if comparison.has_changed is False:
             return
         finding = Finding(
@@ -768,11 +770,24 @@ class Watch(Presentation):
         """Say how much was read without a finding."""
         if not self.read_count:
             return join_sentences([_describe_nothing_checked(), self._explain_nothing_read()])
+        if not self._uncompared_count and not self._partly_compared_count:
+            return ngettext(
+                "Backward has read {number} saved tensor under this watch; it was as it was saved.",
+                "Backward has read {number} saved tensors under this watch; each was as it was saved.",
+                self.read_count,
+            )
         message = ngettext(
-            "Backward has read {number} saved tensor under this watch; it was as it was saved.",
-            "Backward has read {number} saved tensors under this watch; each was as it was saved.",
+            "Backward has read {number} saved tensor under this watch; no change was found.",
+            "Backward has read {number} saved tensors under this watch; no change was found.",
             self.read_count,
         )
+        if self._partly_compared_count:
+            in_part = ngettext(
+                "{number} of them is so large that only pieces of it were compared; no operation wrote to it.",
+                "{number} of them are so large that only pieces of them were compared; no operation wrote to them.",
+                self._partly_compared_count,
+            )
+            message = join_sentences([message, in_part])
         if self._uncompared_count:
             uncompared = ngettext(
                 "{number} of them could not be compared; no operation wrote to it.",

@@ -39,8 +39,8 @@ class ObservedWrite(NamedTuple):
 class WatchedSave:
     """A tensor as a node saved it. A pack hook hands the node this in its place.
 
-    Pictures (`tinytorch/viz/read/saved.py`) read its `tensor`, `has_changed`, `is_stale`,
-    `was_detached` and `written_at`, by name.
+    Pictures (`tinytorch/viz/read/saved.py`) read its `tensor`, `has_changed`, `is_compared_whole`,
+    `is_stale`, `was_detached` and `written_at`, by name.
     """
 
     # One is made for each saved tensor of a training run.
@@ -138,7 +138,7 @@ class WatchedSave:
             self.counted_write_candidate = write
         if self.first_changing_write is not None:
             return
-        if not self.is_compared or self._is_sampled():
+        if not self.is_compared or self.is_sampled:
             if span is None or do_overlap(self.span, span):
                 self.first_changing_write = write
         # Only before its bytes are written can it be told what others wrote.
@@ -171,10 +171,16 @@ class WatchedSave:
             return bool(self.checksum.size <= KEPT_BYTES)
         return isinstance(self.checksum, bytes)
 
-    def _is_sampled(self) -> bool:
-        """Return True if the checksum is one of pieces: a write between them does not change it."""
+    @property
+    def is_sampled(self) -> bool:
+        """True if the checksum is one of pieces: a write between them does not change it."""
         start, stop = self.span
         return stop - start > WHOLE_BYTES and bool(self.tensor.nbytes > WHOLE_BYTES)
+
+    @property
+    def is_compared_whole(self) -> bool:
+        """True if all of its bytes are compared; False if pieces of them are, or none."""
+        return self.is_harmless or (self.is_compared and not self.is_sampled)
 
     @property
     def is_stale(self) -> bool:
@@ -198,7 +204,7 @@ class WatchedSave:
             has_other = self._has_other_bytes()
             # Pieces that are equal prove nothing of what lies between them; one that differs proves
             # a change.
-            if has_other or (has_other is False and not self._is_sampled()):
+            if has_other or (has_other is False and not self.is_sampled):
                 return has_other
         return None if self.first_changing_write is not None else False
 
