@@ -149,3 +149,21 @@ def test_a_run_that_ends_badly_leaves_a_watch_its_sight(engine: ModuleType) -> N
         with pytest.raises(RuntimeError, match="modified by an inplace operation"):
             loss.backward()
     assert w.findings != []
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_what_anomaly_mode_refuses_is_found_by_running_formulas(engine: ModuleType) -> None:
+    x = engine.ones(3, requires_grad=True)
+    with engine.autograd.detect_anomaly():
+        right, wrong = (x * 2).sum(), (x * 0).sqrt().sum()
+        said = explain(wrong)
+        assert said.verdict == "raises"
+        assert "returned nan values in its 0th output" in said.text
+        assert explain(right).verdict == "runs"
+        hooked = x * 3
+        handle = hooked.register_hook(_refuse)
+        assert explain(hooked.sum()).verdict == "unknown"  # no code of the program is run
+        handle.remove()
+        with pytest.raises(RuntimeError, match="nan values"):
+            wrong.backward()
+    assert x.grad is None

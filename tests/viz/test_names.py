@@ -42,7 +42,8 @@ def test_tensors_inside_of_anything_have_dotted_names(engine: ModuleType) -> Non
     x = engine.ones(1)
     assert names(b=Batch(x)) == names({"b": Batch(x)}) == ["b.x"]
     assert names(o=Plain(x)) == ["o.one.k", "o.slot"]
-    assert names({"o": Plain(x)}) == [], "variables that are no containers are passed over"
+    other = type("Other", (Plain,), {"__module__": "elsewhere"})(x)
+    assert names({"o": other}) == [], "variables of classes that others define are passed over"
     assert names(d=deque([x]), s={x}) == ["d.0", "s.0"]
     net = engine.nn.Linear(2, 1)
     net.kept, net.states = x, [engine.ones(2)]
@@ -67,6 +68,33 @@ def test_objects_of_chosen_classes_are_searched_without_asking_them(engine: Modu
     vars(ring)["self"] = ring
     found = collect_tensors_by_name({"ring": ring}, lambda thing: type(thing) is Plain)
     assert [name for name, _ in found] == ["ring.one.k", "ring.slot"]
+
+
+class Asked:
+    """An object of this file, which must not be asked for anything."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(name)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name != "__class__":  # which `isinstance` reads
+            raise AssertionError(name)
+        return object.__getattribute__(self, name)
+
+    @property
+    def y(self) -> Any:
+        raise AssertionError
+
+
+def test_objects_of_the_callers_file_are_searched_by_default(engine: ModuleType) -> None:
+    holder = Asked(engine.ones(3))
+    other = type("Other", (), {"__module__": "elsewhere"})()
+    other.z = engine.ones(4)
+    assert names(locals()) == ["holder.x"]
+    assert names({"a": holder, "b": other}) == ["a.x"]
 
 
 def test_what_ipython_adds_is_not_searched(engine: ModuleType) -> None:

@@ -147,7 +147,7 @@ def make_function(engine: Any, run_backward: Any) -> Any:
         (lambda ctx, grad: (grad * ctx.saved_tensors[1], None), "unknown"),
         (lambda ctx, grad: (grad * ctx.saved_tensors[0][0][0], None), "unknown"),
         (lambda ctx, grad: (grad.sum(), None), "unknown"),  # noqa: ARG005
-        (lambda ctx, grad: (None, None), "unknown"),  # noqa: ARG005
+        (lambda ctx, grad: (None, None), "runs"),  # noqa: ARG005
         (lambda ctx, grad: (grad * ctx.no_such_attribute, None), "unknown"),
     ],
 )
@@ -448,3 +448,57 @@ def test_without_a_watch_nobody_knows_what_a_reentrant_checkpoint_has_run() -> N
     assert explain(loss).verdict == "unknown"
     with copylab.watch(silent="record"):
         assert explain(loss).verdict == "unknown"
+
+
+def _make_stop(engine: ModuleType) -> Any:
+    class Stop(engine.autograd.Function):  # type: ignore[name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Any, w: Any) -> Any:  # noqa: ARG004
+            return x * w
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:  # noqa: ARG004
+            return None, grad
+
+    return Stop
+
+
+def test_where_a_function_returns_none_no_gradient_is_said_to_arrive(engine: ModuleType) -> None:
+    x, w = engine.ones(3, requires_grad=True), engine.ones(3, requires_grad=True)
+    h = x.exp()
+    loss = _make_stop(engine).apply(h, w).sum()
+    earlier = copylab.snapshot(loss, x=x, w=w, h=h)
+    h.data.mul_(2)  # nobody reads it
+    said = explain(loss, x=x, w=w, h=h, since=earlier)
+    assert said.verdict == "runs"
+    assert "It adds to w.grad." in said.text
+    assert (
+        "No gradient arrives at x: StopBackward returns None for an input on the way" in said.text
+    )
+    x.grad = engine.zeros(1).expand(3)  # nothing is added to it
+    assert explain(loss, x=x).verdict == "unknown"
+    x.grad = None
+    loss.backward()
+    assert x.grad is None
+    assert w.grad is not None
+
+
+@pytest.mark.parametrize("fault", ["stale", "freed", "moved", "hook"])
+def test_what_is_behind_none_raises_all_the_same(fault: str, engine: ModuleType) -> None:
+    x, w = engine.ones(3, requires_grad=True), engine.ones(3, requires_grad=True)
+    h = x.exp()
+    loss = _make_stop(engine).apply(h, w).sum()
+    if fault == "stale":
+        h.detach().add_(1)
+    elif fault == "freed":
+        h.sum().backward()
+    elif fault == "moved":
+        x.requires_grad_(False)
+        x.mul_(w)
+    else:
+        h.register_hook(lambda grad: grad * 2)  # it is given None
+    said = explain(loss, x=x, w=w)
+    # Arithmetic on a gradient is rehearsed with a gradient.
+    assert said.verdict == ("unknown" if fault == "hook" else "raises")
+    with pytest.raises((RuntimeError, TypeError)):
+        loss.backward()

@@ -554,3 +554,27 @@ def test_packed_tensors_of_pytorchs_own_hooks_are_read() -> None:
     said = explain(loss)
     assert said.verdict == "unknown"
     assert re.search(r"<lambda> \(test_user_code.py:\d+\), which unpacks it, may raise", said.text)
+
+
+def test_of_two_losses_each_is_judged_for_itself(engine: ModuleType) -> None:
+    class Unknown(engine.autograd.Function):  # type: ignore[name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:  # noqa: ARG004
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:  # noqa: ARG004
+            return grad if grad.sum() else None
+
+    x = engine.ones(2, requires_grad=True)
+    h = x + 1
+    first, second = h.sum(), Unknown.apply(h).sum()
+    x.grad = engine.zeros(1).expand(2)  # cannot be added to
+    assert explain(first, x=x).verdict == "raises"
+    assert explain(second, x=x).verdict == "unknown"
+    for picture in (graph(first, second, x=x), memory(first, second, x=x)):
+        assert "first.backward() will raise: x.grad is expanded" in picture.text
+    assert "backward will raise: x.grad is expanded" in graph(first, x=x).text
+    assert "backward may raise: x.grad is expanded" in graph(second, x=x).text
+    other = h.mean()
+    assert "  backward will raise: x.grad is expanded" in graph(first, other, x=x).text

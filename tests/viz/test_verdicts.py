@@ -12,7 +12,7 @@ from viz.verdicts import Truth, judged
 
 from tinytorch.viz import Explanation
 
-MOST_UNKNOWN = {"alone": 0.07, "inside": 0.06, "run": 0.02}
+MOST_UNKNOWN = {"alone": 0.06, "inside": 0.045, "run": 0.02}
 Held = dict[str, tuple[Explanation, Truth]]
 
 

@@ -44,6 +44,7 @@ from .read import SharedFact as SharedFact
 from .read import Snapshot, modules, read_snapshot, snapshot
 from .read import TensorRecord as TensorRecord
 from .read import can_wait_for as can_wait_for
+from .read import choose_objects_of_program as choose_objects_of_program
 from .read import collect_tensors as collect_tensors
 from .read import collect_tensors_by_name as collect_tensors_by_name
 from .read import disable_overrides as disable_overrides

@@ -15,7 +15,7 @@ from .gradient_comparison import (
 )
 from .hazards import find_maybe_unseen_writes, find_maybe_written, find_stale_saved
 from .optimizers import describe_replaced, find_replaced, list_stepped
-from .refusals import Refusal, find_refusals, phrase_refusal
+from .refusals import Refusal, find_refusals, find_refusals_of_snapshot, phrase_refusal
 from .shared_phrases import (
     add_writing_lines,
     phrase_consequence,
@@ -46,6 +46,7 @@ __all__ = [
     "find_maybe_unseen_writes",
     "find_maybe_written",
     "find_refusals",
+    "find_refusals_of_snapshot",
     "find_replaced",
     "find_stale_saved",
     "list_stepped",

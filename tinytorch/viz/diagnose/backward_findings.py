@@ -33,6 +33,7 @@ from .shared_phrases import (
     name_saved,
     phrase_first_saved,
 )
+from .undefined_gradients import find_nodes_with_gradient
 from .visiting_order import find_visiting_order
 from .write_findings import describe_stale_saves, describe_unseen_writes
 
@@ -68,8 +69,10 @@ def find_findings(
     for node in nodes:
         if short_node_name(node.name) in _NODES_WITHOUT_DERIVATIVE:
             yield _describe_no_derivative(node)
-    # A write to what backward only checks (running statistics) changes no gradient.
-    read_by_backward = [pair for pair in pairs if pair.saved.used]
+    # A write to what backward only checks (running statistics) changes no gradient, nor one to what
+    # a node saved that gets none.
+    reached = find_nodes_with_gradient(nodes)
+    read_by_backward = [pair for pair in pairs if pair.saved.used and pair.node.id in reached]
     yield from describe_unseen_writes(snap, read_by_backward)
     yield from _describe_changes(read_by_backward)
     # Doubts come last: `explain` leaves them out where something is certain.
@@ -362,17 +365,18 @@ def _find_writes_to_saved_grads(
 
 
 def _find_not_compared(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
-    groups: dict[str, list[SavedBy]] = {}
+    groups: dict[tuple[str, bool], list[SavedBy]] = {}
     for pair in pairs:
         if pair.saved.state == "live" and pair.saved.bytes_unchanged is None:
-            groups.setdefault(pair.saved.not_read, []).append(pair)
-    for reason, group in groups.items():
+            groups.setdefault((pair.saved.not_read, pair.saved.compared_in_part), []).append(pair)
+    for (reason, is_in_part), group in groups.items():
         names = _name_few_saved(snap, group)
-        yield (
-            _describe_unreadable(group, names, reason)
-            if reason
-            else _describe_first_look(group, names)
-        )
+        if is_in_part:
+            yield _describe_partly_compared(group, names)
+        elif reason:
+            yield _describe_unreadable(group, names, reason)
+        else:
+            yield _describe_first_look(group, names)
 
 
 def _name_few_saved(snap: Snapshot, group: Sequence[SavedBy]) -> str:
@@ -398,6 +402,19 @@ def _describe_unreadable(group: Sequence[SavedBy], names: str, reason: str) -> B
         len(group),
         names=names,
         why=reason,
+    )
+    return BackwardFinding("not compared", sentence, "", group)
+
+
+def _describe_partly_compared(group: Sequence[SavedBy], names: str) -> BackwardFinding:
+    sentence = ngettext(
+        "{number} saved tensor ({names}) was compared with the save in pieces or not at all; no change "
+        "was found and no operation wrote to it, but what NumPy or another library writes may not show",
+        "{number} saved tensors ({names}) were compared with the save in pieces or not at all; no change "
+        "was found and no operation wrote to them, but what NumPy or another library writes may not "
+        "show",
+        len(group),
+        names=names,
     )
     return BackwardFinding("not compared", sentence, "", group)
 

@@ -29,10 +29,20 @@ from ..read import (
     Snapshot,
     TensorRecord,
     collect_tensors,
+    doubts_of_modes,
+    engine_name,
     pause_garbage_collection,
     read_snapshot,
 )
-from ..wording import escape_unseen, format_repr, gettext, join_few_names, join_lines, ngettext
+from ..wording import (
+    escape_unseen,
+    format_repr,
+    gettext,
+    join_few_names,
+    join_lines,
+    ngettext,
+    short_node_name,
+)
 from .backward_findings import find_findings
 from .dry_run import RunResult, run_backward
 from .finding_records import (
@@ -41,7 +51,9 @@ from .finding_records import (
     BackwardFinding,
     all_saved,
 )
-from .gradient_comparison import compare_gradients
+from .gradient_comparison import compare_gradients, run_formulas
+from .roots import find_roots
+from .undefined_gradients import find_leaves_without_gradient, find_nodes_with_gradient
 from .unreached import describe_unreached
 
 NOT_COMPARED = "runs, not compared"
@@ -130,12 +142,13 @@ def _judge_roots(
     all_findings: list[BackwardFinding] = []
     lines: list[str] = []
     used: dict[str, str] = {}
-    roots = _find_roots(snap)
+    roots = find_roots(snap)
     scalars = [root for root in roots if root.numel == 1]
     for root in scalars or roots:
         nodes = snap.nodes_behind(root)
         with pause_garbage_collection():
-            findings = list(find_findings(snap, root, nodes, used))
+            found = list(find_findings(snap, root, nodes, used))
+        findings = _settle_modes(found, root, nodes, find_tensor)
         if runs_code and _decide_verdict(findings) != "raises":
             tensor = find_tensor(root)
             result = None if tensor is None else run_backward(tensor)
@@ -146,12 +159,7 @@ def _judge_roots(
         is_same = _has_same_gradients(root, findings, find_tensor)
         findings = [] if is_same else findings
         lines += _describe_root(snap, root, nodes, findings)
-        if is_same:
-            lines.append(
-                gettext(
-                    "What was saved has changed, and the gradients are the same but for rounding."
-                )
-            )
+        lines += [_phrase_same_gradients()] if is_same else []
         all_findings += findings
         # A backward on the next root finds what this one has freed.
         used |= dict.fromkeys((node.id for node in nodes), snap.label(root.id))
@@ -170,6 +178,36 @@ def _judge_roots(
     ]
     verdict = _decide_verdict(all_findings) if roots else "raises"
     return Explanation(verdict, tuple(all_findings), join_lines(lines))
+
+
+def _phrase_same_gradients() -> str:
+    return gettext("What was saved has changed, and the gradients are the same but for rounding.")
+
+
+def _settle_modes(
+    findings: list[BackwardFinding],
+    root: TensorRecord,
+    nodes: Sequence[NodeRecord],
+    find_tensor: Callable[[TensorRecord], Any],
+) -> list[BackwardFinding]:
+    """Return the findings without the doubts on modes, where formulas were run that answer them."""
+    if _decide_verdict(findings) != "unknown" or root.numel != 1:
+        return findings
+    tensor = find_tensor(root)
+    if tensor is None:
+        return findings
+    of_modes = set(doubts_of_modes(sys.modules[engine_name(tensor)]))
+    others = [each for each in findings if each.sentence not in of_modes]
+    # What else may raise would be run, too.
+    if _decide_verdict(others) == "unknown":
+        return findings
+    error = run_formulas(tensor, nodes)
+    if error is None:
+        return findings
+    if not error:
+        return others
+    sentence = gettext("its formulas were run, and raised {error}", error=escape_unseen(error))
+    return [BackwardFinding("raised", sentence), *others]
 
 
 def _has_same_gradients(
@@ -226,23 +264,6 @@ def _add_result_of_run(
             yield replace(finding, kind="unseen write")
 
 
-def _find_roots(snap: Snapshot) -> list[TensorRecord]:
-    """Return the named results that nothing else named was computed from.
-
-    All named tensors if there is no result.
-    """
-    results = [
-        tensor
-        for tensor in snap.named_tensors
-        # None: a view of no_grad mode, whose base was written since, on which backward raises.
-        if tensor.grad_fn is not None or tensor.is_leaf is None
-    ]
-    # In one walk: one for each result would take the square of the nodes where all have names.
-    inner_nodes = {node.id for node in snap.nodes_reached_by_edges(*results)}
-    roots = [tensor for tensor in results if tensor.grad_fn not in inner_nodes]
-    return roots or list(snap.named_tensors[:1])
-
-
 def _decide_verdict(findings: Collection[BackwardFinding]) -> str:
     kinds = {finding.kind for finding in findings}
     if not kinds:
@@ -263,6 +284,7 @@ def _describe_root(
 ) -> Iterator[str]:
     """Yield the lines of text on a backward that starts at one tensor."""
     yield from _describe_verdict(snap, root, nodes, findings)
+    yield from _describe_none(snap, nodes)
     shown = findings[:_MAX_FINDINGS]
     for finding, following in zip_longest(shown, shown[1:]):
         yield "  - " + gettext("{sentence}.", sentence=finding.sentence)
@@ -272,6 +294,19 @@ def _describe_root(
     if len(findings) > _MAX_FINDINGS:
         others = len(findings) - _MAX_FINDINGS
         yield "  - " + ngettext("And {number} more cause.", "And {number} more causes.", others)
+
+
+def _describe_none(snap: Snapshot, nodes: Sequence[NodeRecord]) -> Iterator[str]:
+    """Yield why leaves get no gradient though the graph leads to them."""
+    leaves = find_leaves_without_gradient(snap, nodes)
+    functions = [node for node in nodes if node.function and node.function.unsent]
+    if leaves and functions:
+        yield gettext(
+            "No gradient arrives at {names}: {node} returns None for an input on the way ({code}).",
+            names=join_few_names([snap.label(leaf.id) for leaf in leaves]),
+            node=short_node_name(functions[0].name),
+            code=functions[0].function.place if functions[0].function else "",
+        )
 
 
 def _describe_verdict(
@@ -313,7 +348,8 @@ def _describe_verdict(
 
 def _name_grads(snap: Snapshot, root: TensorRecord, nodes: Sequence[NodeRecord]) -> str:
     """Return the names of the gradients that a backward on `root` adds to."""
-    leaves = [node.variable for node in nodes if node.variable is not None]
+    reached = find_nodes_with_gradient(nodes)
+    leaves = [node.variable for node in nodes if node.variable is not None and node.id in reached]
     if root.is_leaf:
         # A leaf has no grad_fn, and its backward() adds to its own .grad.
         leaves = [root.id]

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ..read import (
     NodeRecord,
+    RandomStates,
     RetainedGradients,
     engine_name,
     find_graph_nodes,
@@ -110,6 +111,35 @@ def compare_gradients(
                 break
     is_same = has_all and _are_same_but_rounding(now, from_saved, leaves)
     return GradientComparison(() if is_same else tuple(pairs[:_MOST_LEAVES]), is_same)
+
+
+def run_formulas(root: Any, nodes: Sequence[NodeRecord]) -> str | None:
+    """Run the formulas behind a root: return the error that they raise, empty if none.
+
+    None where that is not known: where more than formulas of the engine would run, where some would
+    be left out, or where the graph is too large. nodes: those of its graph.
+    """
+    leaves = find_leaves(root, _MOST_NODES)
+    is_small = 0 < sum(leaf.numel() for leaf in leaves) <= _MOST_COMPARED
+    # To differentiate by leaves, PyTorch visits only nodes that lead to one.
+    leads_on = all(node.variable is not None or node.ends for node in nodes)
+    if not is_small or not leads_on or is_observed(root) or any(node.doubts for node in nodes):
+        return None
+    if _runs_code_of_the_program(root, nodes):
+        return None
+    engine = sys.modules[engine_name(root)]
+    retained_gradients = RetainedGradients(engine)
+    if not retained_gradients.can_restore(root):
+        return None
+    random_states = RandomStates(engine)
+    try:
+        grads = _compute_gradients(root, leaves, on_saved_values=False)
+    except Exception as error:  # noqa: BLE001 - a warning, too, where the program has it raised
+        return f"{type(error).__name__}: {str(error).partition(chr(10))[0].removesuffix('.')}"
+    finally:
+        random_states.restore()
+        retained_gradients.restore()
+    return None if None in grads else ""
 
 
 def _runs_code_of_the_program(root: Any, nodes: Sequence[NodeRecord]) -> bool:

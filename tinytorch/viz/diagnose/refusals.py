@@ -9,8 +9,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..read import GradientSpec, NodeRecord, Snapshot, TensorRecord
-from ..wording import format_shape, gettext, short_dtype, short_node_name
+from ..wording import format_shape, gettext, join_few_names, short_dtype, short_node_name
+from .roots import find_roots
 from .shared_phrases import name_saved
+from .undefined_gradients import find_nodes_with_gradient
+
+_MOST_ROOTS = 50
+"""Of more roots only so many are judged one by one: each takes a walk through its graph."""
 
 
 class Refusal(NamedTuple):
@@ -26,6 +31,10 @@ class Refusal(NamedTuple):
     """True if code of the program refuses: other code of it that runs in backward may change that."""
     is_certain: bool = True
     """False if such code may run before, or if no gradient may arrive."""
+    calls: tuple[str, ...] = ()
+    """Of several roots, those on which backward is sure to raise: "a.backward()". Empty for all of them."""
+    needs_gradient: bool = True
+    """False if the node raises where no gradient arrives, too: PyTorch visits it all the same."""
 
 
 def find_refusals(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[Refusal]:
@@ -53,16 +62,52 @@ def find_refusals(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[Refusal]:
     # A gradient may not arrive where a Function in Python decides.
     behind = _find_nodes_behind_functions(snap, nodes)
     may_change = _may_change_code(snap, nodes)
+    reached = find_nodes_with_gradient(nodes)
     return [
         refusal._replace(is_certain=False)
-        if refusal.node.id in behind or (refusal.is_by_code and may_change)
+        if refusal.node.id in behind
+        or (refusal.is_by_code and may_change)
+        or (refusal.needs_gradient and refusal.node.id not in reached)
         else refusal
         for refusal in refusals
     ]
 
 
+def find_refusals_of_snapshot(snap: Snapshot) -> list[Refusal]:
+    """Return why nodes raise, as pictures say it: of each root as `explain` judges it."""
+    refusals = find_refusals(snap, snap.nodes)
+    if all(refusal.is_certain for refusal in refusals):
+        return refusals
+    # What another root has in its graph makes nothing uncertain for this one.
+    roots = find_roots(snap)[:_MOST_ROOTS]
+    known: dict[tuple[str, str], dict[str, bool]] = {}
+    for root in roots:
+        call = f"{snap.label(root.id)}.backward()"
+        for refusal in find_refusals(snap, snap.nodes_behind(root)):
+            found = known.setdefault((refusal.node.id, refusal.sentence), {})
+            found[call] = refusal.is_certain
+    judged = []
+    for refusal in refusals:
+        found = known.get((refusal.node.id, refusal.sentence), {})
+        calls = tuple(call for call, is_certain in found.items() if is_certain)
+        is_for_all = len(calls) == len(found) and len(roots) < _MOST_ROOTS
+        is_known = not refusal.is_certain and bool(calls)
+        judged.append(
+            refusal._replace(is_certain=True, calls=() if is_for_all else calls)
+            if is_known
+            else refusal
+        )
+    return judged
+
+
 def phrase_refusal(refusal: Refusal) -> str:
     """Return `backward will raise: w is not a leaf any more`, for pictures."""
+    if refusal.calls:
+        return gettext(
+            "{calls} will raise: {reason}",
+            calls=join_few_names(refusal.calls),
+            reason=refusal.sentence,
+        )
     if refusal.is_certain:
         return gettext("backward will raise: {reason}", reason=refusal.sentence)
     return gettext("backward may raise: {reason}", reason=refusal.sentence)
@@ -209,7 +254,7 @@ def _find_refusals_of_leaf(snap: Snapshot, node: NodeRecord) -> Iterator[Refusal
             "write to it inside of no_grad, or write a tensor that was detached, or call backward "
             "before"
         )
-        yield Refusal(node, sentence, way_out)
+        yield Refusal(node, sentence, way_out, needs_gradient=False)
     elif leaf.requires_grad and leaf.grad is not None:
         yield from _find_refusals_of_grad(snap, node, leaf, snap.tensor(leaf.grad))
 

@@ -1,13 +1,14 @@
 """Snapshots: plain data about the tensors of either engine."""
 
 from .cell_summary import CellSummary
-from .doubts import find_hooks
+from .doubts import doubts_of_modes, find_hooks
 from .formulas import FormulaUse, find_formula_use
 from .graph_exits import EXIT_FINDERS, ExitKind, GraphExit
 from .leaves import find_graph_nodes, find_leaves
 from .module_paths import modules
 from .naming import (
     PARAM_GROUPS,
+    choose_objects_of_program,
     collect_tensors,
     collect_tensors_by_name,
     is_added_name,
@@ -55,10 +56,12 @@ __all__ = [
     "Stretches",
     "TensorRecord",
     "can_wait_for",
+    "choose_objects_of_program",
     "collect_tensors",
     "collect_tensors_by_name",
     "describe_code",
     "disable_overrides",
+    "doubts_of_modes",
     "engine_name",
     "find_formula_use",
     "find_graph_nodes",

@@ -55,8 +55,11 @@ _FIRST_NOT_IMPLEMENTED = re.compile(
 derivatives.yaml."""
 
 
-def doubts_of_node(node: Any) -> Iterator[str]:
-    """Yield why it cannot be known what a node does in backward."""
+def doubts_of_node(node: Any, *, may_get_none: bool = False) -> Iterator[str]:
+    """Yield why it cannot be known what a node does in backward.
+
+    may_get_none: no gradient may arrive there, and hooks on a gradient be given None.
+    """
     name, node_class = short_node_name(name_of_node(node)), type(node)
     function = read_function(node)
     if function is not None:
@@ -80,7 +83,11 @@ def doubts_of_node(node: Any) -> Iterator[str]:
         yield gettext(
             "a leaf was given another shape by .data, and gradients of the old one are expected"
         )
-    decided = {hook.key for hook in _find_hooks_of_leaf(node) if _is_decided_on_leaf(node, hook)}
+    decided = {
+        hook.key
+        for hook in (() if may_get_none else _find_hooks_of_leaf(node))
+        if _is_decided_on_leaf(node, hook)
+    }
     hooks = [
         hook for key, hook in _find_hooks_of_tinytorch(node, meta).items() if key not in decided
     ]
@@ -264,17 +271,7 @@ def doubts_of_process(
 
     nodes: those of its graph.
     """
-    if (
-        getattr_or_none(engine, "is_anomaly_enabled")
-        and engine.is_anomaly_enabled()
-        and engine.is_anomaly_check_nan_enabled()
-    ):
-        yield gettext("anomaly mode is on, which raises where a gradient is nan")
-    if (
-        getattr_or_none(engine, "are_deterministic_algorithms_enabled")
-        and engine.are_deterministic_algorithms_enabled()
-    ):
-        yield gettext("deterministic algorithms are demanded, and some operations have none")
+    yield from doubts_of_modes(engine)
     if (
         getattr_or_none(getattr_or_none(engine, "distributed"), "is_initialized")
         and engine.distributed.is_initialized()
@@ -292,6 +289,21 @@ def doubts_of_process(
             len(found),
             code=join_few_names(dict.fromkeys(map(describe_code, found))),
         )
+
+
+def doubts_of_modes(engine: Any) -> Iterator[str]:
+    """Yield why a mode that is on may refuse what formulas of an engine compute; to run them answers it."""
+    if (
+        getattr_or_none(engine, "is_anomaly_enabled")
+        and engine.is_anomaly_enabled()
+        and engine.is_anomaly_check_nan_enabled()
+    ):
+        yield gettext("anomaly mode is on, which raises where a gradient is nan")
+    if (
+        getattr_or_none(engine, "are_deterministic_algorithms_enabled")
+        and engine.are_deterministic_algorithms_enabled()
+    ):
+        yield gettext("deterministic algorithms are demanded, and some operations have none")
 
 
 class _GraphHook(NamedTuple):

@@ -7,6 +7,7 @@ the source of the call. Containers give dotted names: `net.0.weight`.
 from __future__ import annotations
 
 import re
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -93,12 +94,14 @@ def collect_tensors_and_arrays(
     named: Mapping[str, Any],
     frame: FrameType | None,
     preceding: tuple[Any, ...] = (),
-    objects: bool | ObjectChoice = False,
+    objects: bool | ObjectChoice | None = None,
 ) -> CollectedThings:
     """Return tensors and NumPy arrays with names, and the names of arguments that are arrays.
 
-    `objects`: among variables, those whose attributes are searched; of an argument they always are.
+    `objects`: among variables, those whose attributes are searched, by default those of classes that
+    the program defines; of an argument they always are.
     """
+    objects = choose_objects_of_program(frame) if objects is None else objects
     written = None
     if args and frame is not None:
         written = argument_names(frame, (*preceding, *args))
@@ -135,6 +138,28 @@ def collect_tensors_and_arrays(
         (tensors if is_tensor(pair[1]) else arrays).append(pair)
     array_arguments = [name for name, argument in arguments if isinstance(argument, np.ndarray)]
     return CollectedThings(tensors, arrays, array_arguments, known_names.held_by_modules, places)
+
+
+def choose_objects_of_program(frame: FrameType | None) -> ObjectChoice:
+    """Return a function that says of an object whether the main file or that of a frame has its class."""
+    modules = {"__main__"}
+    if frame is not None and not _is_of_library(frame):
+        modules.add(str(frame.f_globals.get("__name__")))
+    read_module = type.__dict__["__module__"].__get__
+
+    def is_of_program(thing: Any) -> bool:
+        # Not `type(thing).__module__`, which a metaclass of the program's may answer.
+        module = read_module(type(thing))
+        return type(module) is str and module in modules
+
+    return is_of_program
+
+
+def _is_of_library(frame: FrameType) -> bool:
+    """Return True for a frame that runs no code of the program: its objects may hold far too much."""
+    package = str(frame.f_globals.get("__name__")).partition(".")[0]
+    is_ours = package in ("torch", "tinytorch", "copylab") or package in sys.stdlib_module_names
+    return is_ours or "-packages" in frame.f_code.co_filename  # site-packages, dist-packages
 
 
 def make_type_error(label: str, argument: object) -> TypeError:

@@ -112,11 +112,12 @@ def read_snapshot(
     frame: FrameType | None = None,
     since: Snapshot | None = None,
     values: Any = True,
-    objects: bool | ObjectChoice = False,
+    objects: bool | ObjectChoice | None = None,
 ) -> Snapshot:
     """Do the work of `snapshot` for a caller that hands over its own caller's frame.
 
-    `objects`: among variables, as in `locals()`, those whose attributes are searched.
+    `objects`: among variables, as in `locals()`, those whose attributes are searched; by default those
+    of classes that the program defines.
     A single Snapshot among the arguments is returned, and not read again.
     """
     if since is not None and not isinstance(since, Snapshot):
@@ -434,6 +435,8 @@ class _Reader:
             results.setdefault(id(found.grad_fn), []).append(tensor_id)
         # Most programs never note modules, and then no node has metadata to be searched.
         paths = find_module_paths(self.nodes) if modules.ever else [None] * len(self.nodes)
+        functions = [read_function(node) for node in self.nodes]
+        may_get_none = any(function and function.unsent for function in functions)
         records = []
         for position, node in enumerate(self.nodes):
             next_functions = node.next_functions
@@ -453,10 +456,10 @@ class _Reader:
                     for edge, follower in zip(edges, followers, strict=True)
                 ),
                 module=paths[position],
-                doubts=tuple(doubts_of_node(node)),
+                doubts=tuple(doubts_of_node(node, may_get_none=may_get_none)),
                 hides_saved=hides_saved(node),
                 refusals=tuple(refusals_of_node(node)),
-                function=read_function(node),
+                function=functions[position],
                 gradient_specs=specs,
                 edge_outputs=tuple([output_nr for _, output_nr in next_functions]),
                 input_shapes=input_shapes_of(node, specs),
@@ -495,7 +498,10 @@ class _Reader:
         return tuple(doubts)
 
     def _has_real_gradients(self) -> bool:
-        """Return True if all gradients are known to be dense and of real numbers."""
+        """Return True if all gradients are known to be there, dense, and of real numbers."""
+        functions = map(read_function, self.nodes)
+        if any(function and function.unsent for function in functions):
+            return False
         return not any(
             spec is None or "float" not in spec.dtype
             for node in self.nodes

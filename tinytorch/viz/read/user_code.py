@@ -277,7 +277,8 @@ def _rehearse_backward(node: Any, backward: Any, place: str) -> FunctionRecord |
         return None
     origins = {name for value in values if value is not None for name in value.origins}
     kept = sorted(name.partition(".")[2] for name in origins if name.startswith("ctx."))
-    return FunctionRecord(place, reads_saved, is_trusted=True, kept=tuple(kept))
+    unsent = _find_unsent(node, values, needs)
+    return FunctionRecord(place, reads_saved, is_trusted=True, kept=tuple(kept), unsent=unsent)
 
 
 def _computes_again(node: Any, repeated: Any) -> bool:
@@ -330,6 +331,16 @@ def _has_right_number(values: list[Any], needs: tuple[bool, ...]) -> bool:
     return len(values) >= len(needs) and all(value is None for value in values[len(needs) :])
 
 
+def _find_unsent(node: Any, values: list[Any], needs: tuple[bool, ...]) -> tuple[int, ...]:
+    """Return the positions of the edges for whose inputs a backward returns None."""
+    positions = [
+        position for position, (edge, _) in enumerate(node.next_functions) if edge is not None
+    ]
+    needed = [value for value, is_needed in zip(values, needs, strict=False) if is_needed]
+    pairs = zip(positions, needed, strict=True)
+    return tuple(position for position, value in pairs if value is None)
+
+
 def _fit_inputs(
     node: Any, values: list[Any], needs: tuple[bool, ...], specs: tuple[GradientSpec | None, ...]
 ) -> bool:
@@ -342,7 +353,8 @@ def _fit_inputs(
         return False
     for value, (follower, output_nr) in zip(needed, edges, strict=True):
         follower_specs = gradient_specs_of(follower)
-        # Where it returns None no gradient arrives behind it, which is for others to say.
+        if value is None:
+            continue  # no gradient arrives behind it: `unsent`
         if not isinstance(value, StandIn) or output_nr >= len(follower_specs):
             return False
         spec = follower_specs[output_nr]

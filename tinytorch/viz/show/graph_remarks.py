@@ -11,7 +11,7 @@ from ..diagnose import (
     Refusal,
     add_writing_lines,
     find_maybe_written,
-    find_refusals,
+    find_refusals_of_snapshot,
     find_stale_saved,
     phrase_consequence,
     phrase_refusal,
@@ -106,7 +106,7 @@ class _GraphDescriber:
         self.maybe_written = find_maybe_written(changed.now)
         """(node id, tensor id) -> the names through which it may have been written unseen."""
         self.refusals: dict[str, list[Refusal]] = {}
-        for refusal in find_refusals(self.snap, self.snap.nodes):
+        for refusal in find_refusals_of_snapshot(self.snap):
             self.refusals.setdefault(refusal.node.id, []).append(refusal)
         self.leaf_ids = dict.fromkeys(
             entry.variable

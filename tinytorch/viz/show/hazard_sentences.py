@@ -15,7 +15,7 @@ from ..diagnose import (
     add_writing_lines,
     all_saved,
     find_maybe_unseen_writes,
-    find_refusals,
+    find_refusals_of_snapshot,
     find_stale_saved,
     phrase_consequence,
     phrase_refusal,
@@ -78,7 +78,7 @@ def _describe_each_hazard(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
                 node=short_node_name(node.name),
             )
             yield saved.tensor, Remark("hazard", sentence, caption)
-    for refusal in find_refusals(snap, snap.nodes):
+    for refusal in find_refusals_of_snapshot(snap):
         if refusal.node.variable is not None:
             yield refusal.node.variable, Remark.in_both("hazard", phrase_refusal(refusal))
     yield from _describe_maybe_unseen_writes(snap)

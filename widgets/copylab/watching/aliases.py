@@ -8,7 +8,7 @@ from itertools import islice
 from types import FrameType
 from typing import Any
 
-from tinytorch.viz import collect_tensors_by_name
+from tinytorch.viz import choose_objects_of_program, collect_tensors_by_name
 
 from .places import iterate_callers
 from .watched_memory import memory_span
@@ -34,7 +34,7 @@ def find_aliases(saved: Any, frame: FrameType | None) -> dict[str, Any]:
         # Of a function: `f_locals` is a copy of its variables.
         is_function = code.co_flags & CO_OPTIMIZED
         scope = f"in {code.co_name}" if is_function else "(global)"
-        for path, tensor in collect_tensors_by_name(names):
+        for path, tensor in collect_tensors_by_name(names, choose_objects_of_program(caller)):
             low, high = memory_span(tensor)
             if low < stop and start < high:
                 name, dot, rest = path.partition(".")

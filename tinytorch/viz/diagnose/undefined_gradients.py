@@ -1,0 +1,42 @@
+"""Which nodes get a gradient, where a Function in Python returns None for an input.
+
+PyTorch visits the nodes behind that input all the same. They open what they saved, and raise if that
+is stale; they compute nothing, and hand on nothing. A Function is given zeros instead, and goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..read import NodeRecord, Snapshot, TensorRecord
+
+
+def find_nodes_with_gradient(nodes: Sequence[NodeRecord]) -> set[str]:
+    """Return the ids of the nodes that a gradient arrives at, as far as Functions are known.
+
+    nodes: all that a backward visits.
+    """
+    if not any(node.function and node.function.unsent for node in nodes):
+        return {node.id for node in nodes}
+    node_by_id = {node.id: node for node in nodes}
+    inner = {end for node in nodes for end in node.ends}
+    stack = [node for node in nodes if node.id not in inner or node.function]
+    found = {node.id for node in stack}
+    while stack:
+        node = stack.pop()
+        unsent = node.function.unsent if node.function else ()
+        for position, end in enumerate(node.edges):
+            if end is not None and position not in unsent and end not in found:
+                found.add(end)
+                stack.append(node_by_id[end])
+    return found
+
+
+def find_leaves_without_gradient(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[TensorRecord]:
+    """Return the leaves that no gradient arrives at, though paths lead to them."""
+    reached = find_nodes_with_gradient(nodes)
+    return [
+        snap.tensor(node.variable)
+        for node in nodes
+        if node.variable is not None and node.id not in reached
+    ]
