@@ -285,10 +285,19 @@ def share_files(folder: Path) -> None:
     for path in folder.rglob("*.html"):
         root = "../" * (len(path.relative_to(folder).parts) - 1)
         page, files = take_out_scripts(_WIDGET_STATE.sub("", path.read_text("utf-8")), root)
-        page = write_pictures_as_text(page.replace(EMPTY_HEADER, "<td></td>"))
+        page = write_pictures_as_text(drop_unused_icons(page.replace(EMPTY_HEADER, "<td></td>")))
         for name, content in files.items():
             (folder / "_static" / name).write_text(content, encoding="utf-8")
         path.write_text(page, encoding="utf-8")
+
+
+def drop_unused_icons(page: str) -> str:
+    """Return a page without those icons of the theme that it does not show: a kilobyte of each."""
+
+    def keep_used(icon: re.Match[str]) -> str:
+        return icon[0] if f'"#{icon[1]}"' in page else ""
+
+    return re.sub(r'<symbol id="(svg-[\w-]+)".*?</symbol>\s*', keep_used, page, flags=re.DOTALL)
 
 
 def write_pictures_as_text(page: str) -> str:

@@ -113,6 +113,14 @@ def test_what_pages_carry_is_stored_once() -> None:
     assert script in files[references[1]]
 
 
+def test_icons_that_a_page_does_not_show_are_left_out() -> None:
+    sun, eye = (
+        f'<symbol id="svg-{name}" viewBox="0">\n<path/></symbol>' for name in ("sun", "eye")
+    )
+    page = f'<svg>{sun}\n{eye}\n</svg><use href="#svg-sun"></use>'
+    assert build_site.drop_unused_icons(page) == page.replace(f"{eye}\n", "")
+
+
 def test_a_picture_in_an_address_is_text() -> None:
     svg = '<svg fill="#fff">50 % &amp;\n<b>版本</b></svg>'
     page = f'<img src="data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}">'
