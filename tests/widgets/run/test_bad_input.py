@@ -1,10 +1,15 @@
 """Code that goes wrong is stepped all the same, on both engines: it is said what happened, and nothing is lost."""
 
+import sys
 import time
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 from copylab import Steps, steps
+from copylab.run import surroundings
+
+import tinytorch
 
 
 def run(engine: ModuleType, code: str, seconds: float = 1.0) -> Steps:
@@ -44,6 +49,32 @@ def test_endless(engine: ModuleType, code: str, ended: str, said: str) -> None:
     made = run(engine, code, 1 if ended == "time" else 30)
     assert made.ended == ended
     assert said in made.end
+
+
+def import_slowly(monkeypatch: pytest.MonkeyPatch, folder: Path, body: str) -> Steps:
+    """Step a program whose import takes longer than it may run."""
+    (folder / "slow_to_import.py").write_text(body, encoding="utf-8")
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "slow_to_import", raising=False)
+    made = steps("import slow_to_import\ndone = True", engine=tinytorch, seconds=0.3)
+    assert made.ended == "time"
+    return made
+
+
+def test_no_module_is_left_half_imported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    body = "import time\nfor _ in range(10):\n    time.sleep(0.1)\nwhole = True"
+    import_slowly(monkeypatch, tmp_path, body)
+    assert sys.modules["slow_to_import"].whole
+
+
+def test_an_import_that_never_ends_is_stopped(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(surroundings, "_SECONDS_FOR_IMPORTS", 0.5)
+    begun = time.monotonic()
+    import_slowly(monkeypatch, tmp_path, "while True:\n    pass")
+    assert time.monotonic() - begun < 10
+    assert "slow_to_import" not in sys.modules
 
 
 def test_endless_recursion_that_is_not_stepped_into(engine: ModuleType) -> None:

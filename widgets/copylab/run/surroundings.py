@@ -34,6 +34,9 @@ _DIRECTION_MARK = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _MAX_OF_RUN, _MAX_OF_STEP = 100_000, 4000
 # Seconds until a program that goes on is interrupted again.
 _RETRY_SECONDS = 0.25
+# Seconds that an import may go on after the time is up: a module that was left half imported stays
+# so for the rest of the process. `torch.optim` imports thousands of them at its first step.
+_SECONDS_FOR_IMPORTS = 60.0
 
 
 # -- the engine that it knows as `torch`, and its settings -----------------------------
@@ -394,8 +397,11 @@ class Stopwatch:
             with self._lock:
                 # It swallowed the interrupt, or has a handler of its own.
                 if self._running and not self.busy:
-                    ident = ctypes.c_ulong(threading.main_thread().ident or 0)
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(Stop))
+                    ident = threading.main_thread().ident or 0
+                    if self._spares_import(sys._current_frames().get(ident)):
+                        continue
+                    stop = ctypes.py_object(Stop)
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), stop)
 
     def _interrupt_program(self) -> bool:
         """Interrupt the program. Returns False if it has ended."""
@@ -412,10 +418,24 @@ class Stopwatch:
                 _thread.interrupt_main()
             return True
 
-    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+    def _on_signal(self, _number: int, frame: FrameType | None) -> None:
         if not self._running:
             return
         if self.reason is None:
             self.reason = "interrupt"
+        # The timer comes again.
+        if self.reason == "time" and self._spares_import(frame):
+            return
         if not self.busy:
             self.check()
+
+    def _spares_import(self, frame: FrameType | None) -> bool:
+        """Return True if the program is in the midst of an import that may go on for a while."""
+        if time.monotonic() > self._end + _SECONDS_FOR_IMPORTS:
+            return False
+        # What is below the frames of this package may be an import of whoever runs the program.
+        while frame is not None and frame.f_globals.get("__package__") != __package__:
+            if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+                return True
+            frame = frame.f_back
+        return False
