@@ -34,7 +34,7 @@ from ..graph import (
     MODES,
     GradientList,
     GradientState,
-    MultiNode,
+    Node,
     SeenBy,
     check_for_nan,
     describe_failure,
@@ -57,11 +57,11 @@ from .gradient_tensors import (
 from .validate import expected_on_edge, fit_output, lay_out_outputs
 
 
-class GraphRoot(MultiNode):
+class GraphRoot(Node):
     """A node above several roots, so that each walk starts from one node.
 
-    Its backward returns the gradients that the walk starts with. It is a `MultiNode` because these
-    may share memory, for which `fit_output` looks only at nodes with several outputs.
+    Its backward returns the gradients that the walk starts with, with their states: `fit_output`
+    does not look for what they share.
     """
 
     __slots__ = ("gradients",)  # for each edge the gradient to start with
@@ -139,7 +139,8 @@ class GraphTask:
         target_nodes = {edge[0] for edge in targets if edge is not None}
         self.nodes_needed = find_nodes_above(target_nodes, self.root)
         self.captured_gradients = [None] * len(targets)
-        # The hooks on the root's tensor run in any case, even if no target is below it.
+        # Even if no target is below it, the hooks on the root's tensor run: `_walk` runs those of
+        # each node that has an entry here, be it an empty one.
         self.captures = {self.root: []}
         if accumulate:
             self.nodes_needed |= target_nodes
@@ -164,6 +165,7 @@ class GraphTask:
         # and the 1 of `loss.backward()` is held in PyTorch by the Python function that made it.
         arrived[output_nr] = gradient
         try:  # Nothing is switched before: an interrupt may come between any two lines.
+            # By it a watch tells one backward from another within it.
             thread.backward_nr = next(_BACKWARD_NUMBERS)
             thread.is_recording = not self.on_arrays
             if self.on_arrays:
@@ -215,6 +217,7 @@ class GraphTask:
                     arrived = self._run_hooks_before(node, node._hooks, arrived, devices)
                     if arrived is None:
                         continue
+                # By PyTorch's word: the outputs of the node's backward, a gradient for each input.
                 outputs = self._call_backward(node, arrived)
                 thread.is_recording = not self.on_arrays
                 self._route(thread, node, arrived, outputs)
@@ -298,10 +301,10 @@ class GraphTask:
         With `inputs=` the walk may end at a node whose own gradient is wanted, and none below it. Of
         such a node PyTorch reads what it saved and runs no formula, which might raise.
         """
-        visited: Any = self.to_visit
+        to_visit: Any = self.to_visit
         if not node._formulas or node._has_one_formula:
             return True
-        return any([edge is not None and edge[0] in visited for edge in node._edges])
+        return any([edge is not None and edge[0] in to_visit for edge in node._edges])
 
     def _run_hooks_after(self, node: Any, arrived: GradientList, outputs: list) -> list:
         """Return what a node computed, brought to what its edges expect, after its posthooks.
