@@ -181,7 +181,7 @@ class Finding(Presentation):
         )
 
     @property
-    def saver(self) -> str:
+    def node_and_line(self) -> str:
         """The node that saved it, with its line if that is known."""
         node = short_node_name(self.node)
         line = self._name_line(self.saved)

@@ -136,7 +136,7 @@ class _CountedFinding:
         self._read_counts[thread] += 1
         # The first one is what the finding is about.
         if self._read_counts[thread] > 1:
-            savers = (*self.finding.other_saves, finding.saver)
+            savers = (*self.finding.other_saves, finding.node_and_line)
             self.finding.other_saves = tuple(dict.fromkeys(savers))
         self.finding.more = max(self.finding.more, self._read_counts[thread] - 1)
 

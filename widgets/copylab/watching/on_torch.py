@@ -486,13 +486,13 @@ def _watch_lists(tensor_class: Any) -> Replacement:
 def _watch_parameters(parameter_class: Any) -> Replacement:
     """Report the results of which parameters are made."""
 
-    def report(data: Any) -> None:
+    def record_in_watches(data: Any) -> None:
         for watch in find_watches_of_thread():
             hooks = watch.find_torch_hooks()
             if hooks is not None:
                 hooks.record_parameter(data)
 
-    return report_parameters(parameter_class, report)
+    return report_parameters(parameter_class, record_in_watches)
 
 
 @cache
