@@ -150,6 +150,8 @@ def _can_add_arrays(leaf: Any, grad: Any, gradient: ndarray) -> bool:
         and data.shape == gradient.shape
         and data.flags.forc
         and not grad._counter.is_inference
+        # `.data =` may have moved the leaf to another device. Nearly always neither has a storage
+        # object, as it was never asked for one; that is quicker to ask than the devices.
         and (grad._storage is leaf._storage or device_of(grad) is device_of(leaf))
     )
 

@@ -204,7 +204,9 @@ class GraphTask:
                 thread.node, thread.is_recording = node, not self.on_arrays
                 if thread.saved_tensor_hooks is not hooks_at_start:
                     set_saved_tensor_hooks(hooks_at_start)
+                # A leaf is in the queue itself, in the place of its AccumulateGrad.
                 if node._ends_graph:
+                    # It has one output, so one gradient arrived.
                     self._settle_states(arrived)
                     self._finish_leaf(node, arrived[0], arrived.states[0])
                     continue

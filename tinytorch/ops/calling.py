@@ -108,13 +108,11 @@ class Overloads:
         ops = [offer.op for offer in self.offers]
         call: Any = call_as_parsed
         called_by = "method" if method else "function"
-        # No two overloads take the same types, so those whose tests of types are the cheapest are
-        # tried first: the short ways.
-        with_short_way = [op for op in ops if op.has_short_way]
-        others = [op for op in ops if not op.has_short_way]
-        # Each call leaves what it does not take to the one before it. So the last one that is made,
-        # that of `with_short_way[0]`, is tried first.
-        for op in reversed(with_short_way + others):
+        # Short ways are tried first, as their tests of types are the cheapest; the parser is last.
+        # (Any order is right: no two overloads take the same types.) Each call hands what it does
+        # not take to the next one, so they are made from the last to the first.
+        in_order = sorted(ops, key=lambda op: not op.has_short_way)
+        for op in reversed(in_order):
             call = make_plain_call(op, call, called_by, self.in_place)
         call.__name__ = self.name
         call.__qualname__ = f"Tensor.{self.name}" if method else self.name
@@ -523,11 +521,11 @@ def make_saver(op: Any) -> Callable[[tuple, tuple], tuple]:
 
 def make_saver_of_two(op: Any) -> Callable[[Any, Any, Any, Any], tuple]:
     """Make the short way of `Op.save` for two operands, given with their edges."""
-    # Crosswise: `other` is needed by the gradient of input 0, which is `self`.
-    if op.numbers and [(s.name, s.needed_by) for s in op.saved_arguments] == [
-        ("other", 0),
-        ("self", 1),
-    ]:
+    # Each factor is needed by the gradient of the other one: `other` by that of input 0, `self`.
+    needed_by = [(saved.name, saved.needed_by) for saved in op.saved_arguments]
+    # `op.numbers`: `other` may be a number, of which `Op.save` makes a SavedNumber for such an
+    # operation alone. `save_factors` makes one of each number.
+    if needed_by == [("other", 0), ("self", 1)] and op.numbers:
         return save_factors
     save, defaults = op.save, op.defaults[2:]
     return lambda x, y, edge, other_edge: save((x, y, *defaults), (edge, other_edge))

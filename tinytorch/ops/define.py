@@ -74,7 +74,8 @@ from .schema import Schema, is_number
 
 ndarray = np.ndarray
 
-# By operation: a number, or a function of what the kernel gets; ops/inner_writes.py fills it in.
+# How often PyTorch writes to a fresh result before it returns that. By operation: a number, or a
+# function of what the kernel gets; ops/inner_writes.py fills it in.
 INNER_WRITES: dict[str, int | Callable[..., int]] = {}
 
 # PyTorch's errors for an `out=` of another dtype than the result. {0} is the dtype of the result
@@ -194,8 +195,11 @@ class Op:
         self.is_write = self.kind in ("write", "restride")
 
     @functools.cached_property
-    def inner_writes(self) -> Any:
-        """How often PyTorch writes to a result before anybody has it: see ops/inner_writes.py."""
+    def inner_writes(self) -> int | Callable[..., int]:
+        """How often PyTorch writes to a result before it returns that, or a function that says so.
+
+        A copy is made empty and written once.
+        """
         return INNER_WRITES.get(self.name, int(self.kernel.is_copy))
 
     @functools.cached_property
@@ -390,16 +394,23 @@ class Op:
             result = make_tensor(data, place)
         if node is not None:
             self.end_recording(node, result)
-        elif self.inner_writes and tensors and not MODES.thread.inference:
-            self._count_inner_writes(values, tensors, result)
+        # Only here does the result's counter see how PyTorch filled it, see ops/inner_writes.py.
+        elif (
+            self.inner_writes
+            and not MODES.thread.inference
+            and tensors
+            and all([t._counter.is_inference for t in tensors])
+        ):
+            self._count_inner_writes(values, result)
         return result
 
-    def _count_inner_writes(self, values: tuple, tensors: list, result: Any) -> None:
-        """Set the versions of results that are made of inference tensors."""
-        if not all(t._counter.is_inference for t in tensors):
-            return
+    def _count_inner_writes(self, values: tuple, result: Any) -> None:
+        """Set the versions of results that are made of inference tensors alone.
+
+        `torch.sum(x)._version` is 1 for such an `x`: PyTorch makes the result empty and writes to it.
+        """
         writes = self.inner_writes
-        count = writes if type(writes) is int else writes(*arrays_of(values))
+        count = writes(*arrays_of(values)) if callable(writes) else writes
         for fresh in result if self.has_several_results else (result,):
             fresh._counter = VersionCounter(count)
 

@@ -193,15 +193,15 @@ class pointwise(Kernel):
         super().__init__(function)
         self.to, self.takes, self.stub, self.check, self.in_c = to, takes, stub, check, in_c
         self.function_by_default = function_by_default
-        # NumPy's numbers of the dtypes for which the function is all that there is to do. Bools,
-        # and integers of which floats are made, are converted first; float16 is computed in
-        # float32.
-        direct_letters = {*takes} - ({"b", "i"} if to == "float" else {"b"})
-        self.direct_dtype_nums = {
-            n
-            for n, d in dtypes.BY_NUM.items()
-            if LETTER_OF_DTYPE[n] in direct_letters and d.np != HALF
-        }
+        # NumPy's numbers of the dtypes that the function is called with as they are: nothing is to
+        # be converted, before or after it.
+        self.direct_dtype_nums = set()
+        for num, letter in LETTER_OF_DTYPE.items():
+            # Bools are converted first, and so are integers of which floats are made; float16 is
+            # computed in float32.
+            is_converted = letter == "b" or (letter == "i" and to == "float") or num == HALF.num
+            if letter in takes and not is_converted:
+                self.direct_dtype_nums.add(num)
 
     def bind_schema(self, schema: Any) -> pointwise:
         """Return a copy that knows which parameters are operands: those that share a dtype.
@@ -229,11 +229,11 @@ class pointwise(Kernel):
             self.check(*values[: self.operand_count])
         return result_dtype(*[x for x in values[: self.operand_count] if x is not None])
 
-    def operands_as_given(self, raw_operands: tuple) -> list | None:
-        """Return the operands if nothing has to be converted, else None.
+    def arrays_of_one_dtype(self, raw_operands: tuple) -> list | None:
+        """Return the operands as arrays if all arrays have one dtype already, else None.
 
-        They are arrays of one dtype; beside them, where that is a float, Python's floats, and where
-        it is float32, float64 or int64, Python's ints.
+        Of a number beside them an array of that dtype is made, where it fits any such number: of a
+        float beside floats, of an int of 64 bits beside float32, float64 or int64.
         """
         dtype = raw_operands[0].dtype if type(raw_operands[0]) is ndarray else None
         if dtype is None or dtype.num not in self.direct_dtype_nums:
@@ -261,7 +261,7 @@ class pointwise(Kernel):
         """
         raw_operands = values[: self.operand_count]
         # Below is the order of PyTorch's checks: an error is raised though nothing is converted.
-        arrays = self.operands_as_given(raw_operands)
+        arrays = self.arrays_of_one_dtype(raw_operands)
         if arrays is None:
             common = self.common_dtype(raw_operands)
         elif self.check is not None:
