@@ -5,8 +5,8 @@ from .diff import Changes, compare_snapshots, list_written_names
 from .dry_run import THREADS_IN_DRY_RUN, silence_warnings
 from .explanation import Explanation, explain
 from .finding_records import (
-    SavedBy,
-    all_saved,
+    SavedOfNode,
+    list_saved,
 )
 from .gradient_comparison import (
     THREADS_ON_SAVED_VALUES,
@@ -34,9 +34,8 @@ __all__ = [
     "GradientPair",
     "PastStep",
     "Refusal",
-    "SavedBy",
+    "SavedOfNode",
     "add_writing_lines",
-    "all_saved",
     "blame_lines",
     "compare_gradients",
     "compare_snapshots",
@@ -49,6 +48,7 @@ __all__ = [
     "find_refusals_of_snapshot",
     "find_replaced",
     "find_stale_saved",
+    "list_saved",
     "list_stepped",
     "list_written_names",
     "phrase_consequence",

@@ -16,8 +16,8 @@ from ..wording import (
 )
 from .finding_records import (
     BackwardFinding,
-    SavedBy,
-    all_saved,
+    SavedOfNode,
+    list_saved,
 )
 from .grad_layouts import find_doubts_on_layouts
 from .hazards import select_stale
@@ -60,7 +60,7 @@ def find_findings(
     # Of another size it is said already that backward wants one element.
     if wrong_start and root.numel == 1:
         yield BackwardFinding("refused", wrong_start)
-    pairs = all_saved(nodes)
+    pairs = list_saved(nodes)
     yield from _find_saves_that_raise(snap, root, pairs, used)
     refusals = find_refusals(snap, nodes)
     for refusal in refusals:
@@ -90,7 +90,7 @@ def find_findings(
 
 
 def _find_saves_that_raise(
-    snap: Snapshot, root: TensorRecord, pairs: Sequence[SavedBy], used: Mapping[str, str]
+    snap: Snapshot, root: TensorRecord, pairs: Sequence[SavedOfNode], used: Mapping[str, str]
 ) -> Iterator[BackwardFinding]:
     """Yield the findings on what backward opens, and must not."""
     # Of what backward opens or not as it likes, `_find_unknown_saves` says so.
@@ -109,7 +109,7 @@ def _find_saves_that_raise(
         yield _describe_used_twice(shared, used[shared[0].node.id])
 
 
-def _describe_detached(pairs: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
+def _describe_detached(pairs: Sequence[SavedOfNode]) -> Iterator[BackwardFinding]:
     if pairs:
         sentence = gettext(
             "{node} saved {saved}, which detach_() has cut off its history since",
@@ -163,7 +163,7 @@ def _find_not_a_scalar(root: TensorRecord, name: str) -> Iterator[BackwardFindin
 
 
 def _describe_freed(
-    snap: Snapshot, root: TensorRecord, freed: Sequence[SavedBy], pairs: Sequence[SavedBy]
+    snap: Snapshot, root: TensorRecord, freed: Sequence[SavedOfNode], pairs: Sequence[SavedOfNode]
 ) -> BackwardFinding:
     """Return one finding, whether an earlier backward used all of the graph or a part of it."""
     node, saved = freed[0]
@@ -201,7 +201,7 @@ def _describe_freed(
     return BackwardFinding("freed", sentence, way_out, freed)
 
 
-def _describe_used_twice(shared: Sequence[SavedBy], first_root: str) -> BackwardFinding:
+def _describe_used_twice(shared: Sequence[SavedOfNode], first_root: str) -> BackwardFinding:
     node, saved = shared[0]
     sentence = gettext(
         "{first}.backward(), called first, gives back what {node} saved ({saved})",
@@ -224,9 +224,9 @@ def _describe_no_derivative(node: NodeRecord) -> BackwardFinding:
     )
 
 
-def _describe_changes(pairs: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
+def _describe_changes(pairs: Sequence[SavedOfNode]) -> Iterator[BackwardFinding]:
     """Yield a finding for each checkpoint that computes other values than those it has packed."""
-    groups: dict[str, list[SavedBy]] = {}
+    groups: dict[str, list[SavedOfNode]] = {}
     for pair in pairs:
         if pair.saved.change:
             groups.setdefault(pair.saved.change, []).append(pair)
@@ -242,7 +242,7 @@ def _find_not_known(
     snap: Snapshot,
     root: TensorRecord,
     nodes: Sequence[NodeRecord],
-    pairs: Sequence[SavedBy],
+    pairs: Sequence[SavedOfNode],
 ) -> Iterator[BackwardFinding]:
     doubts = dict.fromkeys(snap.doubts)
     hidden_doubts: dict[str, None] = {}
@@ -264,10 +264,10 @@ def _find_not_known(
 
 
 def _find_unknown_saves(
-    snap: Snapshot, pairs: Sequence[SavedBy], way_out: str
+    snap: Snapshot, pairs: Sequence[SavedOfNode], way_out: str
 ) -> Iterator[BackwardFinding]:
     """Yield why it is not known what backward does with something saved."""
-    packed: dict[str, list[SavedBy]] = {}
+    packed: dict[str, list[SavedOfNode]] = {}
     for pair in pairs:
         if pair.saved.doubt:
             packed.setdefault(pair.saved.doubt, []).append(pair)
@@ -322,8 +322,8 @@ def _find_writes_to_saved_grads(
     snap: Snapshot, root: TensorRecord, nodes: Sequence[NodeRecord], used: Mapping[str, str]
 ) -> Iterator[BackwardFinding]:
     """Yield what goes wrong, or may, where a gradient is added in place to one that a node saved."""
-    pairs_by_storage: dict[str | None, list[SavedBy]] = {}
-    for pair in all_saved(nodes):
+    pairs_by_storage: dict[str | None, list[SavedOfNode]] = {}
+    for pair in list_saved(nodes):
         if pair.saved.used and pair.saved.tensor and pair.saved.state == "live":
             storage = snap.tensor(pair.saved.tensor).storage
             pairs_by_storage.setdefault(storage, []).append(pair)
@@ -364,8 +364,8 @@ def _find_writes_to_saved_grads(
             yield BackwardFinding("not known", sentence, after_run="not known")
 
 
-def _find_not_compared(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
-    groups: dict[tuple[str, bool], list[SavedBy]] = {}
+def _find_not_compared(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> Iterator[BackwardFinding]:
+    groups: dict[tuple[str, bool], list[SavedOfNode]] = {}
     for pair in pairs:
         if pair.saved.state == "live" and pair.saved.bytes_unchanged is None:
             groups.setdefault((pair.saved.not_read, pair.saved.compared_in_part), []).append(pair)
@@ -379,7 +379,7 @@ def _find_not_compared(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[Bac
             yield _describe_first_look(group, names)
 
 
-def _name_few_saved(snap: Snapshot, group: Sequence[SavedBy]) -> str:
+def _name_few_saved(snap: Snapshot, group: Sequence[SavedOfNode]) -> str:
     distinct = {pair.saved.tensor or f"{pair.node.id} {pair.saved.name}": pair for pair in group}
     # Of thousands, the others are only counted: by their keys.
     names = [
@@ -389,13 +389,13 @@ def _name_few_saved(snap: Snapshot, group: Sequence[SavedBy]) -> str:
     return join_few_names(names)
 
 
-def _name_saved(snap: Snapshot, pair: SavedBy) -> str:
+def _name_saved(snap: Snapshot, pair: SavedOfNode) -> str:
     if pair.saved.tensor:
         return snap.label(pair.saved.tensor)
     return str(phrase_first_saved(snap, [pair])["saved"])
 
 
-def _describe_unreadable(group: Sequence[SavedBy], names: str, reason: str) -> BackwardFinding:
+def _describe_unreadable(group: Sequence[SavedOfNode], names: str, reason: str) -> BackwardFinding:
     sentence = ngettext(
         "{number} saved tensor ({names}) cannot be compared with an earlier look: {why}",
         "{number} saved tensors ({names}) cannot be compared with an earlier look: {why}",
@@ -406,7 +406,7 @@ def _describe_unreadable(group: Sequence[SavedBy], names: str, reason: str) -> B
     return BackwardFinding("not compared", sentence, "", group)
 
 
-def _describe_partly_compared(group: Sequence[SavedBy], names: str) -> BackwardFinding:
+def _describe_partly_compared(group: Sequence[SavedOfNode], names: str) -> BackwardFinding:
     sentence = ngettext(
         "{number} saved tensor ({names}) was compared with the save in pieces or not at all; no change "
         "was found and no operation wrote to it, but what NumPy or another library writes may not show",
@@ -419,7 +419,7 @@ def _describe_partly_compared(group: Sequence[SavedBy], names: str) -> BackwardF
     return BackwardFinding("not compared", sentence, "", group)
 
 
-def _describe_first_look(group: Sequence[SavedBy], names: str) -> BackwardFinding:
+def _describe_first_look(group: Sequence[SavedOfNode], names: str) -> BackwardFinding:
     sentence = ngettext(
         "{number} saved tensor ({names}) was not compared with an earlier look; a write "
         "through .data, NumPy or a "

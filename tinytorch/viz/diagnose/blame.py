@@ -21,7 +21,7 @@ from ..wording import (
 )
 from .finding_records import (
     BackwardFinding,
-    SavedBy,
+    SavedOfNode,
 )
 from .shared_phrases import name_saved
 from .write_findings import find_write_findings
@@ -124,7 +124,7 @@ def _has_saved_in_state(node: NodeRecord, state: str) -> bool:
 
 def _pairs_to_blame(
     finding: BackwardFinding, raised_versions: StaleVersions | None
-) -> Sequence[SavedBy]:
+) -> Sequence[SavedOfNode]:
     """Return what belongs to the error; without an error, what was written unseen."""
     if raised_versions is None:
         return [] if finding.kind == "stale" else finding.saved
@@ -140,7 +140,7 @@ def _pairs_to_blame(
 
 
 def _blame_first_of(
-    past: Sequence[PastStep], finding: BackwardFinding, pairs: Sequence[SavedBy]
+    past: Sequence[PastStep], finding: BackwardFinding, pairs: Sequence[SavedOfNode]
 ) -> Iterator[str]:
     """Yield the sentences on the first of some saved tensors that was written after the save."""
     for pair in pairs:
@@ -156,7 +156,9 @@ def _blame_first_of(
         return
 
 
-def _follow_saved(past: Sequence[PastStep], pair: SavedBy) -> tuple[list[SavedRecord | None], int]:
+def _follow_saved(
+    past: Sequence[PastStep], pair: SavedOfNode
+) -> tuple[list[SavedRecord | None], int]:
     """Return what a node had saved after each step, and the index of the step that saved it."""
     history = [_find_saved(step.snapshot, pair.node, pair.saved.name) for step in past]
     in_steps = (index for index, entry in enumerate(history) if entry is not None)
@@ -205,7 +207,7 @@ def _describe_write(finding: BackwardFinding, writing_lines: str) -> str:
     return sentence
 
 
-def _find_writers(past: Sequence[PastStep], pair: SavedBy) -> Iterator[int]:
+def _find_writers(past: Sequence[PastStep], pair: SavedOfNode) -> Iterator[int]:
     """Yield the indices of the steps after the save at which a saved tensor was written."""
     saved = pair.saved
     history, saving_step = _follow_saved(past, pair)

@@ -52,7 +52,7 @@ class Changes:
     lost_node_count: int = 0
     """Number of earlier nodes that are no longer reached."""
     earlier_saved: dict[tuple[str, int], SavedRecord] = field(default_factory=dict)
-    """(node id, position in its `saved`) -> the earlier record, where the state changed."""
+    """(node id, index in its `saved`) -> the earlier record, where the state changed."""
 
     def earlier_version_of(self, counter: str | None) -> int | None:
         """Return the version that a counter had; None if it has not changed, or is not known."""
@@ -66,8 +66,8 @@ class Changes:
         """Return what has come to a state ("freed", "stale") since, with the node that saved it."""
         found = []
         for node in self.now.nodes:
-            for position, saved in enumerate(node.saved):
-                earlier = self.earlier_saved.get((node.id, position), saved)
+            for index, saved in enumerate(node.saved):
+                earlier = self.earlier_saved.get((node.id, index), saved)
                 is_new = node.id in self.new_nodes or earlier.state != state
                 if saved.state == state and is_new:
                     found.append((node, saved))
@@ -263,7 +263,7 @@ class _GraphChanges(NamedTuple):
     lost_node_count: int
     """Number of earlier nodes that are no longer reached."""
     earlier_saved: dict[tuple[str, int], SavedRecord]
-    """(node id, position in its `saved`) -> the earlier record, where the state changed."""
+    """(node id, index in its `saved`) -> the earlier record, where the state changed."""
 
 
 def _compare_graphs(now: Snapshot, since: Snapshot) -> _GraphChanges:
@@ -283,10 +283,10 @@ def _compare_graphs(now: Snapshot, since: Snapshot) -> _GraphChanges:
             if not was_cut or _sequence_number(node) > newest:
                 new_nodes.add(node.id)
             continue
-        for position, saved in enumerate(node.saved):
+        for index, saved in enumerate(node.saved):
             earlier_record = _find_changed_record(saved, earlier)
             if earlier_record is not None:
-                earlier_saved[node.id, position] = earlier_record
+                earlier_saved[node.id, index] = earlier_record
     # Of a graph that was read in part, the others may still be there.
     is_cut = any(node.cut for node in now.nodes)
     lost_node_count = 0 if is_cut else len(earlier_by_key)

@@ -49,7 +49,7 @@ from .finding_records import (
     DOUBTFUL_KINDS,
     RAISING_KINDS,
     BackwardFinding,
-    all_saved,
+    list_saved,
 )
 from .gradient_comparison import compare_gradients, run_formulas
 from .roots import find_roots
@@ -320,10 +320,10 @@ def _describe_verdict(
     if verdict == "runs":
         yield gettext("{name}.backward() would run. It adds to {grads}.", name=name, grads=grads)
         compared = [
-            saved for _, saved in all_saved(nodes) if saved.tensor and saved.bytes_unchanged
+            saved for _, saved in list_saved(nodes) if saved.tensor and saved.bytes_unchanged
         ]
         # Written, and of no consequence: nothing reads it, or the gradients are the same.
-        if any(saved.was_written_unseen for _, saved in all_saved(nodes)):
+        if any(saved.was_written_unseen for _, saved in list_saved(nodes)):
             return
         if compared and all(saved.compared_with_save for saved in compared):
             yield gettext("What was saved holds the bytes that it had when it was saved.")

@@ -32,7 +32,7 @@ RAISING_KINDS: frozenset[str] = frozenset(get_args(RaisingKind))
 DOUBTFUL_KINDS: frozenset[str] = frozenset(get_args(DoubtfulKind))
 
 
-class SavedBy(NamedTuple):
+class SavedOfNode(NamedTuple):
     """Something that was saved for backward, with the node that saved it."""
 
     node: NodeRecord
@@ -49,7 +49,7 @@ class BackwardFinding:
     """What is so, in words; without its full stop, as other words may follow."""
     way_out: str = ""
     """Empty where there is none to name."""
-    saved: Sequence[SavedBy] = ()
+    saved: Sequence[SavedOfNode] = ()
     """All that the cause touches: nodes, and what they saved."""
     sharing: tuple[str, ...] = ()
     """The names of the tensors that share memory with the first of them."""
@@ -60,9 +60,9 @@ class BackwardFinding:
         return format_repr(f"{self.kind}: {self.sentence}")
 
 
-def all_saved(nodes: Iterable[NodeRecord]) -> list[SavedBy]:
-    """Return everything that some nodes saved."""
+def list_saved(nodes: Iterable[NodeRecord]) -> list[SavedOfNode]:
+    """Return everything that these nodes saved, each with its node."""
     found = []
     for node in nodes:
-        found += [SavedBy(node, saved) for saved in node.saved]
+        found += [SavedOfNode(node, saved) for saved in node.saved]
     return found

@@ -12,10 +12,7 @@ from typing import NamedTuple
 
 from ..read import Snapshot, Stretches, TensorRecord
 from ..wording import join_few_names
-from .finding_records import (
-    SavedBy,
-    all_saved,
-)
+from .finding_records import SavedOfNode, list_saved
 
 
 class MaybeUnseenWrite(NamedTuple):
@@ -25,12 +22,12 @@ class MaybeUnseenWrite(NamedTuple):
     """The tensor that was saved."""
     writer: TensorRecord
     """Another one over its memory, whose own counter has counted writes."""
-    saved: list[SavedBy]
+    saved: list[SavedOfNode]
     """All that saved the tensor, or another one over the same cells and with its counter. Writes
     to the same cells have the same list: by its `id`, what is said of it is worked out once."""
 
 
-def select_stale(pairs: Iterable[SavedBy]) -> list[SavedBy]:
+def select_stale(pairs: Iterable[SavedOfNode]) -> list[SavedOfNode]:
     """Return what is stale and makes backward raise, or may: where `raises` is None.
 
     What backward cannot open is stale as well, and does no harm.
@@ -38,9 +35,9 @@ def select_stale(pairs: Iterable[SavedBy]) -> list[SavedBy]:
     return [pair for pair in pairs if pair.saved.state == "stale" and pair.saved.may_raise]
 
 
-def find_stale_saved(snap: Snapshot) -> list[SavedBy]:
+def find_stale_saved(snap: Snapshot) -> list[SavedOfNode]:
     """Return all that `select_stale` selects in a snapshot."""
-    return select_stale(all_saved(snap.nodes))
+    return select_stale(list_saved(snap.nodes))
 
 
 def find_maybe_unseen_writes(snap: Snapshot) -> list[MaybeUnseenWrite]:
@@ -50,8 +47,8 @@ def find_maybe_unseen_writes(snap: Snapshot) -> list[MaybeUnseenWrite]:
     """
     # By what is saved, and not by node: thousands of nodes may have saved one tensor, and thousands
     # of `.data` may be over it, each with a counter of its own.
-    targets: dict[object, dict[tuple[str, str], SavedBy]] = {}
-    for pair in all_saved(snap.nodes):
+    targets: dict[object, dict[tuple[str, str], SavedOfNode]] = {}
+    for pair in list_saved(snap.nodes):
         if pair.saved.state != "live" or pair.saved.tensor is None or not pair.saved.used:
             continue
         # A watch has compared it with what it was when it was saved: nothing was written since.

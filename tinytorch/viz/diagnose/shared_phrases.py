@@ -19,7 +19,7 @@ from ..wording import (
     ngettext,
     short_node_name,
 )
-from .finding_records import SavedBy
+from .finding_records import SavedOfNode
 
 
 def name_saved(saved: SavedRecord) -> str:
@@ -32,7 +32,7 @@ def name_saved(saved: SavedRecord) -> str:
     return nouns.get(saved.name, saved.name)
 
 
-def phrase_first_saved(snap: Snapshot, pairs: Sequence[SavedBy]) -> dict[str, Any]:
+def phrase_first_saved(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> dict[str, Any]:
     """Return what sentences say of the first of several saved tensors, by placeholder.
 
     node: the kind of the node that saved it. saved: its noun, and its label if it has one, as "its result (y)". then_and_now: as `phrase_then_and_now` has them.
@@ -51,13 +51,11 @@ def phrase_first_saved(snap: Snapshot, pairs: Sequence[SavedBy]) -> dict[str, An
 
 
 def phrase_then_and_now(saved: SavedRecord) -> str:
-    """Return `at version 0, now at 1`: in all sentences on something stale, behind "saved".
+    """Return `at version 0, now at 1`: in sentences on something stale, behind "saved".
 
-    But for that of `explain` on what a Function may never open (`_find_unknown_saves`).
-
-    Whatever else was so at the save and is not so now belongs in here, be it a version or not. It is
-    half a sentence: the whole ones are the messages with {then_and_now}. A translation that says
-    "saved" in this half, too, has it there in brackets or behind a comma.
+    It is half a sentence: the whole ones are the texts with {then_and_now}. A translation that says
+    "saved" in this half, too, has it there in brackets or behind a comma. Whatever tells what was
+    saved from what is there now belongs in here, so that all of these sentences say it.
     """
     return gettext("at version {then}, now at {now}", then=saved.saved_version, now=saved.version)
 
@@ -71,7 +69,7 @@ def phrase_consequence(saved: SavedRecord) -> str:
     return gettext("backward will raise")
 
 
-def add_others(sentence: str, pairs: Sequence[SavedBy]) -> str:
+def add_others(sentence: str, pairs: Sequence[SavedOfNode]) -> str:
     """Add ` (and 2 more saved tensors)` to a sentence on the first, if there are others."""
     others = len(pairs) - 1
     if not others:

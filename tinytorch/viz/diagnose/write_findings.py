@@ -10,8 +10,8 @@ from ..wording import gettext, join_clauses, join_few_names, join_names, ngettex
 from .finding_records import (
     BackwardFinding,
     FindingKind,
-    SavedBy,
-    all_saved,
+    SavedOfNode,
+    list_saved,
 )
 from .hazards import MaybeUnseenWrite, find_maybe_unseen_writes, select_stale
 from .shared_phrases import (
@@ -30,7 +30,7 @@ def find_write_findings(snap: Snapshot, nodes: Iterable[NodeRecord]) -> Iterator
 
     For `blame_lines`. `find_findings` asks for each of the two by itself, of fewer saved tensors.
     """
-    pairs = all_saved(nodes)
+    pairs = list_saved(nodes)
     yield from describe_stale_saves(snap, select_stale(pairs))
     yield from describe_unseen_writes(snap, pairs)
 
@@ -38,14 +38,14 @@ def find_write_findings(snap: Snapshot, nodes: Iterable[NodeRecord]) -> Iterator
 # -- counted writes: backward raises -------------------------------------------------------
 
 
-def describe_stale_saves(snap: Snapshot, stale: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
+def describe_stale_saves(snap: Snapshot, stale: Sequence[SavedOfNode]) -> Iterator[BackwardFinding]:
     """Yield one finding for all leaves together, and one for each other version counter.
 
     A step of an optimizer writes all leaves: hundreds of findings with one cause.
     """
     leaves: dict[str, str] = {}
-    of_leaves: list[SavedBy] = []
-    groups: dict[object, list[SavedBy]] = {}
+    of_leaves: list[SavedOfNode] = []
+    groups: dict[object, list[SavedOfNode]] = {}
     for pair in stale:
         saved_tensor = pair.saved.tensor
         sharers = [] if saved_tensor is None else snap.counter_sharers(saved_tensor)
@@ -68,7 +68,7 @@ def describe_stale_saves(snap: Snapshot, stale: Sequence[SavedBy]) -> Iterator[B
 
 
 def _describe_written_leaves(
-    snap: Snapshot, pairs: Sequence[SavedBy], leaves: dict[str, str]
+    snap: Snapshot, pairs: Sequence[SavedOfNode], leaves: dict[str, str]
 ) -> BackwardFinding:
     sentence = gettext("{node} saved {saved} {then_and_now}", **phrase_first_saved(snap, pairs))
     reason = ngettext(
@@ -87,7 +87,7 @@ def _describe_written_leaves(
     )
 
 
-def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> BackwardFinding:
+def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> BackwardFinding:
     saved = pairs[0].saved
     sharing = () if saved.tensor is None else name_counter_sharers(snap, saved.tensor)
     sentence = ngettext(
@@ -115,9 +115,11 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedBy]) -> Backwar
 # -- writes that the counter of the saved tensor did not see: its gradient may be wrong --------
 
 
-def describe_unseen_writes(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator[BackwardFinding]:
+def describe_unseen_writes(
+    snap: Snapshot, pairs: Sequence[SavedOfNode]
+) -> Iterator[BackwardFinding]:
     """Yield the findings on changed bytes, then on writes that the counters of others counted."""
-    changed: dict[object, list[SavedBy]] = {}
+    changed: dict[object, list[SavedOfNode]] = {}
     for pair in pairs:
         if pair.saved.was_written_unseen:
             changed.setdefault(_likely_cause(snap, pair.node, pair.saved), []).append(pair)
@@ -126,8 +128,8 @@ def describe_unseen_writes(snap: Snapshot, pairs: Sequence[SavedBy]) -> Iterator
     # Where the bytes are known to have changed, counters add nothing.
     already_reported = {id(pair.saved) for group in changed.values() for pair in group}
     node_ids = {pair.node.id for pair in pairs}
-    groups: dict[object, list[tuple[MaybeUnseenWrite, list[SavedBy]]]] = {}
-    pairs_by_list: dict[int, list[SavedBy]] = {}
+    groups: dict[object, list[tuple[MaybeUnseenWrite, list[SavedOfNode]]]] = {}
+    pairs_by_list: dict[int, list[SavedOfNode]] = {}
     for write in find_maybe_unseen_writes(snap):
         # Once for each list: thousands of aliases may have written what thousands of nodes saved.
         if id(write.saved) not in pairs_by_list:
@@ -164,7 +166,7 @@ def _likely_cause(snap: Snapshot, node: NodeRecord, saved: SavedRecord) -> objec
     return (sharers[0].storage if sharers else None) or (node.id, saved.name)
 
 
-def _phrase_changed_bytes(snap: Snapshot, pairs: Sequence[SavedBy]) -> str:
+def _phrase_changed_bytes(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> str:
     """Say that what was saved holds other bytes, and what backward makes of these."""
     values = phrase_first_saved(snap, pairs)
     values["saved"] = add_others(values["saved"], pairs)
@@ -203,7 +205,7 @@ def _phrase_changed_bytes(snap: Snapshot, pairs: Sequence[SavedBy]) -> str:
     )
 
 
-def _phrase_consequence_of_change(pairs: Sequence[SavedBy]) -> str:
+def _phrase_consequence_of_change(pairs: Sequence[SavedOfNode]) -> str:
     selections = {pair.saved.selection for pair in pairs}
     if "out of range" in selections:
         return gettext(
@@ -223,7 +225,7 @@ def _phrase_consequence_of_change(pairs: Sequence[SavedBy]) -> str:
     return gettext("backward computes from what is there now, without an error")
 
 
-def _is_index(pair: SavedBy) -> bool:
+def _is_index(pair: SavedOfNode) -> bool:
     """Return True for integers that select, or a mask, which backward checks when it reads them."""
     # Found by running: an `embedding` and pools with indexes do not check, and write anywhere.
     kind, name = pair.node.name.rpartition("::")[2], pair.saved.name.partition("[")[0]
@@ -239,7 +241,7 @@ def _is_index(pair: SavedBy) -> bool:
 
 
 def _describe_changed_bytes(
-    snap: Snapshot, pairs: Sequence[SavedBy], cause: object
+    snap: Snapshot, pairs: Sequence[SavedOfNode], cause: object
 ) -> BackwardFinding:
     sentence, saved = _phrase_changed_bytes(snap, pairs), pairs[0].saved
     tensor = snap.tensor(saved.tensor) if saved.tensor else None
@@ -270,7 +272,7 @@ def _describe_changed_bytes(
 
 
 def _describe_maybe_unseen_write(
-    snap: Snapshot, pairs: Sequence[SavedBy], write: MaybeUnseenWrite
+    snap: Snapshot, pairs: Sequence[SavedOfNode], write: MaybeUnseenWrite
 ) -> BackwardFinding:
     writer, tensor = snap.label(write.writer.id), snap.label(write.tensor.id)
     sentence = gettext(

@@ -43,7 +43,7 @@ from .probe import (
     version_of,
 )
 from .records import Counter, NodeRecord, SavedRecord, TensorRecord
-from .saved import FoundSaved, SavedReader
+from .saved import FoundSavedTensor, SavedReader
 from .snapshots import LastIds, Snapshot
 from .stack_size import find_smallest_stack
 from .user_code import read_function
@@ -212,7 +212,7 @@ class _Reader:
         self.position_by_name: dict[str, int] = {}
         self.nodes: list[Any] = []
         self.node_positions: dict[int, int] = {}
-        self.saved: list[list[FoundSaved]] = []
+        self.saved: list[list[FoundSavedTensor]] = []
         """What each node saved; as long as `nodes` when the walk has ended."""
         self.leaf_positions: dict[int, int] = {}
         """Position of an AccumulateGrad node -> position of its leaf."""
@@ -527,7 +527,7 @@ def _describe_subclass(tensor: Any) -> tuple[str, ...]:
     return (gettext("an object of the subclass {kind}", kind=kind),)
 
 
-def _with_tensor_id(saved: FoundSaved, ids: list[str]) -> SavedRecord:
-    if saved.position is None:
+def _with_tensor_id(saved: FoundSavedTensor, ids: list[str]) -> SavedRecord:
+    if saved.tensor_position is None:
         return saved.record
-    return replace(saved.record, tensor=ids[saved.position])
+    return replace(saved.record, tensor=ids[saved.tensor_position])

@@ -47,11 +47,13 @@ _IGNORED_NUMBERS = re.compile(
 it is; alpha and beta are 1 by default."""
 
 
-class FoundSaved(NamedTuple):
-    """A record without the id of its tensor, and that tensor's position in `FoundTensors`."""
+class FoundSavedTensor(NamedTuple):
+    """What a node saved, as it is found: its record, in which the id of the tensor is still missing."""
 
     record: SavedRecord
-    position: int | None = None
+    tensor_position: int | None = None
+    """The tensor's position in `FoundTensors`, by which it gets its id when all are found. None where
+    there is no tensor to show."""
     number: Any = None
     """The 0-d tensor of which the record has the value, where it may be a view of another one."""
 
@@ -74,7 +76,7 @@ class SavedReader:
         self.reads_values = reads_values
         self.checksums = Checksums()
 
-    def read_node(self, node: Any) -> Iterator[FoundSaved]:
+    def read_node(self, node: Any) -> Iterator[FoundSavedTensor]:
         """Yield all that a node saved."""
         function = read_function(node)
         function_class = getattr(node, "_forward_cls", None)
@@ -82,7 +84,7 @@ class SavedReader:
         for attribute, name in find_saved_attributes(type(node)):
             if name == "tensors" and gives_out_once:
                 # Reading ctx.saved_tensors would free them before backward gets them.
-                yield FoundSaved(SavedRecord(name, "once"))
+                yield FoundSavedTensor(SavedRecord(name, "once"))
                 continue
             use = find_formula_use(node, name)
             # In training, batch_norm saves its running statistics and computes from the batch's;
@@ -95,8 +97,8 @@ class SavedReader:
                 if record.state == "live" and _may_be_detached(node, name):
                     record = replace(record, doubt=_describe_unasked_detachment())
                 is_written_index = name in ("index", "indices") and record.was_written_unseen
-                if is_written_index and found.position is not None:
-                    index = self.tensors[found.position].tensor
+                if is_written_index and found.tensor_position is not None:
+                    index = self.tensors[found.tensor_position].tensor
                     selection = _read_selection(node, record.name, index)
                     record = replace(record, selection=selection)
                 if is_checked_only:
@@ -117,7 +119,7 @@ class SavedReader:
         for name in () if function is None else function.kept:
             yield self._read_kept(node, name)
 
-    def _read_kept(self, node: Any, name: str) -> FoundSaved:
+    def _read_kept(self, node: Any, name: str) -> FoundSavedTensor:
         """Return what a Function in Python keeps as an attribute, of which no version is checked."""
         tensor = vars(node)[name]
         position = self._find_known(tensor)
@@ -125,9 +127,9 @@ class SavedReader:
             position = self._add_saved(tensor)
         answers = [answer for finder in KEPT_FINDERS if (answer := finder(node, name)) is not None]
         checksums = self._compare_with_save(tensor, answers[0] if answers else None)
-        return FoundSaved(SavedRecord(f"ctx.{name}", "live", **checksums), position)
+        return FoundSavedTensor(SavedRecord(f"ctx.{name}", "live", **checksums), position)
 
-    def _read_attribute(self, node: Any, attribute: str, name: str) -> Iterator[FoundSaved]:
+    def _read_attribute(self, node: Any, attribute: str, name: str) -> Iterator[FoundSavedTensor]:
         # The engine's SavedTensor, or a tuple of them: `.data` is the tensor, or what a hook packed,
         # and `.unpack_hook` is that hook. Numbers have none.
         raw = getattr_or_none(node, "_raw_saved_" + name)
@@ -147,11 +149,11 @@ class SavedReader:
             yield self._make_record_of_error(node, name, str(error), raws)
             return
         except Exception:  # noqa: BLE001 - a property of a custom Function may raise anything
-            yield FoundSaved(SavedRecord(name, "unreadable"))
+            yield FoundSavedTensor(SavedRecord(name, "unreadable"))
             return
         if is_tensor(value):
             if _was_detached(node, value, raw):
-                yield FoundSaved(SavedRecord(name, "detached"), self._find_known(value))
+                yield FoundSavedTensor(SavedRecord(name, "detached"), self._find_known(value))
             else:
                 yield self._read_tensor(name, value, raw)
         elif isinstance(value, tuple | list):
@@ -163,11 +165,11 @@ class SavedReader:
         elif isinstance(value, int | float | complex) and not isinstance(value, bool):
             # torch shows sizes and indexes unsigned: ignore_index=-100 as 18446744073709551516.
             is_negative = isinstance(value, int) and value >= 2**63
-            yield FoundSaved(
+            yield FoundSavedTensor(
                 SavedRecord(name, "number", value=value - 2**64 if is_negative else value)
             )
 
-    def _read_packed(self, name: str, raw: Any) -> FoundSaved:
+    def _read_packed(self, name: str, raw: Any) -> FoundSavedTensor:
         """Return what a hook of PyTorch's own would unpack, or why that is not known."""
         unpacked = open_packed(raw)
         if unpacked.tensor is None:
@@ -182,12 +184,12 @@ class SavedReader:
                 change=unpacked.change,
                 written_at=unpacked.written_at,
             )
-            return FoundSaved(record)
+            return FoundSavedTensor(record)
         # No version is checked of what a hook has packed.
         found = self._read_tensor(name, unpacked.tensor, None)
         return found._replace(record=replace(found.record, saved_version=None, version=None))
 
-    def _read_tensor(self, name: str, tensor: Any, raw: Any) -> FoundSaved:
+    def _read_tensor(self, name: str, tensor: Any, raw: Any) -> FoundSavedTensor:
         position = self._find_known(tensor)
         shape = getattr_or_none(tensor, "shape")  # a nested tensor has none
         is_scalar = shape is not None and not tuple(shape)
@@ -203,18 +205,18 @@ class SavedReader:
                 # Nothing else refers to a Python number, so nobody can have written to it.
                 checksums: dict[str, Any] = {"checksum_now": ("", 0), "checksum_then": ("", 0)}
                 if is_python_number(tensor, raw):
-                    return FoundSaved(SavedRecord(name, "live", value=value, **checksums))
+                    return FoundSavedTensor(SavedRecord(name, "live", value=value, **checksums))
                 version, checksums = version_of(tensor), self._read_checksums(tensor, raw)
                 record = SavedRecord(name, "live", None, version, version, value, **checksums)
-                return FoundSaved(record, number=tensor)
+                return FoundSavedTensor(record, number=tensor)
         if position is None:
             position = self._add_saved(tensor)
         version = version_of(tensor)
         checksums = self._read_checksums(tensor, raw)
         record = SavedRecord(name, "live", saved_version=version, version=version, **checksums)
-        return FoundSaved(record, position)
+        return FoundSavedTensor(record, position)
 
-    def find_memory_of_numbers(self, saved_by_nodes: Iterable[list[FoundSaved]]) -> None:
+    def find_memory_of_numbers(self, saved_by_nodes: Iterable[list[FoundSavedTensor]]) -> None:
         """Make a tensor again of each number that is in the memory of a tensor which was found.
 
         The `x.grad[0]` of `y * x.grad[0]`: backward itself may write to it. Asked once all is found.
@@ -234,7 +236,7 @@ class SavedReader:
             position = self._find_known(number)
             if position is None:
                 position = self._add_saved(number)
-            group[index] = FoundSaved(replace(group[index].record, value=None), position)
+            group[index] = FoundSavedTensor(replace(group[index].record, value=None), position)
 
     def _add_saved(self, tensor: Any) -> int:
         position = self.tensors.add(tensor, "saved")
@@ -303,7 +305,7 @@ class SavedReader:
 
     def _make_record_of_error(
         self, node: Any, name: str, message: str, raws: tuple[Any, ...]
-    ) -> FoundSaved:
+    ) -> FoundSavedTensor:
         """Make the record of a saved tensor that could not be read: stale, freed or unreadable.
 
         The engine decides which, or under a watch the watch's `unpack`: it compares the versions when
@@ -314,15 +316,16 @@ class SavedReader:
         versions = parse_stale_versions(message)
         if versions is None:
             was_freed = "already been freed" in message
-            return FoundSaved(SavedRecord(name, "freed" if was_freed else "unreadable"))
-        position = None
+            return FoundSavedTensor(SavedRecord(name, "freed" if was_freed else "unreadable"))
+        tensor_position = None
         stale_raw = _find_stale_raw(raws, versions)
         # The tensor as it is now; of a result of the node itself a detached alias of it.
         tensor = find_tensor_in(stale_raw)
         if tensor is not None:
-            position = self._find_original(tensor, node)
-            if position is None:
-                position = self._add_saved(tensor)
+            tensor_position = self._find_original(tensor, node)
+            if tensor_position is None:
+                tensor_position = self._add_saved(tensor)
+        # Under a watch, it also knows the line that wrote.
         watched_save = find_watched_save(stale_raw)
         record = SavedRecord(
             name,
@@ -331,7 +334,7 @@ class SavedReader:
             saved_version=versions.then,
             written_at="" if watched_save is None else watched_save.written_at,
         )
-        return FoundSaved(record, position)
+        return FoundSavedTensor(record, tensor_position)
 
     def _find_original(self, alias: Any, node: Any) -> int | None:
         """Return the position of the tensor that was saved, of which `alias` may be a detached one.

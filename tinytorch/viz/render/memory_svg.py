@@ -408,11 +408,11 @@ def _lower_wide_hazards(sheets: list[MemorySheet]) -> None:
     """Move hazards below the rows of storages, in all steps, where there is too little room beside cells."""
     all_bands = [band for sheet in sheets for band in sheet.bands]
     # Lanes have what is said below them anyway.
-    unsafe = [band for band in all_bands if not band.has_lanes and band.hazards_beside]
-    if not unsafe:
+    with_hazards = [band for band in all_bands if not band.has_lanes and band.hazards_beside]
+    if not with_hazards:
         return
     columns = place_columns(all_bands, [row for sheet in sheets for row in sheet.single_rows])
-    ids = {band.id for band in unsafe if is_narrow_for_hazards(band, columns)}
+    ids = {band.id for band in with_hazards if is_narrow_for_hazards(band, columns)}
     for sheet in sheets:
         for band in sheet.bands:
             if band.id in ids:

@@ -352,12 +352,12 @@ class _GraphDescriber:
             yield Remark.in_both("raises", phrase_refusal(refusal))
 
     def _remarks_of_saved(self, node: NodeRecord) -> Iterator[Remark]:
-        for position, saved in select_saved(node):
+        for index_in_node, saved in select_saved(node):
             writer_names = None
             # The key is the tensor: another entry of this node may have it live, this one stale.
             if saved.state == "live":
                 writer_names = self.maybe_written.get((node.id, saved.tensor or ""))
-            before = self.changed.earlier_saved.get((node.id, position))
+            before = self.changed.earlier_saved.get((node.id, index_in_node))
             yield self._remark_of_state(saved, before, is_doubtful=writer_names is not None)
             if saved.written_at:
                 # The text has it in brackets behind the state.

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from ..diagnose import (
-    SavedBy,
+    SavedOfNode,
     add_writing_lines,
-    all_saved,
     find_maybe_unseen_writes,
     find_refusals_of_snapshot,
     find_stale_saved,
+    list_saved,
     phrase_consequence,
     phrase_refusal,
     phrase_then_and_now,
@@ -55,7 +55,7 @@ def _describe_each_hazard(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
             )
             caption = add_writing_lines(caption, saved)
             yield saved.tensor, Remark("hazard", _sentence_of_stale(node, saved), caption)
-    for node, saved in all_saved(snap.nodes):
+    for node, saved in list_saved(snap.nodes):
         if saved.was_written_unseen and saved.tensor is not None:
             sentence = gettext(
                 "{node} saved it, and it was written past its version counter",
@@ -109,7 +109,7 @@ def _describe_maybe_unseen_writes(snap: Snapshot) -> Iterator[tuple[str, Remark]
 def describe_hazards_out_of_sight(snap: Snapshot, ids_with_row: Collection[str]) -> list[str]:
     """Return the sentences on stale saved tensors that have no row, or are not known."""
     notes: dict[str, None] = {}
-    groups: dict[str, list[SavedBy]] = {}
+    groups: dict[str, list[SavedOfNode]] = {}
     for node, saved in find_stale_saved(snap):
         sentence = _sentence_of_stale(node, saved)
         if saved.tensor is None:
@@ -117,7 +117,7 @@ def describe_hazards_out_of_sight(snap: Snapshot, ids_with_row: Collection[str])
             notes[gettext("a saved tensor: {sentence}", sentence=sentence)] = None
         elif saved.tensor not in ids_with_row:
             # Of hundreds of layers that were written in place, all may say the same.
-            groups.setdefault(sentence, []).append(SavedBy(node, saved))
+            groups.setdefault(sentence, []).append(SavedOfNode(node, saved))
     for pairs in groups.values():
         notes[_sentence_of_hidden(snap, pairs)] = None
     return list(notes)
@@ -133,7 +133,7 @@ def _sentence_of_stale(node: NodeRecord, saved: SavedRecord) -> str:
     return add_writing_lines(sentence, saved)
 
 
-def _sentence_of_hidden(snap: Snapshot, pairs: Sequence[SavedBy]) -> str:
+def _sentence_of_hidden(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> str:
     """Return what is said of tensors without a row, by what the graph picture calls them."""
     node, saved = pairs[0]
     labels = dict.fromkeys(snap.label(pair.saved.tensor or "") for pair in pairs)

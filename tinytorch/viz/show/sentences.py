@@ -332,7 +332,10 @@ def list_changes_in_fold(changed: Changes, fold: NodeFold) -> list[str]:
 
 
 def select_saved(node: NodeRecord) -> list[tuple[int, SavedRecord]]:
-    """Return what a node saved, with its position; of very many those with a hazard, then the others."""
+    """Return what a node saved, each with its index in `node.saved`.
+
+    Of very many those with a hazard, then the first others.
+    """
     saved = list(enumerate(node.saved))
     if len(saved) <= MOST_LISTED:
         return saved

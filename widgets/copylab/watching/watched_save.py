@@ -99,15 +99,9 @@ class WatchedSave:
         self.checksum = note_bytes(tensor, self.span)
         """The checksum of its bytes when it was saved, or these themselves; None if they cannot be compared."""
         self.counted_write_candidate: ObservedWrite | None = None
-        """What may be the first write that the version counter counted; None before any write.
-
-        A write is noted before the counter counts it, and one by `.data` never is. Which of the two
-        it was is seen at the next write: if the version is still `version_before`, this one was not
-        counted, and the next one takes its place. The last one is judged by `find_line_to_blame`.
-        """
+        """What may be the first write that the version counter counted: see `find_line_to_blame`."""
         self.first_changing_write: ObservedWrite | None = None
-        """The first write that changed its bytes; where they cannot be compared, the first to them. It
-        is to blame for a tensor that is not stale: `find_line_to_blame` chooses between the two."""
+        """The first write that changed its bytes; where they cannot be compared, the first to them."""
         self.is_harmless = False
         """True if the node does not need it as it was, or if it was saved after the watch had ended."""
         self.siblings: dict[int, Any] = {}
@@ -124,24 +118,20 @@ class WatchedSave:
 
         `span` is the memory that it may change; None if the tensor gets other memory instead.
         `are_bytes_written`: the engine calls between the bytes and the counter, and not before both.
-
-        Two writes can be to blame: the first that was counted, here, and the first that changed the
-        bytes, which `note_result` sees. If the bytes are others before a write, something wrote that
-        nobody reported: NumPy, another thread; what then writes the same bytes is not to blame.
         """
         version = self.tensor._version
         write = ObservedWrite(place, version)
         candidate = self.counted_write_candidate
-        # Whether a write was counted is seen when the next one comes. After `y.data.mul_(1)` the
-        # version is as before it, so the next write takes its place; after `y.mul_(1)` none does.
-        if span is not None and (candidate is None or candidate.version_before == version):
+        # The candidate before it was not counted if the version is still the one before it.
+        can_take_its_place = candidate is None or candidate.version_before == version
+        if span is not None and can_take_its_place:
             self.counted_write_candidate = write
         if self.first_changing_write is not None:
             return
         if not self.is_compared or self.is_sampled:
             if span is None or do_overlap(self.span, span):
                 self.first_changing_write = write
-        # Only before its bytes are written can it be told what others wrote.
+        # Other bytes before the write are of one that nobody reported: by NumPy, by another thread.
         elif not are_bytes_written and self._has_other_bytes():
             self.first_changing_write = ObservedWrite(None, version)
 
@@ -244,15 +234,21 @@ class WatchedSave:
     def find_line_to_blame(self) -> Place | None:
         """Return the line that spoiled it; None if the watch did not see which one did.
 
-        Of a stale tensor, the first write that its version counter counted; of another one, the
-        first write that changed it.
+        If the tensor is stale, which makes backward raise, that is the first write which the version
+        counter counted: `counted_write_candidate`. A write is noted before it is counted, and one
+        through `.data` never is. So each write is a candidate until the next one finds the version
+        as it was before it, and takes its place; the last candidate is judged here.
+
+        If it is not stale, backward computes from wrong bytes, and the line is that of the first
+        write which changed them: `first_changing_write`.
         """
-        if not self.is_stale:
-            return None if self.first_changing_write is None else self.first_changing_write.place
-        candidate = self.counted_write_candidate
-        if candidate is not None and self.tensor._version > candidate.version_before:
-            return candidate.place
-        return None
+        if self.is_stale:
+            write = self.counted_write_candidate
+            if write is not None and self.tensor._version <= write.version_before:
+                return None
+        else:
+            write = self.first_changing_write
+        return None if write is None else write.place
 
     @property
     def written_at(self) -> str:
