@@ -26,7 +26,9 @@ def describe_unreached(snap: Snapshot, roots: Sequence[TensorRecord]) -> list[st
     """Say which of the named leaves get no gradient, and why; nothing if all of them do."""
     # What was found as a loss, though it has no history, is known by a name of its own.
     losses = [root for root in roots if root.grad_fn is not None or _is_loss_alone(root)]
-    nodes = [node for root in losses for node in snap.nodes_behind(root)]
+    nodes: list[NodeRecord] = []
+    for root in losses:
+        nodes += snap.nodes_behind(root)
     unreached = [leaf for leaf in _find_unreached(snap, nodes) if leaf not in losses]
     # That a loss without any graph raises was said; there, only the lines are worth telling.
     with_history = [root for root in losses if root.requires_grad]
@@ -34,16 +36,18 @@ def describe_unreached(snap: Snapshot, roots: Sequence[TensorRecord]) -> list[st
     reached_leaves = {node.variable for node in nodes}
     found = find_replaced(snap) if losses else ()
     replaced = [each for each in found if reached_leaves.isdisjoint(each.strays)]
-    strays = {tensor_id for each in replaced for tensor_id in each.strays}
+    strays: set[str] = set()
+    for each in replaced:
+        strays.update(each.strays)
     unreached = [leaf for leaf in unreached if leaf.id not in strays]
     if not with_history:
         unreached = [leaf for leaf in unreached if leaf.exits]
     about_optimizers = [describe_replaced(snap, each) for each in replaced]
     if not losses or not unreached:
         return about_optimizers
-    root = join_few_names([snap.label(each.id) for each in losses])
-    lines = [_describe_absence(snap, nodes, unreached, root)] if with_history else []
-    lines += _list_exits(snap, unreached, root)
+    names = join_few_names([snap.label(root.id) for root in losses])
+    lines = [_describe_absence(snap, nodes, unreached, names)] if with_history else []
+    lines += _list_exits(snap, unreached, names)
     return [*lines, *_describe_steppers(snap, unreached), *about_optimizers]
 
 

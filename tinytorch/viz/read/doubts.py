@@ -209,13 +209,13 @@ def _list_undecided(
     hooks: Sequence[_GraphHook], nodes: Sequence[Any], has_real_gradients: bool
 ) -> list[Any]:
     """Return the hooks that may raise, and of which `refusals_of_node` does not say so."""
-    # In one walk: there may be a hook on each of many leaves.
-    decided = {
-        found.key
-        for node in (nodes if hooks else ())
-        for found in _find_hooks_of_leaf(node)
-        if has_real_gradients and _is_decided_on_leaf(node, found)
-    }
+    decided = set()
+    if hooks and has_real_gradients:
+        # In one walk: there may be a hook on each of many leaves.
+        for node in nodes:
+            for found in _find_hooks_of_leaf(node):
+                if _is_decided_on_leaf(node, found):
+                    decided.add(found.key)
     undecided = []
     for hook in hooks:
         function, outcome, gradient = hook.find_function(), None, StandIn(None, "")

@@ -167,11 +167,10 @@ def attach_earlier_checksums(now: Snapshot, since: Snapshot) -> Snapshot:
     """
     # Each thread numbers its nodes from 0: a key that two nodes of one snapshot have names neither.
     ambiguous = _find_repeated_keys(now) | _find_repeated_keys(since)
-    earlier_saved = {
-        node.key: {saved.name: saved for saved in node.saved}
-        for node in since.nodes
-        if node.key not in ambiguous
-    }
+    earlier_saved: dict[Any, dict[str, SavedRecord]] = {}
+    for node in since.nodes:
+        if node.key not in ambiguous:
+            earlier_saved[node.key] = {saved.name: saved for saved in node.saved}
     nodes = []
     for node in now.nodes:
         earlier = earlier_saved.get(node.key, {})
@@ -502,11 +501,13 @@ class _Reader:
         functions = map(read_function, self.nodes)
         if any(function and function.unsent for function in functions):
             return False
-        return not any(
-            spec is None or "float" not in spec.dtype
-            for node in self.nodes
-            for spec in gradient_specs_of(node)
-        ) and not any(_may_give_sparse(node) for node in self.nodes)
+        for node in self.nodes:
+            if _may_give_sparse(node):
+                return False
+            for spec in gradient_specs_of(node):
+                if spec is None or "float" not in spec.dtype:
+                    return False
+        return True
 
 
 def _may_give_sparse(node: Any) -> bool:
@@ -516,7 +517,9 @@ def _may_give_sparse(node: Any) -> bool:
 
 def _without_known(arrays: list[str], arrays_by_block: dict[str, list[str]]) -> tuple[str, ...]:
     """Return the names of arrays that share no memory with a tensor that is shown."""
-    mentioned = {name for names in arrays_by_block.values() for name in names}
+    mentioned: set[str] = set()
+    for names in arrays_by_block.values():
+        mentioned.update(names)
     return tuple(name for name in arrays if name not in mentioned)
 
 

@@ -227,10 +227,10 @@ class _Search:
 
     def _find_places(self) -> None:
         things = list(self.data.values())
-        views = [
-            thing.value if is_tensor(thing.value) else ArrayView(thing.value) for thing in things
-        ]
-        for thing, place in zip(things, Blocks(views, IdSequence("S", {}, 0)).places, strict=True):
+        values = [thing.value for thing in things]
+        views = [value if is_tensor(value) else ArrayView(value) for value in values]
+        blocks = Blocks(views, IdSequence("S", {}, 0))
+        for thing, place in zip(things, blocks.places, strict=True):
             thing.place = place
             if place.storage is None:
                 self.notes.append(f"{thing.label}: {'; '.join(place.notes)}")
@@ -275,8 +275,11 @@ class _Search:
     @cached_property
     def _names_around_data(self) -> set[str]:
         """The names of all that holds a tensor or an array, as far as they can be told."""
-        names = (name for thing in self.data.values() for name in thing.names)
-        return {name[:end] for name in names for end in _ends_of_parts(name)}
+        around: set[str] = set()
+        for thing in self.data.values():
+            for name in thing.names:
+                around.update(name[:end] for end in _ends_of_parts(name))
+        return around
 
     def find_stepped(self) -> Iterator[SharedFact]:
         """Yield, for each optimizer, what it steps of other arguments."""
@@ -305,11 +308,7 @@ class _Search:
             for thing in things:
                 by_cells.setdefault(normalize_geometry(thing.place), []).append(thing)
             groups = list(by_cells.values())
-            same += [
-                _describe_same_cells(group)
-                for group in groups
-                if self._have_different_arguments(group)
-            ]
+            same += map(_describe_same_cells, filter(self._have_different_arguments, groups))
             apart += self._compare_groups(groups)
         yield from _fold_facts(same)
         yield from sorted(apart, key=lambda fact: fact.kind == "storage")
@@ -319,22 +318,24 @@ class _Search:
 
     def _compare_groups(self, groups: Sequence[list[_Thing]]) -> Iterator[SharedFact]:
         """Yield what holds of views of one storage that are not over the same cells."""
-        without_cells: list[tuple[str, str]] = []
+        count_without_cells = 0
+        names_without_cells: dict[str, None] = {}
         pairs = self._pair_groups(groups)
         for first, second in islice(pairs, _MOST_COMPARED):
             if share_bytes(first[0].place, second[0].place):
                 yield _describe_overlap(first, second)
             else:
-                without_cells.append((_label_of(first), _label_of(second)))
+                count_without_cells += 1
+                names_without_cells |= dict.fromkeys((_label_of(first), _label_of(second)))
         if next(pairs, None) is not None:
             note = gettext(
                 "of views of one storage only the first {number} pairs were compared",
                 number=f"{_MOST_COMPARED:,}",
             )
             self.notes.append(note)
-        if without_cells:
-            names = dict.fromkeys(label for pair in without_cells for label in pair)
-            yield SharedFact("storage", tuple(names), counts=(len(without_cells),))
+        if count_without_cells:
+            names = tuple(names_without_cells)
+            yield SharedFact("storage", names, counts=(count_without_cells,))
 
     def _pair_groups(
         self, groups: Sequence[list[_Thing]]
@@ -361,24 +362,22 @@ class _Search:
 
     def select_pictured(self, facts: Sequence[SharedFact]) -> dict[str, Any]:
         """Return the tensors of the first facts by name, for a picture of their memory."""
-        tensors = {
-            name: thing.value
-            for thing in self.data.values()
-            if is_tensor(thing.value)
-            for name in thing.names
-        }
-        arrays = {
-            thing.label: (thing.names[0], thing.value)
-            for thing in self.data.values()
-            if not is_tensor(thing.value)
-        }
+        tensors: dict[str, Any] = {}
+        arrays: dict[str, tuple[str, Any]] = {}
+        for thing in self.data.values():
+            if is_tensor(thing.value):
+                tensors |= dict.fromkeys(thing.names, thing.value)
+            else:
+                arrays[thing.label] = (thing.names[0], thing.value)
         pictured: dict[str, Any] = {}
         for fact in facts:
             if fact.kind == "steps" or len(pictured) >= _MOST_PICTURED:
                 continue
-            names = [f"{name}.{fact.parts[0]}" if fact.parts else name for name in fact.names]
-            # Of memory, facts have the labels of things: `a = b` is two names.
-            names = [part for name in names for part in name.split(" = ")]
+            end = f".{fact.parts[0]}" if fact.parts else ""
+            names: list[str] = []
+            for label in fact.names:
+                # Of memory, facts have the labels of things: `a = b` is two names.
+                names += f"{label}{end}".split(" = ")
             for name in names[: _MOST_PICTURED - len(pictured)]:
                 if name in tensors:
                     pictured[name] = tensors[name]
@@ -445,15 +444,14 @@ def _fold_facts(facts: Sequence[SharedFact]) -> list[SharedFact]:
         is_foldable = fact.kind in ("object", "tensor", "cells") and end and not fact.repeats
         key = (fact.kind, starts) if is_foldable else fact
         folded.setdefault(key, []).append((fact, end))
-    return [
-        group[0][0] if len(group) == 1 else _join_facts(key, [end for _, end in group])
-        for key, group in folded.items()
-    ]
-
-
-def _join_facts(key: Any, ends: Sequence[str]) -> SharedFact:
-    kind, starts = key
-    return SharedFact(kind, starts, parts=tuple(ends))
+    joined = []
+    for key, group in folded.items():
+        if len(group) == 1:
+            joined.append(group[0][0])
+        else:
+            kind, starts = key
+            joined.append(SharedFact(kind, starts, parts=tuple(end for _, end in group)))
+    return joined
 
 
 def _split_common_end(names: tuple[str, ...]) -> tuple[tuple[str, ...], str]:

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 from ..diagnose import Changes, compare_snapshots
@@ -89,7 +90,8 @@ def memory(
     """
     # The frame of the caller: names are read from the code of the call.
     snap = read_snapshot(tensors, named, sys._getframe(1), since, values)
-    return next(memories_of([compare_snapshots(snap, since)], find, fold, level=level))
+    check_level(level)
+    return _MemoryRun([compare_snapshots(snap, since)], find, fold, level).make_picture(0)
 
 
 def memories_of(
@@ -115,7 +117,12 @@ class _MemoryRun:
     """The steps of a run, whose pictures are placed together."""
 
     def __init__(
-        self, run: Iterable[Changes], find: str, fold: bool, level: Level, sources: Iterable[str]
+        self,
+        run: Iterable[Changes],
+        find: str,
+        fold: bool,
+        level: Level = "graph",
+        sources: Iterable[str] = (),
     ) -> None:
         self.find, self.fold, self.level = find, fold, level
         self.changes = list(run)
@@ -193,7 +200,7 @@ class _MemoryRun:
         return [*folds, Folded(gettext("everything"), partial(self._open_whole, step))]
 
     def _open_whole(self, step: int) -> tuple[str, str, list[Folded]]:
-        whole = next(memories_of([self.changes[step]], self.find, self.fold))
+        whole = _MemoryRun([self.changes[step]], self.find, self.fold).make_picture(0)
         return whole.svg, whole.text, []
 
 
@@ -203,12 +210,13 @@ def _choose_lanes(
     """Return other arrangements of the storages whose words are too wide beside their cells."""
     columns = placed.stage.columns
     lanes: dict[str, Arrangement] = {}
-    for band in (band for sheet in placed.sheets for band in sheet.bands):
-        arrangement = arrangements[band.id]
-        # Below a matrix, and below a box for many cells, there is no room for lanes.
-        can_have_lanes = arrangement.has_cells and not arrangement.line
-        if can_have_lanes and find_least_width(band, columns) > MOST_BESIDE:
-            lanes[band.id] = arrangement._replace(has_lanes=True)
+    for sheet in placed.sheets:
+        for band in sheet.bands:
+            arrangement = arrangements[band.id]
+            # Below a matrix, and below a box for many cells, there is no room for lanes.
+            can_have_lanes = arrangement.has_cells and not arrangement.line
+            if can_have_lanes and find_least_width(band, columns) > MOST_BESIDE:
+                lanes[band.id] = arrangement._replace(has_lanes=True)
     return lanes
 
 
@@ -343,7 +351,7 @@ def place_sheets(sheets: list[MemorySheet]) -> PlacedRun:
         rows += sheet.single_rows
         for band in sheet.bands:
             bands.setdefault(band.id, []).append(band)
-    columns = place_columns([band for same in bands.values() for band in same], rows)
+    columns = place_columns(list(chain.from_iterable(bands.values())), rows)
     if any(sheet.packs or sheet.notes for sheet in sheets):
         columns = _make_room_for_notes(columns)
     placed = {storage_id: _place_band(same, columns) for storage_id, same in bands.items()}
@@ -406,12 +414,16 @@ def _make_strips_alike(sheets: list[MemorySheet]) -> None:
 
 def _lower_wide_hazards(sheets: list[MemorySheet]) -> None:
     """Move hazards below the rows of storages, in all steps, where there is too little room beside cells."""
-    all_bands = [band for sheet in sheets for band in sheet.bands]
+    all_bands: list[BandDrawing] = []
+    all_rows: list[Row] = []
+    for sheet in sheets:
+        all_bands += sheet.bands
+        all_rows += sheet.single_rows
     # Lanes have what is said below them anyway.
     with_hazards = [band for band in all_bands if not band.has_lanes and band.hazards_beside]
     if not with_hazards:
         return
-    columns = place_columns(all_bands, [row for sheet in sheets for row in sheet.single_rows])
+    columns = place_columns(all_bands, all_rows)
     ids = {band.id for band in with_hazards if is_narrow_for_hazards(band, columns)}
     for sheet in sheets:
         for band in sheet.bands:

@@ -458,24 +458,15 @@ class _GraphDescriber:
             # One line to each card, however many nodes lead there.
             heads = dict.fromkeys(places[end] for end in entry.ends if end in places)
             return [GraphEdge(entry.id, head, "next") for head in heads]
-        ends_by_index = [
-            (index, end, places[end])
-            for index, end in enumerate(entry.edges)
-            if end is not None and end in places
-        ]
-        counts = Counter(head for _, _, head in ends_by_index)
-        edges = [
+        counts = Counter(places[end] for end in entry.ends if end in places)
+        edges: list[GraphEdge] = []
+        for index, end in enumerate(entry.edges):
+            if end is None or end not in places or counts[places[end]] > MOST_LISTED:
+                continue
+            head = places[end]
             # The number is the index in next_functions; an edge that goes alone needs none.
-            GraphEdge(
-                entry.id,
-                head,
-                "next",
-                str(index) if counts[head] > 1 else "",
-                self._state_of_edge(entry, end),
-            )
-            for index, end, head in ends_by_index
-            if counts[head] <= MOST_LISTED
-        ]
+            label = str(index) if counts[head] > 1 else ""
+            edges.append(GraphEdge(entry.id, head, "next", label, self._state_of_edge(entry, end)))
         # Of very many edges to one fold, a single one is drawn.
         for head, count in counts.items():
             if count > MOST_LISTED:

@@ -84,8 +84,11 @@ class NodeSelection:
     @property
     def folded_tensors(self) -> frozenset[str]:
         """The tensors that are leaves of folded nodes, or made by them."""
-        folds = [entry for entry in self.entries if isinstance(entry, NodeFold)]
-        return frozenset(tid for fold in folds for tid in (*fold.leaves, *fold.results))
+        tensor_ids: set[str] = set()
+        for entry in self.entries:
+            if isinstance(entry, NodeFold):
+                tensor_ids.update(entry.leaves, entry.results)
+        return frozenset(tensor_ids)
 
 
 def select_nodes(changed: Changes, find: str = "", fold: bool = True) -> NodeSelection:
@@ -114,18 +117,23 @@ def has_noted_modules(snap: Snapshot) -> bool:
 
 def _find_nodes_with_hazard(snap: Snapshot) -> set[str]:
     """Return the nodes with something stale, freed or maybe written among what they saved."""
-    states = {saved.state for node in snap.nodes for saved in node.saved}
+    states: set[str] = set()
+    for node in snap.nodes:
+        states.update(saved.state for saved in node.saved)
+    bad_states = {"stale", "detached"}
     # After a backward everything is freed, which sets no node apart; beside live ones it does.
-    bad_states = {"stale", "detached"} | ({"freed"} if "live" in states else set())
+    if "live" in states:
+        bad_states.add("freed")
     with_hazard = {node_id for node_id, _ in find_maybe_written(snap)}
     with_hazard |= {refusal.node.id for refusal in find_refusals(snap, snap.nodes)}
     for node in snap.nodes:
         # Where the graph was cut, a reader has to see that it goes on.
-        if node.cut or any(
-            (saved.state in bad_states and saved.may_raise) or saved.was_written_unseen
-            for saved in node.saved
-        ):
+        if node.cut:
             with_hazard.add(node.id)
+        for saved in node.saved:
+            may_raise = saved.state in bad_states and saved.may_raise
+            if may_raise or saved.was_written_unseen:
+                with_hazard.add(node.id)
     return with_hazard
 
 
@@ -152,19 +160,19 @@ class _NodeOrder:
                 self.users[end].append(node.id)
         self.computed = self._sort_nodes()
         self.places = {node.id: place for place, node in enumerate(self.computed)}
-        self.leaves = {
-            node.id: [end for end in dict.fromkeys(node.ends) if end not in self.places]
-            for node in self.computed
-        }
+        self.leaves: dict[str, list[str]] = {}
+        for node in self.computed:
+            ends = dict.fromkeys(node.ends)
+            self.leaves[node.id] = [end for end in ends if end not in self.places]
         # Accumulators have no places: they are drawn below the nodes that use them.
         paths = self._find_paths()
         self.found = frozenset(self._find_nodes(find, paths)) if find else frozenset()
         self.heads = self._find_heads()
-        self.relative_heads = [
-            tuple([(head.place - place, head.pattern) for head in heads])
-            for place, heads in enumerate(self.heads)
-        ]
+        self.relative_heads: list[tuple[tuple[int, int], ...]] = []
         """The same as distances: equal where all edges go as far as those of another node."""
+        for place, heads in enumerate(self.heads):
+            distances = [(head.place - place, head.pattern) for head in heads]
+            self.relative_heads.append(tuple(distances))
         self.line = FoldableLine(
             paths,
             [1 + self._count_own_leaves(node) for node in self.computed],
@@ -186,11 +194,16 @@ class _NodeOrder:
         """Return where the edges of each node go."""
         patterns: dict[tuple[int, ...], int] = {}
         heads: dict[str, _EdgeEnd] = {}
-        for end in dict.fromkeys(end for node in self.computed for end in node.ends):
-            places = self._places_of(end)
-            distances = tuple(place - places[0] for place in places)
-            heads[end] = _EdgeEnd(places[0], patterns.setdefault(distances, len(patterns)))
-        return [tuple(heads[end] for end in node.ends) for node in self.computed]
+        heads_of_nodes = []
+        for node in self.computed:
+            for end in node.ends:
+                if end not in heads:
+                    places = self._places_of(end)
+                    distances = tuple(place - places[0] for place in places)
+                    pattern = patterns.setdefault(distances, len(patterns))
+                    heads[end] = _EdgeEnd(places[0], pattern)
+            heads_of_nodes.append(tuple(heads[end] for end in node.ends))
+        return heads_of_nodes
 
     def _count_own_leaves(self, node: NodeRecord) -> int:
         own = [leaf for leaf in self.leaves[node.id] if len(self.users[leaf]) == 1]
@@ -267,12 +280,15 @@ class _NodeOrder:
             # A leaf that was found is seen beside the nodes that use it.
             found.update(self._places_of(node_id))
         made = {tensor.grad_fn for tensor in self.snap.named_tensors}
-        hazardous = [
-            place for place, node in enumerate(self.computed) if node.id in self.with_hazard
-        ]
-        named = [place for place, node in enumerate(self.computed) if node.id in made]
+        hazardous, fresh, named = [], [], []
+        for place, node in enumerate(self.computed):
+            if node.id in self.with_hazard:
+                hazardous.append(place)
+            if node.id in self.fresh:
+                fresh.append(place)
+            if node.id in made:
+                named.append(place)
         # What was looked for is shown in any case, the rest up to a limit.
-        fresh = [place for place, node in enumerate(self.computed) if node.id in self.fresh]
         visible = [
             *sorted(found),
             *hazardous[:MOST_HAZARDS],
@@ -366,9 +382,9 @@ class _NodeOrder:
     ) -> dict[tuple[str, ...], list[str]]:
         """Group the leaves of a stretch by the entries that use them."""
         groups: dict[tuple[str, ...], list[str]] = {}
-        leaves = dict.fromkeys(
-            leaf for node in self.computed[start:stop] for leaf in self.leaves[node.id]
-        )
+        leaves: dict[str, None] = {}
+        for node in self.computed[start:stop]:
+            leaves |= dict.fromkeys(self.leaves[node.id])
         for leaf in leaves:
             users = dict.fromkeys(entry_of.get(user, "") for user in self.users[leaf])
             groups.setdefault(tuple(users), []).append(leaf)
@@ -392,10 +408,13 @@ class _NodeOrder:
         inside: Callable[[], NodeSelection] | None = None,
     ) -> NodeFold:
         members = [self.snap.node(node_id) for node_id in node_ids]
-        states: Counter[str] = Counter()
+        kinds, states = Counter[str](), Counter[str]()
         ends: dict[str, None] = {}
-        results: list[str] = []
+        leaves, results = list[str](), list[str]()
         for node in members:
+            kinds[node.name] += 1
+            if node.variable is not None:
+                leaves.append(node.variable)
             for saved in node.saved:
                 states["written unseen" if saved.was_written_unseen else saved.state] += 1
             ends |= dict.fromkeys(node.ends)
@@ -404,9 +423,9 @@ class _NodeOrder:
         return NodeFold(
             id=name,
             nodes=tuple(node_ids),
-            kinds=tuple(Counter(node.name for node in members).items()),
+            kinds=tuple(kinds.items()),
             states=tuple(states.items()),
-            leaves=tuple(node.variable for node in members if node.variable is not None),
+            leaves=tuple(leaves),
             ends=tuple(end for end in ends if end not in inner),
             results=tuple(results),
             label=label,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from ..diagnose import Changes
@@ -54,7 +55,10 @@ class StoragePack:
     @property
     def tensors(self) -> list[TensorRecord]:
         """The tensors of its storages."""
-        return [tensor for band in self.bands for tensor in band.members]
+        tensors: list[TensorRecord] = []
+        for band in self.bands:
+            tensors += band.members
+        return tensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,9 @@ def select_storages(changed: Changes, find: str = "", fold: bool = True) -> Memo
     bands = [_limit_rows(band, {*found, *with_hazard}) for band, _ in homes]
     paths = [path for _, path in homes]
     # A write through one tensor is seen by all others over the same cells.
-    in_changed_cells = {tid for sid in changed.earlier_cells for tid in snap.storage(sid).tensors}
+    in_changed_cells: set[str] = set()
+    for storage_id in changed.earlier_cells:
+        in_changed_cells.update(snap.storage(storage_id).tensors)
     fresh = (
         changed.new_tensors
         | changed.attribute_changes.keys()
@@ -175,27 +181,29 @@ def _sort_by_module(snap: Snapshot, bands: Sequence[Band]) -> list[tuple[Band, M
 def _find_visible(
     bands: Sequence[Band],
     paths: Sequence[ModulePath],
-    found: Collection[str],
-    with_hazard: Collection[str],
-    fresh: Collection[str],
+    found: AbstractSet[str],
+    with_hazard: AbstractSet[str],
+    fresh: AbstractSet[str],
 ) -> list[int]:
     """Return the places of what has to be visible, the most important first."""
-    visible: list[int] = []
-    with_graph = {
-        tensor.id for band in bands for tensor in band.members if tensor.holds_graph_in_module
-    }
-    for urgent, most in (
-        (found, len(bands)),
-        (with_hazard, MOST_HAZARDS),
-        (with_graph, MOST_HAZARDS),
-        (fresh, MOST_NEW),
-    ):
-        places = [
-            place
-            for place, band in enumerate(bands)
-            if any(tensor.id in urgent for tensor in band.members)
-        ]
-        visible += places[:most]
+    looked_for, hazardous, with_graph, changed = [], [], [], []
+    for place, band in enumerate(bands):
+        ids = {tensor.id for tensor in band.members}
+        if not found.isdisjoint(ids):
+            looked_for.append(place)
+        if not with_hazard.isdisjoint(ids):
+            hazardous.append(place)
+        if any(tensor.holds_graph_in_module for tensor in band.members):
+            with_graph.append(place)
+        if not fresh.isdisjoint(ids):
+            changed.append(place)
+    # What was looked for is shown in any case, the rest up to a limit.
+    visible = [
+        *looked_for,
+        *hazardous[:MOST_HAZARDS],
+        *with_graph[:MOST_HAZARDS],
+        *changed[:MOST_NEW],
+    ]
     # What shares memory is what a memory picture is for: in a fold nobody would see it.
     visible += [place for place, band in enumerate(bands) if not band.is_alone]
     visible += [place for place, path in enumerate(paths) if not path][:MOST_NEW]

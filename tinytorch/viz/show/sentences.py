@@ -42,10 +42,10 @@ def _other_grad_label(snap: Snapshot, tensor: TensorRecord) -> str:
 def title_of_storage(snap: Snapshot, members: Sequence[TensorRecord]) -> str:
     """Return `one storage, shared by a and b` or `storage of c alone`."""
     grad_labels = [_other_grad_label(snap, tensor) for tensor in members]
-    names = [
-        f"{snap.label(tensor.id)} = {grad_label}" if grad_label else snap.label(tensor.id)
-        for tensor, grad_label in zip(members, grad_labels, strict=True)
-    ]
+    names = []
+    for tensor, grad_label in zip(members, grad_labels, strict=True):
+        label = snap.label(tensor.id)
+        names.append(f"{label} = {grad_label}" if grad_label else label)
     names += _label_arrays(snap, members)
     if len(names) > 1:
         return gettext("one storage, shared by {names}", names=join_names(names))

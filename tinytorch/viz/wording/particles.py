@@ -65,12 +65,16 @@ def _find_last_sound(text: str) -> int | None:
     last = word.group()[-1]
     if last.isdigit():
         # 영 일 이 삼 사 오 육 칠 팔 구
-        return _L if last in "178" else _CLOSED if last in "036" else _OPEN
+        if last in "178":
+            return _L
+        return _CLOSED if last in "036" else _OPEN
     if last.isascii():
         return _find_sound_of_latin(word.group())
     # A syllable's code says which of 28 consonants is at its end: 0 is none, 8 is ㄹ.
     final = (ord(last) - ord("가")) % 28
-    return _OPEN if final == 0 else _L if final == 8 else _CLOSED
+    if final == 8:
+        return _L
+    return _CLOSED if final else _OPEN
 
 
 def _cut_unread(text: str) -> str:
@@ -101,7 +105,9 @@ def _is_aside(text: str) -> bool:
 def _find_sound_of_latin(word: str) -> int:
     # A letter alone, or letters without a vowel, are read by their names: 엘, 엠, 엔, 아르 or 알.
     if len(word) == 1 or not re.search("[aeiouy]", word):
-        return _L if word[-1] in "lr" else _CLOSED if word[-1] in "mn" else _OPEN
+        if word[-1] in "lr":
+            return _L
+        return _CLOSED if word[-1] in "mn" else _OPEN
     if _L_AT_END.search(word):
         return _L
     return _CLOSED if _CONSONANT_AT_END.search(word) else _OPEN
