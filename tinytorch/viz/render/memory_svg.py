@@ -90,7 +90,6 @@ def memory(
     """
     # The frame of the caller: names are read from the code of the call.
     snap = read_snapshot(tensors, named, sys._getframe(1), since, values)
-    check_level(level)
     return _MemoryRun([compare_snapshots(snap, since)], find, fold, level).make_picture(0)
 
 
@@ -107,7 +106,6 @@ def memories_of(
     `sources` are the statements that ran, one for each step, if they are known: a picture says of
     a tensor which expression computed it.
     """
-    check_level(level)
     memory_run = _MemoryRun(run, find, fold, level, sources)
     for step in range(len(memory_run.changes)):
         yield memory_run.make_picture(step)
@@ -124,6 +122,7 @@ class _MemoryRun:
         level: Level = "graph",
         sources: Iterable[str] = (),
     ) -> None:
+        check_level(level)
         self.find, self.fold, self.level = find, fold, level
         self.changes = list(run)
         # Selected at once, since that raises for wrong options; the rest is made when it is asked for.
