@@ -258,9 +258,9 @@ def _fill_at_index(a: np.ndarray, dim: int, index: np.ndarray, value: Any) -> No
             "tensor[mask] = scalar",
             "aten/src/ATen/native/TensorAdvancedIndexing.cpp:1913",
         )
+    d = wrap_dim(dim, a.ndim)
     if index.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")
-    d = wrap_dim(dim, a.ndim)
     x, i = np.atleast_1d(a), np.atleast_1d(index)
     n = x.shape[d]
     for k in i.tolist():

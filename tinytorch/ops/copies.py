@@ -282,8 +282,15 @@ def convert_tensor(
 
 
 def _dtype_and_device_of(other: Any) -> tuple[dtypes.dtype, device]:
-    """Return the dtype and device of a tensor, or of a number in its place."""
-    return (other.dtype, device_of(other)) if isinstance(other, Tensor) else (dtypes.float64, CPU)
+    """Return the dtype and device of a tensor, or of a number in its place.
+
+    ValueError in PyTorch's words for an int that is no number of a device, being too large.
+    """
+    if isinstance(other, Tensor):
+        return other.dtype, device_of(other)
+    if type(other) is int:
+        raise ValueError("Overflow when unpacking long long")
+    return (dtypes.bool_ if isinstance(other, bool) else dtypes.float64), CPU
 
 
 _REST = "bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None"

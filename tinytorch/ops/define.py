@@ -33,6 +33,7 @@ from ..base import (
     CPU,
     ShownAs,
     can_cast,
+    check_no_overlap,
     check_overlap,
     cpp_name,
     device,
@@ -521,7 +522,7 @@ class Op:
         # then may overlap with what it was computed of.
         sources = inputs if self.node_parts.out_class is None else []
         for one_out, data in zip(outs, results, strict=True):
-            write_out(one_out, data, sources, keeps_strides)
+            write_out(one_out, data, sources, keeps_strides, self.kernel.refuses_operand_as_out)
         if node is not None:
             node._note_gradient_specs(out)
             rebase_history(out, node)
@@ -581,12 +582,15 @@ class Op:
             )
 
 
-def write_out(out: Any, data: ndarray, inputs: list, keeps_strides: bool) -> None:
+def write_out(
+    out: Any, data: ndarray, inputs: list, keeps_strides: bool, refuses_operand: bool = False
+) -> None:
     """Write a result into `out`, and count the write.
 
     It is resized if need be, with PyTorch's warning, and converted if PyTorch does that.
 
     `keeps_strides`: a resized `out` gets the strides of the result, see `Kernel.lays_out`.
+    `refuses_operand`: see `Kernel.refuses_operand_as_out`.
     """
     d, target = BY_NUM[data.dtype.num], BY_NUM[out._data.dtype.num]
     if not can_cast(d, target):
@@ -599,7 +603,10 @@ def write_out(out: Any, data: ndarray, inputs: list, keeps_strides: bool) -> Non
         if keeps_strides and data.ndim > 1:
             steps = tuple([s // data.itemsize * out._data.itemsize for s in data.strides])
             out._data = layout.restride_array(out._data, data.shape, steps)
+    # After it was resized: PyTorch's error leaves it in its new shape.
     check_overlap(out._data, *[t._data for t in inputs if t is not out])
+    if refuses_operand:
+        check_no_overlap(out._data, *[t._data for t in inputs])
     run_silenced(store_values, out._data, data)
     count_write(out)
 

@@ -117,6 +117,8 @@ class Kernel:
     kind = "fresh"
     # True if it computes in the dtype of `out=`, if no other is asked for
     in_dtype_of_out = False
+    # True if `out=` may share no memory with an operand, not even be one
+    refuses_operand_as_out = False
     # True if it has a `run_into_out` of its own, for calls with `out=`
     writes_out = False
 

@@ -620,6 +620,8 @@ def _stack_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
 class joining(Kernel):
     """`cat`, or `stack`: what makes one array of several."""
 
+    refuses_operand_as_out = True
+
     def lays_out(self, tensors: list[np.ndarray], dim: int) -> bool:
         """Return True for `cat`, and for `stack` after the last dimension, which is one.
 
