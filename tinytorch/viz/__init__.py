@@ -54,6 +54,7 @@ from .read import find_leaves as find_leaves
 from .read import find_sharing as find_sharing
 from .read import getattr_or_none as getattr_or_none
 from .read import is_added_name as is_added_name
+from .read import is_library_frame as is_library_frame
 from .read import is_module as is_module
 from .read import is_observed as is_observed
 from .read import is_tensor as is_tensor

@@ -338,3 +338,31 @@ def test_a_module_is_found_beside_much_else(monkeypatch: pytest.MonkeyPatch) -> 
         train(SimpleNamespace(samples=samples, net=net))
     assert "trainer.net.0.bias" in watched.text
     assert len(looked_at) < 1000
+
+
+@pytest.mark.torch
+def test_a_library_is_looked_at_last_and_hardly(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    from tinytorch.viz import is_module
+
+    looked_at: list[Any] = []
+
+    def count(thing: Any) -> bool:
+        looked_at.append(thing)
+        return is_module(thing)
+
+    monkeypatch.setattr("copylab.watching.backward_log.is_module", count)
+    library = {"__name__": "json.trainer"}
+    exec("def fit(inner, *rest):\n    inner[0].weight.sum().backward()\n", library)
+    net = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Linear(1, 1))
+    with copylab.watch() as watched:
+        library["fit"](net)
+    assert "net.0.bias" in watched.text, "by the program's name"
+    assert "inner" not in watched.text
+
+    looked_at.clear()
+    del net
+    with copylab.watch():
+        torch.ones(2, requires_grad=True).exp().sum().backward()
+    assert 30 < len(looked_at) < 1500, "no module is found: the frames of pytest are looked at, too"

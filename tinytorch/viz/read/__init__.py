@@ -12,6 +12,7 @@ from .naming import (
     collect_tensors,
     collect_tensors_by_name,
     is_added_name,
+    is_library_frame,
     is_module,
     things_in,
 )
@@ -70,6 +71,7 @@ __all__ = [
     "find_sharing",
     "getattr_or_none",
     "is_added_name",
+    "is_library_frame",
     "is_module",
     "is_observed",
     "is_tensor",

@@ -143,7 +143,7 @@ def collect_tensors_and_arrays(
 def choose_objects_of_program(frame: FrameType | None) -> ObjectChoice:
     """Return a function that says of an object whether the main file or that of a frame has its class."""
     modules = {"__main__"}
-    if frame is not None and not _is_of_library(frame):
+    if frame is not None and not is_library_frame(frame):
         modules.add(str(frame.f_globals.get("__name__")))
     read_module = type.__dict__["__module__"].__get__
 
@@ -155,8 +155,11 @@ def choose_objects_of_program(frame: FrameType | None) -> ObjectChoice:
     return is_of_program
 
 
-def _is_of_library(frame: FrameType) -> bool:
-    """Return True for a frame that runs no code of the program: its objects may hold far too much."""
+def is_library_frame(frame: FrameType) -> bool:
+    """Return True for a frame that runs no code of the program.
+
+    Its objects may hold far too much.
+    """
     package = str(frame.f_globals.get("__name__")).partition(".")[0]
     is_ours = package in ("torch", "tinytorch", "copylab") or package in sys.stdlib_module_names
     return is_ours or "-packages" in frame.f_code.co_filename  # site-packages, dist-packages
