@@ -1,7 +1,7 @@
 """One server for all browser tests, with a home of its own, and pages that fail on any error or outside request.
 
-It serves JupyterLab and Notebook 7. A test that asks for `lab` runs in JupyterLab alone, one that asks for `front` in
-both.
+It serves JupyterLab and Notebook 7. A test that asks for `lab` runs in JupyterLab alone, one that asks for
+`usual_front` in both, in Notebook among the long tests.
 """
 
 import contextlib
@@ -140,12 +140,6 @@ def serving(home: Path, folder: Path) -> Iterator[Lab]:
             server.wait(10)
         server.kill()
         server.wait()
-
-
-@pytest.fixture(params=["lab", "notebook"])
-def front(request: pytest.FixtureRequest, lab: Lab) -> Lab:
-    """JupyterLab and Notebook 7 in turn."""
-    return replace(lab, front=request.param)
 
 
 @pytest.fixture(params=["lab", pytest.param("notebook", marks=pytest.mark.stress)])

@@ -86,7 +86,7 @@ def before_anything_runs(page: Page, lesson: dict[str, Any]) -> None:
         # All lessons are built of the same widgets: these have each kind, the others are taken once a week.
         pytest.param(
             path,
-            marks=() if path.stem[:2] in {"00", "02", "04", "08", "14"} else pytest.mark.stress,
+            marks=() if path.stem[:2] in {"00", "14"} else pytest.mark.stress,
         )
         for path in list_lessons()
     ],

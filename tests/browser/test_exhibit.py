@@ -165,6 +165,7 @@ tabs
 """
 
 
+@pytest.mark.stress
 def test_a_box_in_a_saved_page(watched: Watched, usual_front: Lab, tmp_path: Path) -> None:
     name = write(usual_front.folder, "boxed.ipynb", BOXED, "slider.value = 2")
     page = watched.page

@@ -310,6 +310,7 @@ def test_hostile_text(watched: Watched, lab: Lab) -> None:
     assert live(page).get_by_label("Copy x with").input_value() == bad
 
 
+@pytest.mark.stress
 def test_a_click_is_hardly_slower_than_a_bare_button(watched: Watched, lab: Lab) -> None:
     page = watched.page
     show = "lab = CopyLab(method='detach')\nlab.loss()\nlab"

@@ -206,10 +206,10 @@ def test_keys_stay_where_they_belong(watched: Watched, lab: Lab) -> None:
     expect(first).to_have_attribute("data-step", "6")
 
 
-def test_live(watched: Watched, front: Lab) -> None:
+def test_live(watched: Watched, usual_front: Lab) -> None:
     setup, call = stepping()
     name = write(
-        front.folder,
+        usual_front.folder,
         "live.ipynb",
         setup,
         f"w = {call}.live()\nw",
@@ -218,7 +218,7 @@ def test_live(watched: Watched, front: Lab) -> None:
         "print('now', w.step)",
     )
     page = watched.page
-    watched.run_all(front.address(name))
+    watched.run_all(usual_front.address(name))
     player = page.locator(".cl-live .cl-player")
     expect(player).to_have_attribute("data-step", "4")
     expect(page.locator(".copylab-twin")).to_be_hidden()
@@ -263,9 +263,9 @@ def test_live(watched: Watched, front: Lab) -> None:
     expect(player.get_by_role("status")).to_contain_text("Step 1 of 7")
 
     page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
-    front.close_sessions()
+    usual_front.close_sessions()
     # Without a kernel of its own the view is gone, and its twin is the player.
-    page.goto(front.address(name))
+    page.goto(usual_front.address(name))
     twin = page.locator(".copylab-twin .cl-player")
     expect(twin).to_be_visible()
     assert len(step_through(page, twin)) == 7

@@ -13,6 +13,9 @@ from project_files import ROOT
 
 from tinytorch.viz.render import layout
 
+# Files, time limits and sizes, which no engine makes otherwise: not in the short runs.
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import tinytorch as torch
 from tinytorch.viz import graph

@@ -11,6 +11,9 @@ from copylab.run import surroundings
 
 import tinytorch
 
+# Files, time limits and sizes, which no engine makes otherwise: not in the short runs.
+pytestmark = pytest.mark.slow
+
 
 def run(engine: ModuleType, code: str, seconds: float = 1.0) -> Steps:
     """Step the code after a line that makes a tensor, and check that this line's step is always there."""

@@ -10,6 +10,9 @@ from copylab import steps
 
 import tinytorch
 
+# Files, time limits and sizes, which no engine makes otherwise: not in the short runs.
+pytestmark = pytest.mark.slow
+
 PARTS = re.split(
     r"^== (.*)\n", Path(__file__).with_name("hostile.txt").read_text(), flags=re.MULTILINE
 )[1:]
