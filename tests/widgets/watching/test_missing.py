@@ -353,7 +353,7 @@ def test_a_library_is_looked_at_last_and_hardly(monkeypatch: pytest.MonkeyPatch)
         return is_module(thing)
 
     monkeypatch.setattr("copylab.watching.backward_log.is_module", count)
-    library = {"__name__": "json.trainer"}
+    library: dict[str, Any] = {"__name__": "json.trainer"}
     exec("def fit(inner, *rest):\n    inner[0].weight.sum().backward()\n", library)
     net = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Linear(1, 1))
     with copylab.watch() as watched:
