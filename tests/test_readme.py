@@ -1,6 +1,7 @@
 """The README's examples do what it says: each is run, and where it shows a printout, that is what comes."""
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -97,13 +98,29 @@ def test_it_is_one_screen_that_shows_first() -> None:
 
 
 @pytest.mark.parametrize("language", ["zh", "ko"])
-def test_other_languages_have_the_same_programs_and_calls(language: str) -> None:
+def test_other_languages_have_the_same_programs_calls_and_printouts(
+    language: str, tmp_path: Path
+) -> None:
     translated = (ROOT / f"README.{language}.md").read_text(encoding="utf-8")
     programs = [
         re.findall(r"^```python\n(.*?)^```", re.sub("  #.*", "", text), re.MULTILINE | re.DOTALL)
         for text in (README, translated)
     ]
     assert programs[0] == programs[1]
+    (shown,) = re.findall(r"^```text\n(.*?)^```", translated, re.MULTILINE | re.DOTALL)
+    example = tmp_path / "example.py"
+    example.write_text(
+        programs[1][0].replace("import torch", "import tinytorch as torch"), encoding="utf-8"
+    )
+    answer = subprocess.run(
+        [sys.executable, str(example)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+        env=os.environ | {"COPYLAB_LANGUAGE": language, "PYTHONIOENCODING": "utf-8"},
+    )
+    assert answer.stdout == shown
     # A row of the table ends with its call; prose around it is the language's own.
     calls = [
         re.findall(r"^\|.*\| (?:\[)?(`.*?`)", text, re.MULTILINE) for text in (README, translated)

@@ -171,6 +171,27 @@ def test_no_english_is_left(language: str, widget: Callable[[], str]) -> None:
     assert f'lang="{language}"' in page
 
 
+HALF_WIDTH_IN_TEXT = re.compile(
+    HALF_WIDTH.pattern + r"|\([^()\n]*[\u4e00-\u9fff]|[\u4e00-\u9fff] ?\w*\.$", re.MULTILINE
+)
+
+
+def test_texts_in_chinese_have_full_width_marks(language: str) -> None:
+    shared = CODE.replace("y.detach()", "y[:1]")
+    wide = tinytorch.ones(1).expand(4)
+    texts = [
+        copylab.predict(CODE, engine=tinytorch).text,
+        copylab.steps(shared, engine=tinytorch).text,
+        str(clone.readings.check({"reading": tinytorch.ones(2), "kept": None})),
+        copylab.shared(wide, wide[:3]).text,
+    ]
+    for text in texts:
+        assert language != "zh" or re.search(r"[\u4e00-\u9fff]", text)
+        assert HALF_WIDTH_IN_TEXT.findall(text) == []
+    samples = ("题  (一个数)", "仍然是 None.", "被写入。 然后", "有变化, 格子 0")
+    assert all(HALF_WIDTH_IN_TEXT.search(sample) for sample in samples)
+
+
 @pytest.mark.torch
 def test_no_english_is_left_in_what_a_watch_finds(language: str) -> None:
     torch: Any = pytest.importorskip("torch")

@@ -31,7 +31,7 @@ from .doc import (
     protect_marks,
 )
 from .ui import panel_style_sheet
-from .wording import gettext, ngettext
+from .wording import gettext, join_sentences, ngettext
 
 __all__ = ["Sharing", "shared"]
 
@@ -144,9 +144,9 @@ def _describe_fact(fact: SharedFact) -> str:
         case "tensor":
             return gettext("{names} are one tensor.", names=names)
         case "cells":
-            return _describe_cells(fact, names) + _describe_repeats(fact)
+            return join_sentences([_describe_cells(fact, names), *_list_repeats(fact)])
         case "overlap":
-            return _describe_overlap(fact) + _describe_repeats(fact)
+            return join_sentences([_describe_overlap(fact), *_list_repeats(fact)])
         case "storage":
             return _describe_storage(fact, names)
     # What is left is the kind "repeat".
@@ -226,11 +226,11 @@ def _describe_overlap(fact: SharedFact) -> str:
     )
 
 
-def _describe_repeats(fact: SharedFact) -> str:
-    return "".join(
-        " " + gettext("{name} sees each cell {number} times.", name=name, number=f"{times:,}")
+def _list_repeats(fact: SharedFact) -> list[str]:
+    return [
+        gettext("{name} sees each cell {number} times.", name=name, number=f"{times:,}")
         for name, times in fact.repeats
-    )
+    ]
 
 
 def _describe_storage(fact: SharedFact, names: str) -> str:

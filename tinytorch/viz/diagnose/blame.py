@@ -200,10 +200,11 @@ def _describe_write(finding: BackwardFinding, writing_lines: str) -> str:
     writing_lines = writing_lines or gettext("a line that was not stepped")
     sentence = gettext("It was written afterwards on {lines}.", lines=writing_lines)
     if len(finding.sharing) > 1:
-        sentence += " " + gettext(
+        sharing = gettext(
             "{names} share that memory and its version counter.",
             names=join_few_names(finding.sharing),
         )
+        sentence = join_sentences([sentence, sharing])
     return sentence
 
 

@@ -682,7 +682,7 @@ def _heading_of_graph(snap: Snapshot, leaves: Sequence[TensorRecord]) -> Remark:
     elif not snap.nodes:
         caption = gettext("No graph: nothing here requires grad.")
     # A note says that the graph was too large to be read as a whole.
-    more = " " + gettext("and more") if snap.notes else ""
+    more = gettext(" and more") if snap.notes else ""
     if not snap.named_tensors:
         sentence = gettext("Graph: no tensors to show.")
     elif not snap.nodes:
@@ -713,23 +713,24 @@ def _summarize_graph(changed: Changes, flow_count: int, cut_count: int) -> str:
         "Autograd graph with {number} node", "Autograd graph with {number} nodes", len(snap.nodes)
     )
     if snap.notes:
-        summary += " " + gettext("and more")
+        summary += gettext(" and more")
+    phrases = [summary]
     if changed.new_nodes:
-        summary += ", " + gettext("{number} of them new", number=f"{len(changed.new_nodes):,}")
+        phrases += [gettext("{number} of them new", number=f"{len(changed.new_nodes):,}")]
     if flow_count:
         went = gettext("a gradient went through {number} of them", number=f"{flow_count:,}")
-        summary += f", {went}"
+        phrases += [went]
     if cut_count:
-        cut = ngettext("cut at {number} place", "cut at {number} places", cut_count)
-        summary += f", {cut}"
+        phrases += [ngettext("cut at {number} place", "cut at {number} places", cut_count)]
     stale_count = len(find_stale_saved(snap))
     if stale_count:
-        summary += ", " + ngettext(
+        stale = ngettext(
             "{number} saved tensor stale: backward will raise",
             "{number} saved tensors stale: backward will raise",
             stale_count,
         )
-    return summary
+        phrases += [stale]
+    return join_phrases(phrases)
 
 
 def _list_notes(changed: Changes, selection: NodeSelection) -> Iterator[str]:

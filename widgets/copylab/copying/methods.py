@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from tinytorch.viz import summarize_text
 
-from ..wording import gettext, gettext_noop
+from ..wording import gettext, gettext_noop, join_sentences
 
 
 @dataclass(frozen=True)
@@ -293,7 +293,7 @@ class UnknownMethodError(ValueError):
     def __init__(self, problem: str) -> None:
         names = ", ".join(map(repr, METHODS))
         listing = gettext("There are: {names}", names=names)
-        super().__init__(f"{problem} {listing}")
+        super().__init__(join_sentences([problem, listing]))
         self.problem = problem
 
 

@@ -23,7 +23,7 @@ import tinytorch
 from ..course_folder import COURSE_STATE_FILE, SOLUTIONS
 from ..quiz import PROGRESS_FILE
 from ..safe_files import RefusedFileError, SafeFolder, read_file
-from ..wording import gettext, join_list
+from ..wording import gettext, join_list, join_sentences
 from .cheatsheet import render_cheat_sheet
 from .lesson import digest_of_file, find_lesson, lessons_folder, remove_answers
 from .translation import TRANSLATIONS, list_languages, read_translated, require_language
@@ -311,7 +311,7 @@ def _remove_old_files(course: SafeFolder, record: Record, editions: Iterable[str
         if is_untouched:
             course.remove(name)
         else:
-            remark += " " + gettext("Yours is kept under the old name.")
+            remark = join_sentences([remark, gettext("Yours is kept under the old name.")])
         remarks.append(remark)
     return remarks
 

@@ -261,7 +261,7 @@ lab.run("y[0] = 1") adds a line of your own, lab.program is the whole program, l
         notes = [note for note in (change, self._notice) if note]
         # A notice may be all that is announced, and is not said twice then.
         if notes and notes[0] not in announcement:
-            announcement = f"{notes[0]} {announcement}"
+            announcement = join_sentences([notes[0], announcement])
         page = view.make_page(self._last_result, old, notes=notes, live=True)
         spoken = truncate_text(announcement, MAX_ANNOUNCEMENT)
         self._panel.show(page.html(), " ".join(spoken.split()))

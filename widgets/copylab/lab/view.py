@@ -307,7 +307,8 @@ def _make_verdict(key: str, fact: Fact, known_reasons: Sequence[str]) -> Cell:
     """Return the answer to a question; in a page it opens to the program that proves it."""
     if fact.why:
         is_known = fact.why in known_reasons
-        return Cell(protect_marks(fact.words if is_known else f"{fact.words} ({fact.why})"))
+        reason = gettext("{text} ({note})", text=fact.words, note=fact.why)
+        return Cell(protect_marks(fact.words if is_known else reason))
     proof = Fold(
         protect_marks(fact.words),
         Code(make_printable(fact.proof)),

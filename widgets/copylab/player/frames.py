@@ -232,7 +232,7 @@ class Frame:
         note = _NOTES.get(self.step.kind)
         source = _shorten_to_line(make_printable(self.source))
         title = gettext("{what}: {facts}", what=self.place, facts=source)
-        return f"{title}  ({gettext(note)})" if note else title
+        return gettext("{text}  ({note})", text=title, note=gettext(note)) if note else title
 
 
 def wrong_gradient_title() -> str:

@@ -287,9 +287,10 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         for name in self.names:
             if name not in variables:
                 return gettext("there is no variable {name} yet. Run your cell first.", name=name)
-            if variables[name] is None or variables[name] is ...:
-                value = "None." if variables[name] is None else "..."
-                return gettext("{name} is still {value}", name=name, value=value)
+            if variables[name] is None:
+                return gettext("{name} is still None.", name=name)
+            if variables[name] is ...:
+                return gettext("{name} is still ...", name=name)
         # Another program is an attempt, also where it comes to the same, as `as_tensor` does in
         # place of `from_numpy`: then the check says what is wrong with it.
         if not self.start or (cell is not None and not is_same_program(cell.source, self.start)):

@@ -347,7 +347,8 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         left: dict[str, Any] = {"style": "text-align: left"}
         lines, rows = [], []
         for number, question in enumerate(self.questions, 1):
-            lines.append(f"{number:>3}. {question.text}  ({question.answer_format})")
+            asked = gettext("{text}  ({note})", text=question.text, note=question.answer_format)
+            lines.append(f"{number:>3}. {asked}")
             # Without ids, as in a saved notebook, a field would be there that no script listens to.
             label = field = None
             if id_prefix:
