@@ -180,6 +180,8 @@ class Player {
 
   makeListing() {
     this.code = makeElement("ol", { class: "cl-listing", "aria-label": say("The code, the line of this step marked") });
+    const listTensors = ({ names }) => [...names.keys()].filter((name) => names.get(name));
+    this.tensorNames = new Set(this.steps.flatMap(listTensors));
     this.rows = this.codes.map(({ name, above, lines }) => {
       if (this.codes.length > 1) this.code.append(makeElement("li", { class: "cl-of" }, name || say("The code")));
       const rows = lines.map((line, at) => {
@@ -290,7 +292,7 @@ class Player {
   markNames(line) {
     const hasOneScope = this.codes.length === 1 && !this.steps.some(({ calls }) => calls.length);
     return line.split(hasOneScope ? WORDS_OF_CODE : /^$/).map((word) => {
-      if (!this.steps.some(({ names }) => names.get(word))) return word || "";
+      if (!this.tensorNames.has(word)) return word || "";
       const name = makeElement("span", { class: "cl-name", "data-name": word }, word);
       // Each name can be reached once.
       if (!this.names.some(({ dataset }) => dataset.name === word)) name.tabIndex = 0;
@@ -420,10 +422,16 @@ class Player {
       const stops = [...this.steps.keys()].filter((at) => this.isStop[at]).map((at) => this.describeStop(at));
       const longest = stops.sort((a, b) => length(b) - length(a)).slice(0, MEASURED_STOPS);
       this.happened.style.height = "0";
-      const heights = [...longest, this.describeStop(this.steps.length - 1)].map((stop) => {
+      const copies = [...longest, this.describeStop(this.steps.length - 1)].map((stop) => {
         this.showWords(stop);
-        return this.happened.scrollHeight;
+        return this.happened.cloneNode(true);
       });
+      // All at once, out of sight: the page is laid out once, and not for each stop.
+      const place = `position: absolute; visibility: hidden; height: 0; width: ${this.happened.getBoundingClientRect().width}px`;
+      for (const copy of copies) copy.style.cssText = `${place}; box-sizing: border-box`;
+      this.happened.after(...copies);
+      const heights = copies.map((copy) => copy.scrollHeight);
+      for (const copy of copies) copy.remove();
       // And the line above them.
       this.wordsHeights.set(width, Math.max(...heights) + 1);
     }
@@ -631,13 +639,14 @@ class Player {
   colourNames(step) {
     for (const name of this.names) {
       const tensor = step.names.get(name.dataset.name);
+      // To write what is there already has the page laid out anew.
+      if (tensor === name.dataset.t) continue;
       name.className = tensor ? `cl-name cl-h${tensor.slice(1) % 6}` : "cl-name";
       if (tensor) name.dataset.t = tensor;
       else delete name.dataset.t;
     }
   }
 
-  /** Scroll the listing, and never the page, so that the line can be seen. */
   /** Scroll code, words and pictures to what is new. After all changes: to ask for places lays out the page. */
   scrollToStep() {
     this.scrollToRow(this.here[0]);
@@ -645,6 +654,7 @@ class Player {
     for (const pane of this.panes.values()) scrollToNews(pane);
   }
 
+  /** Scroll the listing, and never the page, so that the line can be seen. */
   scrollToRow(row) {
     if (!row) return;
     const { code } = this;

@@ -7,23 +7,22 @@ const SWAPPED = { '"': "`", "`": '"', "<": "~", "~": "<" };
 /**
  * Read the pack of packing.py. A text is a row of places in the table of parts, and of stretches [start, count] of the
  * text of its kind before it. Returns a function that gives the text of a kind and number, empty if there is none.
+ *
+ * A row is read when it or a later one is asked for: a page shows its first picture before it has read the others.
  */
-export function unpackTexts({ parts: swappedParts, texts: rowsByKind }) {
-  const parts = swappedParts.map((part) => part.replace(/["`<~]/g, (letter) => SWAPPED[letter]));
-  const texts = {};
-  for (const [kind, rows] of Object.entries(rowsByKind)) {
-    // The row of the text before, as places alone.
-    let places = [];
-    texts[kind] = new Map();
-    for (const [number, row] of Object.entries(rows)) {
-      const before = places;
-      places = row.flatMap((entry) =>
-        Array.isArray(entry) ? before.slice(entry[0], entry[0] + entry[1]) : [entry],
-      );
-      texts[kind].set(number, places);
+export function unpackTexts({ parts, texts }) {
+  const kinds = {};
+  return (kind, number) => {
+    const read = (kinds[kind] ??= { rows: Object.entries(texts[kind] ?? {}), places: new Map(), last: [] });
+    while (read.rows.length && !read.places.has(number)) {
+      const [next, row] = read.rows.shift();
+      const { last } = read;
+      read.last = row.flatMap((entry) => (Array.isArray(entry) ? last.slice(entry[0], entry[0] + entry[1]) : [entry]));
+      read.places.set(next, read.last);
     }
-  }
-  return (kind, number) => texts[kind]?.get(number)?.map((place) => parts[place]).join("") ?? "";
+    const text = (read.places.get(number) ?? []).map((place) => parts[place]).join("");
+    return text.replace(/["`<~]/g, (letter) => SWAPPED[letter]);
+  };
 }
 
 /** Where a line is, in a sentence. */
