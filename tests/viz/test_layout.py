@@ -13,7 +13,7 @@ from project_files import ROOT
 
 from tinytorch.viz.render import layout
 
-# Files, time limits and sizes, which no engine makes otherwise: not in the short runs.
+# Files that are stored, which no engine has a part in: the short runs leave them out.
 pytestmark = pytest.mark.slow
 
 PROGRAM = """

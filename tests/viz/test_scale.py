@@ -20,7 +20,7 @@ from tinytorch.viz.render.picture import MOST_CHARACTERS
 from tinytorch.viz.render.style import LARGEST_SIDE
 from tinytorch.viz.show.select_nodes import NodeFold, NodeSelection, select_nodes
 
-# Files, time limits and sizes, which no engine makes otherwise: not in the short runs.
+# Times and sizes, which are much the same with and without PyTorch: the short runs leave them out.
 pytestmark = pytest.mark.slow
 
 Tensors = dict[str, Any]

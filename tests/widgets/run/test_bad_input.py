@@ -11,7 +11,7 @@ from copylab.run import surroundings
 
 import tinytorch
 
-# Files, time limits and sizes, which no engine makes otherwise: not in the short runs.
+# Most wait for a time limit, with either engine: the short runs leave them out.
 pytestmark = pytest.mark.slow
 
 

@@ -10,7 +10,7 @@ from copylab import steps
 
 import tinytorch
 
-# Files, time limits and sizes, which no engine makes otherwise: not in the short runs.
+# Most wait for a time limit: the short runs leave them out.
 pytestmark = pytest.mark.slow
 
 PARTS = re.split(

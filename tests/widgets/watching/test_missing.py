@@ -9,6 +9,8 @@ import copylab
 import pytest
 from copylab.watching import run_watched
 
+from tinytorch.viz import is_module
+
 NET = """
 import torch
 from torch import nn
@@ -313,21 +315,24 @@ def test_a_watch_lists_what_is_missing_and_keeps_nothing() -> None:
     assert watched.html
 
 
+@pytest.fixture
+def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What the log of backwards has asked whether it is a module."""
+    things: list[Any] = []
+
+    def note_and_ask(thing: Any) -> bool:
+        things.append(thing)
+        return is_module(thing)
+
+    monkeypatch.setattr("copylab.watching.backward_log.is_module", note_and_ask)
+    return things
+
+
 @pytest.mark.torch
-def test_a_module_is_found_beside_much_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_module_is_found_beside_much_else(looked_at: list[Any]) -> None:
     from types import SimpleNamespace
 
     import torch
-
-    from tinytorch.viz import is_module
-
-    looked_at = []
-
-    def count(thing: Any) -> bool:
-        looked_at.append(thing)
-        return is_module(thing)
-
-    monkeypatch.setattr("copylab.watching.backward_log.is_module", count)
 
     def train(trainer: Any) -> None:
         trainer.net[0].weight.sum().backward()
@@ -341,18 +346,9 @@ def test_a_module_is_found_beside_much_else(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.torch
-def test_a_library_is_looked_at_last_and_hardly(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_is_looked_at_last_and_hardly(looked_at: list[Any]) -> None:
     import torch
 
-    from tinytorch.viz import is_module
-
-    looked_at: list[Any] = []
-
-    def count(thing: Any) -> bool:
-        looked_at.append(thing)
-        return is_module(thing)
-
-    monkeypatch.setattr("copylab.watching.backward_log.is_module", count)
     library: dict[str, Any] = {"__name__": "json.trainer"}
     exec("def fit(inner, *rest):\n    inner[0].weight.sum().backward()\n", library)
     net = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Linear(1, 1))
