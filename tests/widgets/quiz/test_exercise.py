@@ -115,22 +115,28 @@ def test_a_page_shows_what_the_last_check_said(
     monkeypatch: pytest.MonkeyPatch, engine: ModuleType
 ) -> None:
     published: list[tuple[dict[str, Any], bool]] = []
-    monkeypatch.setattr(
-        "IPython.display.publish_display_data",
-        lambda bundle, update=False, **_: published.append((bundle, update)),
-    )
+    seen_when_stored: list[bool] = []
     part = make(engine=engine)
+    live = part.live()
+    said = "that is what was asked for"
+
+    def publish(bundle: dict[str, Any], *, update: bool = False, **_: Any) -> None:
+        published.append((bundle, update))
+        seen_when_stored.append("Solved" in live.card.html)
+
+    monkeypatch.setattr("IPython.display.publish_display_data", publish)
     x = engine.arange(6)
     part.check({"x": x, "t": x[2:4]})
     assert not published, "it was not displayed yet"
-    live = part.live()
     live._ipython_display_()
     part.check({"x": x, "t": x[2:4].clone()})
     (_, _), (twin, is_update), (after, is_update_after) = published
     assert (is_update, is_update_after) == (False, True)
-    assert "that is what was asked for" in after["text/html"]
-    assert "that is what was asked for" not in twin["text/html"]
+    assert said in after["text/html"]
+    assert said not in twin["text/html"]
     assert twin["text/plain"] == after["text/plain"], "what a check of notebooks compares"
+    assert seen_when_stored == [False, False, False], "a page saved at its sight has it"
+    assert "Solved" in live.card.html
     live.close()
     # Another kernel: the notes say that it was solved, its cells have not been run.
     again = make(engine=engine)

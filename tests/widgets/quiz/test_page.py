@@ -105,6 +105,22 @@ def test_what_was_committed_is_in_the_page(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(published) == 4, "a closed view is not followed"
 
 
+def test_it_is_stored_before_the_reveal_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    prediction = predict(CODE, [same_storage("x", "y")])
+    view = prediction.live()
+    view._ipython_display_()
+    # A notebook that is saved at the sight of the reveal must have it.
+    seen_when_stored: list[bool] = []
+    monkeypatch.setattr(
+        "IPython.display.publish_display_data",
+        lambda *_, **__: seen_when_stored.append("cl-headline" in view.form.content),
+    )
+    prediction.commit(["no"])
+    assert seen_when_stored == [False]
+    assert "cl-headline" in view.form.content
+    view.close()
+
+
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_each_prediction_of_the_course_can_stand_on_a_page(lesson: str) -> None:
     definitions = vars(importlib.import_module(f"copylab.lessons.{lesson}"))

@@ -561,8 +561,9 @@ class ExerciseView(TaskView):
     def take_verdict(self, verdict: Verdict) -> None:
         """Show what a check found: the state in the card, all of it in the page that is stored."""
         self._verdict = verdict
-        self.state = verdict.state  # at a change the card is shown anew
+        # Before the verdict is seen: who then saves the notebook at once saves it, too.
         self.renew_twin()
+        self.state = verdict.state  # at a change the card is shown anew
 
     def close(self) -> None:
         """Close the card, and let it go: the exercise makes another when it is looked at again."""

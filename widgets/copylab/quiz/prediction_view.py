@@ -47,6 +47,7 @@ class PredictionView(TaskView):
         # With its state from the start: a view may open before anything is set.
         self.form = PredictionForm(content=self._render_content(), answers=dict(prediction.answers))
         self._views_below: dict[str, Any] = {}
+        self._is_stored_committed = prediction.committed
         super().__init__(prediction, [self.form])
         prediction.observe(self._update_form, ["answers", "committed"])
         self.form.observe(self._take_answers, "answers")
@@ -78,14 +79,17 @@ class PredictionView(TaskView):
     def _render_form(self) -> str:
         return self._prediction.form(self._id_prefix)
 
-    def _update_form(self, change: Any) -> None:
+    def _update_form(self, _: object) -> None:
         """Show the answers of the prediction and, once they are committed, the reveal."""
+        # Not at each letter that is typed. Before the reveal is seen: who then saves the notebook
+        # at once saves what was committed.
+        is_committed = self._prediction.committed
+        if self._is_stored_committed != is_committed:
+            self._is_stored_committed = is_committed
+            self.renew_twin()
         with self.form.hold_sync():
             self.form.answers = dict(self._prediction.answers)
             self.form.content = self._render_content()
-        # Not at each letter that is typed.
-        if change.name == "committed":
-            self.renew_twin()
 
     def _take_answers(self, change: Any) -> None:
         """Hand what is filled in to the prediction, unless its answers are committed."""
