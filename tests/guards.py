@@ -158,6 +158,20 @@ def long_functions(path: Path, limit: int) -> list[str]:
     return found
 
 
+def crowded_comprehensions(path: Path) -> list[str]:
+    """Return the comprehensions of a file with two `for`, two `if`, or another comprehension inside."""
+    kinds = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, kinds):
+            continue
+        conditions = sum(len(part.ifs) for part in node.generators)
+        inside = sum(isinstance(each, kinds) for each in ast.walk(node)) - 1
+        if len(node.generators) > 1 or conditions > 1 or inside:
+            found.append(f"{path.name}:{node.lineno}")
+    return found
+
+
 def undescribed_fields(path: Path) -> list[str]:
     """Return the fields of records (NamedTuples, dataclasses) of a file that nothing describes.
 

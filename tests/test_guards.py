@@ -91,6 +91,10 @@ LATE = {
 LONG = {"unary_call", "binary_call", "in_place_call"}
 """Functions of 62 to 65 lines, docstrings counted: closures, in which one more call would cost 80 ns each time that
 an op is called."""
+CROWDED = {
+    "tinytorch/base/strides.py": 1,  # on the way of each op on tensors that are not contiguous
+}
+"""How many comprehensions have another one inside, where a function in its place would take time."""
 
 MECHANISM = ("schema", "calling", "define", "kernels", "resizing")
 LISTS = tuple(
@@ -335,6 +339,11 @@ def test_functions_have_at_most_fifty_lines() -> None:
     assert {line.split()[1] for line in found} == LONG
 
 
+def test_a_comprehension_does_one_thing() -> None:
+    counts = {path.relative_to(ROOT): len(guards.crowded_comprehensions(path)) for path in ENGINE}
+    assert {path.as_posix(): count for path, count in counts.items() if count} == CROWDED
+
+
 def test_only_the_engine_is_kept_from_the_formatter() -> None:
     skips = {
         path.relative_to(ROOT).as_posix(): count
@@ -368,6 +377,11 @@ def test_what_does_not_read_well_is_noticed(tmp_path: Path) -> None:
     assert guards.class_names([file]) == {"Run": ["odd.py", "odd.py"]}
     assert guards.long_functions(file, 50) == ["odd.py: f has 51 lines"]
     assert guards.late_imports(file) == {"torch", "."}
+    loops = (
+        "a = [x for y in z for x in y]\nb = {x for x in z if x if x > 1}\nc = [x for x in z if x]\n"
+    )
+    file.write_text(f"{loops}d = [[x for x in y] for y in z]\n", encoding="utf-8")
+    assert guards.crowded_comprehensions(file) == ["odd.py:1", "odd.py:2", "odd.py:4"]
     record = 'class Run(NamedTuple):\n    """Of a step."""\n    step: int\n    what: str\n    why: int\n    """Why."""\n'
     file.write_text(record, encoding="utf-8")
     assert guards.undescribed_fields(file) == ["odd.py: Run.what"]

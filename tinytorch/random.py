@@ -318,14 +318,17 @@ def _draw_normal_pairs(n: int, generator: Generator) -> np.ndarray:
     return np.array(out)
 
 
+def _apply_to_each(function: Callable[[float], float], numbers: np.ndarray) -> np.ndarray:
+    """Return what a function of Python's `math` gives for each number, in an array of their shape."""
+    return np.array(list(map(function, numbers.ravel().tolist()))).reshape(numbers.shape)
+
+
 def _normal_blocks64(drawn: np.ndarray, mean: float, std: float) -> np.ndarray:
     """Turn blocks of 16 numbers from [0, 1) into normal ones, in float64."""
     u, v = drawn.reshape(-1, 2, 8).swapaxes(0, 1)
-    radius = np.sqrt(-2.0 * np.array([math.log(x) for x in (1.0 - u).ravel().tolist()])).reshape(
-        u.shape
-    )
-    angles = (2.0 * math.pi * v).ravel().tolist()
-    waves = [np.array([f(t) for t in angles]).reshape(u.shape) for f in (math.cos, math.sin)]
+    radius = np.sqrt(-2.0 * _apply_to_each(math.log, 1.0 - u))
+    angles = 2.0 * math.pi * v
+    waves = [_apply_to_each(math.cos, angles), _apply_to_each(math.sin, angles)]
     return fma64((radius * waves).swapaxes(0, 1).ravel(), std, mean)
 
 

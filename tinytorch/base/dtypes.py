@@ -70,7 +70,9 @@ ALL = (
     float32,
     float64,
 )
-BY_NAME = {n: d for d in ALL for n in (d.called, *d.aliases)}
+BY_NAME: dict[str, dtype] = {}
+for _dtype in ALL:
+    BY_NAME |= dict.fromkeys((_dtype.called, *_dtype.aliases), _dtype)
 
 BY_NUM = {d.np.num: d for d in ALL}
 for _d in map(np.dtype, (np.intc, np.int_, np.longlong)):  # C has two names for one of them

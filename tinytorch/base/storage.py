@@ -172,10 +172,8 @@ class UntypedStorage(metaclass=ShownAs):
         # It may shrink below what a tensor needs. torch then reads freed memory; here such a
         # tensor keeps cells.
         start = address_of(self.buffer)
-        ends = [
-            address_of(a) - start + byte_extent(a.shape, a.strides, a.itemsize)
-            for a in (t._data for t in tensors)
-        ]
+        arrays = [t._data for t in tensors]
+        ends = [address_of(a) - start + byte_extent(a.shape, a.strides, a.itemsize) for a in arrays]
         memory = _allocate(max(nbytes, *ends) if nbytes >= 0 and ends else nbytes)
         keep = min(nbytes, old.size)
         memory[:keep] = old[:keep]

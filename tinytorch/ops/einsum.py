@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, NamedTuple
 
 from ..base import make_absence_error
@@ -91,7 +92,7 @@ def _read_equation(equation: str, tensors: list) -> Equation:
     operands = _read_operands(left, len(tensors))
     for at, (labels, x) in enumerate(zip(operands, tensors, strict=True)):
         _check_label_count(labels, x.ndim, at)
-    every = [label for labels in operands for label in labels]
+    every = list(chain.from_iterable(operands))
     if not arrow:
         once = sorted({x for x in every if x != _ANY and every.count(x) == 1}, key=_rank_label)
         return Equation(operands, [*([_ANY] if _ANY in every else []), *once])
@@ -222,7 +223,10 @@ def _contract(operands: list, kept: int) -> Any:
     # In how many of the operands that are still to come each dimension is. A dimension is summed as
     # soon as it is in one alone: earlier the others would lack it, later products would be larger. A
     # size of 1 counts as absent, and is summed by the `view` at the end.
-    left = {d: sum(x.shape[d] != 1 for x in operands) for d in dims}
+    left = dict.fromkeys(dims, 0)
+    for x in operands:
+        for d in dims:
+            left[d] += x.shape[d] != 1
     a = operands[0]
     for b in operands[1:]:
         alone: tuple[list[int], list[int]] = ([], [])
@@ -253,7 +257,7 @@ def _sum_products(equation: str, tensors: list, path: Any) -> Any:
     """
     read = _read_equation(equation, tensors)
     labels = [_spell_out(names, x.ndim) for names, x in zip(read.operands, tensors, strict=True)]
-    every = list(dict.fromkeys(label for names in labels for label in names))
+    every = list(dict.fromkeys(chain.from_iterable(labels)))
     anys = sorted((x for x in every if x.isdigit()), key=int, reverse=True)
     result = []
     for label in read.result:

@@ -7,6 +7,7 @@ left to right as select, slice and unsqueeze views; what is left over as tensors
 
 from __future__ import annotations
 
+import itertools
 import operator
 from typing import Any, NamedTuple
 
@@ -116,16 +117,13 @@ def _out_of_bounds_error(
     PyTorch goes from element to element, and for each by dimension.
     """
     every = [(np.broadcast_to(places[d], together).reshape(-1), shape[d]) for d in used]
-    k, where = next(
-        (k, w)
-        for k in range(every[0][0].size)
-        for w, (i, n) in enumerate(every)
-        if not -n <= i[k] < n
+    steps = itertools.product(range(every[0][0].size), enumerate(every))
+    index, where, size = next(
+        (indices[k], where, size)
+        for k, (where, (indices, size)) in steps
+        if not -size <= indices[k] < size
     )
-    return IndexError(
-        f"index {every[where][0][k]} is out of bounds for dimension {where} with size "
-        f"{every[where][1]}"
-    )
+    return IndexError(f"index {index} is out of bounds for dimension {where} with size {size}")
 
 
 def _as_numpy_index(places: list) -> tuple:

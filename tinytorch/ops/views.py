@@ -268,17 +268,19 @@ def _move_dims(self: Any, source: Any, destination: Any) -> Any:
             f"movedim: Invalid source or destination dims: source ({list(source)} dims) should "
             f"contain the same number of dims as destination ({list(destination)} dims)"
         )
-    places = [[wrap_dim(d, n) for d in dims] for dims in (source, destination)]
-    for name, dims, wrapped in zip(
-        ("source", "destination"), (source, destination), places, strict=True
+    old_places = [wrap_dim(d, n) for d in source]
+    new_places = [wrap_dim(d, n) for d in destination]
+    for name, dims, places in (
+        ("source", source, old_places),
+        ("destination", destination, new_places),
     ):
-        if len(set(wrapped)) != len(wrapped):
+        if len(set(places)) != len(places):
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(dims)})")
     if not n:
         return alias(self)
-    order = [d for d in range(n) if d not in places[0]]
-    for to, at in sorted(zip(places[1], places[0], strict=True)):
-        order.insert(to, at)
+    order = [d for d in range(n) if d not in old_places]
+    for new, old in sorted(zip(new_places, old_places, strict=True)):
+        order.insert(new, old)
     return permute(self, tuple(order))
 
 

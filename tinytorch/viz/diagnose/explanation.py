@@ -21,7 +21,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any
 
 from ..read import (
@@ -216,7 +216,7 @@ def _has_same_gradients(
     find_tensor: Callable[[TensorRecord], Any],
 ) -> bool:
     """Return True if the saved values, which a watch knows, give the gradients that backward gives."""
-    pairs = [pair for finding in findings for pair in finding.saved]
+    pairs = list(chain.from_iterable(finding.saved for finding in findings))
     is_watched = pairs and all(pair.saved.compared_with_save for pair in pairs)
     if not is_watched or _decide_verdict(findings) != "may be wrong" or root.numel != 1:
         return False

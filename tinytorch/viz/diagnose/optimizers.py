@@ -94,10 +94,11 @@ def list_stepped(snap: Snapshot) -> dict[str, list[TensorRecord]]:
             # As numbers: among words, "10" would come before "2".
             numbers = [int(word) for word in position.split(".") if word.isdecimal()]
             placed.setdefault(optimizer, []).append((tuple(numbers), tensor))
-    return {
-        optimizer: [tensor for _, tensor in sorted(pairs, key=lambda pair: pair[0])]
-        for optimizer, pairs in placed.items()
-    }
+    stepped: dict[str, list[TensorRecord]] = {}
+    for optimizer, pairs in placed.items():
+        pairs.sort(key=lambda pair: pair[0])
+        stepped[optimizer] = [tensor for _, tensor in pairs]
+    return stepped
 
 
 def _is_held_alone(tensor: TensorRecord) -> bool:

@@ -118,9 +118,12 @@ def _may_change_code(snap: Snapshot, nodes: Sequence[NodeRecord]) -> bool:
 
     Before another function is called, such a hook may give it another `__code__`.
     """
-    return bool(snap.doubts) or any(
-        node.doubts or any(saved.doubt for saved in node.saved) for node in nodes
-    )
+    return bool(snap.doubts) or any(map(_has_doubts, nodes))
+
+
+def _has_doubts(node: NodeRecord) -> bool:
+    """Return True if it is not known what a node does, or what is done to unpack what it saved."""
+    return bool(node.doubts) or any(saved.doubt for saved in node.saved)
 
 
 def _find_nodes_behind_functions(snap: Snapshot, nodes: Sequence[NodeRecord]) -> set[str]:

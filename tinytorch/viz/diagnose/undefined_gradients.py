@@ -7,6 +7,7 @@ is stale; they compute nothing, and hand on nothing. A Function is given zeros i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from ..read import NodeRecord, Snapshot, TensorRecord
 
@@ -19,7 +20,7 @@ def find_nodes_with_gradient(nodes: Sequence[NodeRecord]) -> set[str]:
     if not any(node.function and node.function.unsent for node in nodes):
         return {node.id for node in nodes}
     node_by_id = {node.id: node for node in nodes}
-    inner = {end for node in nodes for end in node.ends}
+    inner = set(chain.from_iterable(node.ends for node in nodes))
     stack = [node for node in nodes if node.id not in inner or node.function]
     found = {node.id for node in stack}
     while stack:

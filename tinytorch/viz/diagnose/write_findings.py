@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import gettext, join_clauses, join_few_names, join_names, ngettext
@@ -126,7 +127,7 @@ def describe_unseen_writes(
     for cause, group in changed.items():
         yield _describe_changed_bytes(snap, group, cause)
     # Where the bytes are known to have changed, counters add nothing.
-    already_reported = {id(pair.saved) for group in changed.values() for pair in group}
+    already_reported = {id(pair.saved) for pair in chain.from_iterable(changed.values())}
     node_ids = {pair.node.id for pair in pairs}
     groups: dict[object, list[tuple[MaybeUnseenWrite, list[SavedOfNode]]]] = {}
     pairs_by_list: dict[int, list[SavedOfNode]] = {}
@@ -146,7 +147,7 @@ def describe_unseen_writes(
     for entries in groups.values():
         write, reported = entries[0]
         if len(entries) > 1:
-            reported = [pair for _, pairs_of_entry in entries for pair in pairs_of_entry]
+            reported = list(chain.from_iterable(each for _, each in entries))
         # The first of the list may be behind another root.
         write = write._replace(tensor=snap.tensor(reported[0].saved.tensor or ""))
         yield _describe_maybe_unseen_write(snap, reported, write)

@@ -162,7 +162,10 @@ def _find_hooks_of_tinytorch(node: Any, meta: Any) -> dict[tuple[int, int], Any]
     groups = [hooks.pre, hooks.post, *(group for _, group in hooks.on_outputs)] if hooks else []
     if meta:
         groups += [meta.grad_hooks or {}, meta.post_accumulate_hooks or {}]
-    return {(id(group), number): hook for group in groups for number, hook in group.items()}
+    found: dict[tuple[int, int], Any] = {}
+    for group in groups:
+        found |= {(id(group), number): hook for number, hook in group.items()}
+    return found
 
 
 class _HookOfLeaf(NamedTuple):

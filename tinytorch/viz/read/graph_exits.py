@@ -7,6 +7,7 @@ knows the line, and answers here.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 ExitKind = Literal[
@@ -46,4 +47,4 @@ def find_exits(leaf: Any) -> tuple[GraphExit, ...] | None:
     if not answers:
         return None
     # Of two watches, one inside of the other, both have seen the same line.
-    return tuple({seen: None for answer in answers for seen in answer})
+    return tuple(dict.fromkeys(chain.from_iterable(answers)))

@@ -16,7 +16,7 @@ import gc
 import operator
 import sys
 from collections import Counter as Counts
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from types import FrameType
@@ -353,7 +353,7 @@ class _Reader:
         counters: tuple[Counter, ...],
         grad_of: Mapping[int, str],
     ) -> tuple[TensorRecord, ...]:
-        counter_of = {tid: counter for counter in counters for tid in counter.tensors}
+        counter_of = _map_tensors_to_counters(counters)
         records = []
         for position, found in enumerate(self.tensors.entries):
             tensor, place, tensor_id = found.tensor, places[position], ids[position]
@@ -408,12 +408,13 @@ class _Reader:
             for position, first in zip(positions, sharers, strict=True):
                 groups.setdefault(positions[first], []).append(position)
         # A counter is no object that Python sees: it keeps its id with any of its tensors.
-        earlier_id = {tid: counter.id for counter in since.counters for tid in counter.tensors}
+        earlier_counters = _map_tensors_to_counters(since.counters)
         counters = []
         # By the first of its tensors, so that C1 is the counter of T1.
         for first, members in sorted(groups.items()):
-            candidates = (earlier_id.get(ids[member]) for member in members)
-            old_id = next((name for name in candidates if name in counter_ids.known), None)
+            candidates = (earlier_counters.get(ids[member]) for member in members)
+            earlier_ids = (counter.id for counter in candidates if counter is not None)
+            old_id = next((name for name in earlier_ids if name in counter_ids.known), None)
             counters.append(
                 Counter(
                     id=counter_ids.id_of(old_id),
@@ -508,6 +509,14 @@ class _Reader:
                 if spec is None or "float" not in spec.dtype:
                     return False
         return True
+
+
+def _map_tensors_to_counters(counters: Iterable[Counter]) -> dict[str, Counter]:
+    """Return tensor id -> its version counter."""
+    counter_of: dict[str, Counter] = {}
+    for counter in counters:
+        counter_of |= dict.fromkeys(counter.tensors, counter)
+    return counter_of
 
 
 def _may_give_sparse(node: Any) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import islice, product
+from itertools import chain, islice, product
 from typing import Any, NamedTuple
 
 from .cell_summary import CellSummary
@@ -274,8 +274,9 @@ class StorageRecord:
         """Return how many cells are NaN, and how many infinite, of those that were read."""
         if self.summary is not None:
             return self.summary.nan, self.summary.infinite
-        values = [value for run in self.runs for value in run.values if isinstance(value, float)]
-        return sum(map(math.isnan, values)), sum(map(math.isinf, values))
+        values = chain.from_iterable(run.values for run in self.runs)
+        floats = [value for value in values if isinstance(value, float)]
+        return sum(map(math.isnan, floats)), sum(map(math.isinf, floats))
 
     def value(self, cell: int) -> tuple[bool, Any]:
         """Return (True, the value of `cell`), or (False, None) if it was not read."""

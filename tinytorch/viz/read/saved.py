@@ -221,12 +221,11 @@ class SavedReader:
 
         The `x.grad[0]` of `y * x.grad[0]`: backward itself may write to it. Asked once all is found.
         """
-        numbers = [
-            (group, index, found.number)
-            for group in saved_by_nodes
-            for index, found in enumerate(group)
-            if found.number is not None
-        ]
+        numbers: list[tuple[list[FoundSavedTensor], int, Any]] = []
+        for group in saved_by_nodes:
+            for index, found in enumerate(group):
+                if found.number is not None:
+                    numbers.append((group, index, found.number))
         if not numbers:
             return
         addresses = {view_key_of(found.tensor)[0] for found in self.tensors.entries}

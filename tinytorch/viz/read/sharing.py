@@ -313,7 +313,9 @@ class _Search:
         yield from _fold_facts(same)
         yield from sorted(apart, key=lambda fact: fact.kind == "storage")
         if self.is_single:
-            already = {name for fact in (*same, *apart) for name, _ in fact.repeats}
+            already: set[str] = set()
+            for fact in (*same, *apart):
+                already |= {name for name, _ in fact.repeats}
             yield from (fact for fact in self._find_repeats() if fact.names[0] not in already)
 
     def _compare_groups(self, groups: Sequence[list[_Thing]]) -> Iterator[SharedFact]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple, cast
 
 from ..wording import (
@@ -213,7 +214,8 @@ class Snapshot:
         here that of `z` is left out, and that of `y` is not: an edge of `z.grad_fn` leads to it.
         """
         roots = [self._record_of(tensor).grad_fn for tensor in tensors]
-        return self._follow_edges(end for root in roots if root for end in self.node(root).ends)
+        ends_of_roots = [self.node(root).ends for root in roots if root]
+        return self._follow_edges(chain.from_iterable(ends_of_roots))
 
     def _follow_edges(self, node_ids: Iterable[str | None]) -> list[NodeRecord]:
         """Return nodes and all that their edges lead to, each once, however many lead to it."""
@@ -350,7 +352,8 @@ class Snapshot:
     @cached_property
     def named_tensors(self) -> tuple[TensorRecord, ...]:
         """The tensors that have a name, in the order of the first of their names."""
-        return tuple(self.tensor(tid) for tid in dict.fromkeys(tid for _, tid in self.names))
+        ids = dict.fromkeys(tensor_id for _, tensor_id in self.names)
+        return tuple(map(self.tensor, ids))
 
     @cached_property
     def shown_storages(self) -> list[tuple[StorageRecord, list[TensorRecord]]]:
@@ -375,7 +378,8 @@ class Snapshot:
     @cached_property
     def shown_tensor_ids(self) -> frozenset[str]:
         """The ids of the tensors in those storages."""
-        return frozenset(tensor.id for _, members in self.shown_storages for tensor in members)
+        shown = chain.from_iterable(members for _, members in self.shown_storages)
+        return frozenset(tensor.id for tensor in shown)
 
     @cached_property
     def _ids_with_name(self) -> frozenset[str]:

@@ -275,7 +275,7 @@ def _rehearse_backward(node: Any, backward: Any, place: str) -> FunctionRecord |
         return FunctionRecord(place, reads_saved, is_trusted=False, refusal=refusal)
     if not _fit_inputs(node, values, needs, specs):
         return None
-    origins = {name for value in values if value is not None for name in value.origins}
+    origins: set[str] = set().union(*[each.origins for each in values if each is not None])
     kept = sorted(name.partition(".")[2] for name in origins if name.startswith("ctx."))
     unsent = _find_unsent(node, values, needs)
     return FunctionRecord(place, reads_saved, is_trusted=True, kept=tuple(kept), unsent=unsent)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
+from itertools import chain
 from typing import NamedTuple
 
 from ..diagnose import Changes
@@ -304,7 +305,9 @@ def _share_slots(sheets: Sequence[GraphSheet]) -> dict[str, str]:
     The graph of each round of a loop is drawn where that of the round before was: below one another,
     they would leave most of the picture empty.
     """
-    last_steps = {card.name: step for step, sheet in enumerate(sheets) for card in sheet.cards}
+    last_steps: dict[str, int] = {}
+    for step, sheet in enumerate(sheets):
+        last_steps |= {card.name: step for card in sheet.cards}
     free_from: dict[object, dict[str, int]] = {}
     slots: dict[str, str] = {}
     for step, sheet in enumerate(sheets):
@@ -338,9 +341,8 @@ def place_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
         with_sign |= {(edge.tail, edge.head) for edge in sheet.edges if edge.has_sign}
         to_leaf |= {(edge.tail, edge.head) for edge in sheet.edges if edge.kind == "leaf"}
     notes_of_sheets = [_wrap_notes(sheet, room) for sheet in sheets]
-    notes_width = max(
-        (text_width(note, "m") for notes in notes_of_sheets for note in notes), default=0
-    )
+    widths_of_notes = [text_width(note, "m") for note in chain.from_iterable(notes_of_sheets)]
+    notes_width = max(widths_of_notes, default=0)
     foot = NOTE * max(map(len, notes_of_sheets))
     if not sizes:
         widest = max(_width_of_head(sheets, room, ""), notes_width)

@@ -386,7 +386,7 @@ def make_mark(entry: CounterEntry) -> CounterMark:
 
 
 class BandPlaces(NamedTuple):
-    """Places of the parts of a band, from its upper edge."""
+    """Places of the parts of a band in one picture, from its upper edge."""
 
     height: float
     """Its height."""
@@ -420,9 +420,14 @@ class BandDrawing:
     """Those of its rows, below all of these: only where they have too little room beside cells."""
 
     @property
+    def row_ids(self) -> list[str]:
+        """The ids of its rows."""
+        return [row.id for row in self.rows]
+
+    @property
     def hazards_beside(self) -> list[Sentence]:
         """The hazards that are in its rows."""
-        sentences = [sentence for row in self.rows for sentence in row.sentences]
+        sentences = itertools.chain.from_iterable(row.sentences for row in self.rows)
         return [sentence for sentence in sentences if sentence.is_hazard]
 
     def sentences_x(self, columns: Columns) -> float:
@@ -556,11 +561,13 @@ def place_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) -> C
 
     The rows of no band are those of tensors without memory.
     """
-    rows = [*single_rows, *(row for band in bands for row in band.rows)]
-    pills = [pill for row in rows for pill in row.pills]
+    rows = list(single_rows)
+    for band in bands:
+        rows += band.rows
+    pills = list(itertools.chain.from_iterable(row.pills for row in rows))
     names_width = max((pill.width for pill in pills), default=0)
     arrow_width = max((pill.arrow_width for pill in pills), default=ARROW)
-    marks = [mark for band in bands for mark in band.counters]
+    marks = itertools.chain.from_iterable(band.counters for band in bands)
     # With the bracket of those that several tensors share.
     counter_width = max((mark.width + 10 * (len(mark.rows) > 1) for mark in marks), default=0)
     strips = [band.strip.width for band in bands if not band.has_lanes]
@@ -572,9 +579,9 @@ def place_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) -> C
     candidates = []
     for room in ROOMS:
         counter_x = max(least, min(natural, room - EDGE - counter_width))
-        place = columns._replace(counter_x=counter_x, right=counter_x + counter_width)
-        candidates.append(place)
-    heights = [_measure_height(place, bands, single_rows) for place in candidates]
+        candidate = columns._replace(counter_x=counter_x, right=counter_x + counter_width)
+        candidates.append(candidate)
+    heights = [_measure_height(candidate, bands, single_rows) for candidate in candidates]
     fits_phone = [room <= MOST_ON_PHONE for room in ROOMS]
     lowest = min(heights)
     lowest_on_phone = min(itertools.compress(heights, fits_phone))
@@ -585,7 +592,7 @@ def place_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) -> C
     alike = [*itertools.compress(candidates, map(operator.and_, fitting, fits_phone))]
     if not alike:
         return candidates[fitting.index(True)]
-    return min(alike, key=lambda place: _count_lines(place, bands, single_rows))
+    return min(alike, key=lambda candidate: _count_lines(candidate, bands, single_rows))
 
 
 def find_least_width(band: BandDrawing, columns: Columns) -> float:

@@ -312,7 +312,7 @@ class Stage(NamedTuple):
     """As wide as they are in any picture."""
     places: Mapping[str, float]
     """The upper edge of each entry."""
-    bands: Mapping[str, PlacedBand]
+    bands: Mapping[str, BandStage]
     """Storage -> where its parts are."""
     foot: float
     """How far down the notes begin."""
@@ -320,8 +320,11 @@ class Stage(NamedTuple):
     """Width and height of the pictures."""
 
 
-class PlacedBand(NamedTuple):
-    """Places of the parts of a storage in all pictures of a run, from its upper edge."""
+class BandStage(NamedTuple):
+    """Places of the parts of a storage in all pictures of a run, from its upper edge.
+
+    For each picture `draw_sheet` makes `BandPlaces` of it, which have the rows of that step alone.
+    """
 
     height: float
     """Its height."""
@@ -353,8 +356,8 @@ def place_sheets(sheets: list[MemorySheet]) -> PlacedRun:
     columns = place_columns(list(chain.from_iterable(bands.values())), rows)
     if any(sheet.packs or sheet.notes for sheet in sheets):
         columns = _make_room_for_notes(columns)
-    placed = {storage_id: _place_band(same, columns) for storage_id, same in bands.items()}
-    heights: dict[str, float] = {storage_id: band.height for storage_id, band in placed.items()}
+    stages = {storage_id: _place_band(same, columns) for storage_id, same in bands.items()}
+    heights: dict[str, float] = {storage_id: band.height for storage_id, band in stages.items()}
     for sheet in sheets:
         for name, entry in sheet.entries.items():
             if not isinstance(entry, BandDrawing):
@@ -367,7 +370,7 @@ def place_sheets(sheets: list[MemorySheet]) -> PlacedRun:
     note_lines = max((len(_lay_notes(sheet, columns)) for sheet in sheets), default=0)
     height = y + BEGIN + (LINE * note_lines + 6 if note_lines else 0)
     size = (columns.right + EDGE, height)
-    return PlacedRun(sheets, Stage(columns, places, placed, y + 2, size))
+    return PlacedRun(sheets, Stage(columns, places, stages, y + 2, size))
 
 
 def _make_room_for_notes(columns: Columns) -> Columns:
@@ -430,7 +433,7 @@ def _lower_wide_hazards(sheets: list[MemorySheet]) -> None:
                 sheet.entries[band.id] = lower_hazards(band)
 
 
-def _place_band(bands: list[BandDrawing], columns: Columns) -> PlacedBand:
+def _place_band(bands: list[BandDrawing], columns: Columns) -> BandStage:
     """Find the places in a storage, given as it is in each step."""
     heights: dict[str, float] = {}
     counter_of: dict[str, str | None] = {}
@@ -440,37 +443,40 @@ def _place_band(bands: list[BandDrawing], columns: Columns) -> PlacedBand:
             heights[row.id] = max(heights.get(row.id, 0), row.height(width))
         for counter in band.counters:
             counter_of |= {band.rows[place].id: counter.id for place in counter.rows}
-    ids_in_steps = [[row.id for row in band.rows] for band in bands]
-    ids_in_turns = _sort_by_counter(assign_places(ids_in_steps), counter_of)
-    # Rows that take turns at one place need the height of the highest of them.
-    turns = [max(heights[row_id] for row_id in ids) for ids in ids_in_turns]
+    # Rows that are never there at once take turns at one place, which is as high as the highest.
+    turns = _sort_by_counter(assign_places([band.row_ids for band in bands]), counter_of)
+    turn_heights = [max(map(heights.__getitem__, row_ids)) for row_ids in turns]
     edge = GROUND if any(band.has_ground for band in bands) else 0
     head = max(band.head_height(columns) for band in bands)
     above = max(band.strip.middle for band in bands) + 4
     below = max(band.strip.height - band.strip.middle for band in bands) + 4
     if bands[0].has_lanes:
-        cells, y, end = edge + above - 4, edge + head, edge + head + sum(turns)
+        cells, y, end = edge + above - 4, edge + head, edge + head + sum(turn_heights)
     else:
         # Names are around the middle of the cells, and cells around that of names.
-        cells = edge + max(sum(turns) / 2, above)
-        y, end = cells - sum(turns) / 2, cells + max(sum(turns) / 2, below)
+        half = sum(turn_heights) / 2
+        cells = edge + max(half, above)
+        y, end = cells - half, cells + max(half, below)
     rows: dict[str, float] = {}
-    for ids, height in zip(ids_in_turns, turns, strict=True):
+    for row_ids, height in zip(turns, turn_heights, strict=True):
         middle = y + (LANE_MIDDLE if bands[0].has_lanes else height / 2)
-        rows |= dict.fromkeys(ids, middle)
+        rows |= dict.fromkeys(row_ids, middle)
         y += height
     foot = max(band.foot_height(columns) for band in bands)
-    return PlacedBand(end + foot + edge, cells, rows, end)
+    return BandStage(end + foot + edge, cells, rows, end)
 
 
 def _sort_by_counter(
-    row_places: list[list[str]], counter_of: Mapping[str, str | None]
+    turns: list[list[str]], counter_of: Mapping[str, str | None]
 ) -> list[list[str]]:
-    """Sort rows so that those that share a counter are neighbours: its mark would cover others."""
+    """Sort rows so that those that share a counter are neighbours: its mark would cover others.
+
+    `turns`: for each place the ids of the rows that take turns at it.
+    """
     first_place: dict[str | None, int] = {}
-    for place, names in enumerate(row_places):
-        first_place.setdefault(counter_of.get(names[0]), place)
-    return sorted(row_places, key=lambda names: first_place[counter_of.get(names[0])])
+    for place, row_ids in enumerate(turns):
+        first_place.setdefault(counter_of.get(row_ids[0]), place)
+    return sorted(turns, key=lambda row_ids: first_place[counter_of.get(row_ids[0])])
 
 
 # -- drawing -----------------------------------------------------------------------
@@ -482,9 +488,9 @@ def draw_sheet(sheet: MemorySheet, stage: Stage) -> str:
     for name, entry in sheet.entries.items():
         y = stage.places[name]
         if isinstance(entry, BandDrawing):
-            placed = stage.bands[name]
-            rows = tuple(placed.rows[row.id] for row in entry.rows)
-            places = BandPlaces(placed.height, placed.cells, rows, placed.foot)
+            height, cells, row_middles, foot = stage.bands[name]
+            rows = tuple(map(row_middles.__getitem__, entry.row_ids))
+            places = BandPlaces(height, cells, rows, foot)
             drawn = _draw_band(entry, columns, y, places)
             canvas.parts.append(drawn.parts)
             canvas.kinds |= drawn.kinds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from ..read import StorageRecord, TensorRecord
@@ -145,7 +146,7 @@ def make_strip(entry: StorageEntry) -> Strip:
     storage, arrangement = entry.storage, entry.arrangement
     if not arrangement.has_cells or not storage.cells:
         return _make_box(storage, arrangement)
-    values = [format_value(value) for run in storage.runs for value in run.values]
+    values = list(map(format_value, chain.from_iterable(run.values for run in storage.runs)))
     before = {cell: format_value(value) for cell, value in entry.old_values.items()}
     # What a single cell was is written beside it.
     has_room_below = bool(before) and storage.cells > 1

@@ -106,7 +106,9 @@ def _describe_optimizers(lost_names: Iterable[_LostName]) -> Iterator[str]:
 def _describe_names_now_apart(changed: Changes, lost_names: Iterable[_LostName]) -> Iterator[str]:
     """Say of which two names, both of one tensor until now, each has its own."""
     lost_names = list(lost_names)
-    pairs = [(lost.name, other) for lost in lost_names for other in _find_kept_name(changed, lost)]
+    pairs: list[tuple[str, str]] = []
+    for lost in lost_names:
+        pairs += [(lost.name, other) for other in _find_kept_name(changed, lost)]
     pairs += _find_parameters_now_apart(changed, lost_names)
     if not pairs:
         return

@@ -323,9 +323,9 @@ def list_changes_in_fold(changed: Changes, fold: NodeFold) -> list[str]:
     )
     for state, count in states.items():
         lines.append(gettext("{number} saved {was}", number=f"{count:,}", was=state))
-    facts = Counter(
-        fact for leaf in fold.leaves for fact in list_changes(changed, leaf, GRAPH_FACTS)
-    )
+    facts: Counter[str] = Counter()
+    for leaf in fold.leaves:
+        facts.update(list_changes(changed, leaf, GRAPH_FACTS))
     for fact, count in facts.items():
         lines.append(ngettext("{number} leaf: {fact}", "{number} leaves: {fact}", count, fact=fact))
     return lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from ..diagnose import Changes
@@ -167,7 +168,7 @@ def _describe_names(changed: Changes, off_graph: Collection[str], level: Level) 
     copied_trees = _find_copied_trees(changed)
     for tree in copied_trees:
         yield _describe_copied_tree(tree)
-    in_trees = {name for tree in copied_trees for name in tree.names}
+    in_trees = set(chain.from_iterable(tree.names for tree in copied_trees))
     for name, tensor_id in now.names:
         if (name in earlier and name not in changed.rebound_names) or name in in_trees:
             continue
@@ -442,11 +443,15 @@ def _describe_writes(changed: Changes) -> Iterator[_UnrankedSentence]:
             now.tensor(tid) for tid in now.storage(storage_id).tensors if now.tensor(tid).names
         ]
         # A view of other cells does not show what changed.
-        showing = [each for each in named if any(now.shows_cell(each, cell) for cell in cells)]
+        showing = [each for each in named if _shows_any_cell(now, each, cells)]
         yield from _describe_values_written(changed, showing)
     # A set of strings has another order in each process.
     for storage_id in sorted(changed.written_elsewhere):
         yield from _describe_unread_cells_written(changed, now.storage(storage_id))
+
+
+def _shows_any_cell(snap: Snapshot, tensor: TensorRecord, cells: Iterable[int]) -> bool:
+    return any(snap.shows_cell(tensor, cell) for cell in cells)
 
 
 def _describe_values_written(
