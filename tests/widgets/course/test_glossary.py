@@ -26,6 +26,33 @@ def test_another_word_is_found() -> None:
     assert list(find_forbidden([Term("leaf", "리프", ("잎",))], "`잎` 리프")) == []
 
 
+def test_words_taken_over_from_english_are_found() -> None:
+    said = (
+        "还是同一些格子吗",
+        "它不在图上",
+        "`d` 的计数器没有看到这次写入",
+        "自动求导看不到它",
+        "通过 `x` 的写入在 `y` 中看得到吗",
+        "下面哪些调用与 `x` 共享格子",
+        "只要两个调用",
+        "矩阵运算",
+        "autograd 保存了它",
+        "[开始](00_start.ipynb)一课",
+        "[更多](12_beyond.ipynb)",
+        "已完成 {percent} %",
+    )
+    terms = read_terms("zh")
+    assert [text for text in said if not list(find_forbidden(terms, text))] == []
+    right = (
+        "同一批格子",
+        "从图中看到",
+        "看到 3% 的写入",
+        "pytorch.org/notes/autograd.html",
+        "`autograd` 的",
+    )
+    assert [text for text in right if list(find_forbidden(terms, text))] == []
+
+
 def test_a_particle_is_chosen_where_a_name_is_filled_in() -> None:
     for name, text in read_texts("ko").items():
         # Where the word is in the translation itself, the translator chooses.
