@@ -4,7 +4,7 @@ A `GraphTask` is one walk. Before it, the nodes that lead to the wanted gradient
 for each node the edges that lead to it are counted. Then, as long as a node is ready (`_walk`):
 
 1. take the ready node with the highest sequence number, with the gradients that arrived;
-2. run the hooks on them (`_run_hooks_before`);
+2. keep those that `inputs=` asks for, and run the hooks on them (`_run_hooks_before`);
 3. call the node's backward, and the hooks after it (`_call_backward`);
 4. send each gradient along its edge (`_route`): it waits there for the others, is added to the one
    that waits, or makes the next node ready. At a leaf it is added to `.grad` (`_finish_leaf`); a
@@ -154,12 +154,12 @@ class GraphTask:
     def run(self, output_nr: int, gradient: Any) -> None:
         """Walk from an output of the root with its gradient; restore the thread's modes."""
         thread = MODES.thread
-        grad_before, node_before, backward_nr_before = (
+        was_recording, outer_node, outer_backward_nr = (
             thread.is_recording,
             thread.node,
             thread.backward_nr,
         )
-        hooks_before, errors_before = thread.saved_tensor_hooks, thread.user_errors
+        outer_saved_tensor_hooks, outer_errstate = thread.saved_tensor_hooks, thread.user_errstate
         arrived = GradientList.empty(self.root._output_count)
         # `empty` has set the state HELD_BY_OTHERS, which is right: the caller may hold the gradient,
         # and the 1 of `loss.backward()` is held in PyTorch by the Python function that made it.
@@ -171,23 +171,23 @@ class GraphTask:
             if self.on_arrays:
                 # Formulas call NumPy itself, which is silenced once for all of them; code of users
                 # runs by `call_user`, which gives it the user's settings back.
-                thread.user_errors = get_numpy_errors()
+                thread.user_errstate = get_numpy_errors()
                 set_numpy_errors(IGNORED_ERRORS)
             self._push(self.root, arrived)
             self._walk(thread)
         finally:
             # read again, as what a hook set by `np.seterr` stays set (see `call_user`)
-            user_errors = thread.user_errors
-            thread.user_errors, thread.is_recording, thread.node = (
-                errors_before,
-                grad_before,
-                node_before,
+            user_errstate = thread.user_errstate
+            thread.user_errstate, thread.is_recording, thread.node = (
+                outer_errstate,
+                was_recording,
+                outer_node,
             )
-            thread.backward_nr = backward_nr_before
-            if self.on_arrays and user_errors is not None:
-                set_numpy_errors(user_errors)
-            if thread.saved_tensor_hooks is not hooks_before:
-                set_saved_tensor_hooks(hooks_before)
+            thread.backward_nr = outer_backward_nr
+            if self.on_arrays and user_errstate is not None:
+                set_numpy_errors(user_errstate)
+            if thread.saved_tensor_hooks is not outer_saved_tensor_hooks:
+                set_saved_tensor_hooks(outer_saved_tensor_hooks)
             for warning in self.warnings:
                 warn_in_torch(*warning)
 
@@ -195,15 +195,15 @@ class GraphTask:
 
     def _walk(self, thread: Any) -> None:
         """Run nodes until none is ready."""
-        ready, hooks_at_start, node = self.ready, thread.saved_tensor_hooks, self.root
+        ready, saved_tensor_hooks, node = self.ready, thread.saved_tensor_hooks, self.root
         captures = self.captures
         try:
             while ready:
                 _, _, node, arrived = heappop(ready)
                 # Hooks of the node before may have switched modes.
                 thread.node, thread.is_recording = node, not self.on_arrays
-                if thread.saved_tensor_hooks is not hooks_at_start:
-                    set_saved_tensor_hooks(hooks_at_start)
+                if thread.saved_tensor_hooks is not saved_tensor_hooks:
+                    set_saved_tensor_hooks(saved_tensor_hooks)
                 # A leaf is in the queue itself, in the place of its AccumulateGrad.
                 if node._ends_graph:
                     # It has one output, so one gradient arrived.
@@ -236,9 +236,10 @@ class GraphTask:
     def _run_hooks_before(
         self, node: Any, node_hooks: Any, arrived: GradientList, devices: list
     ) -> GradientList | None:
-        """Capture gradients, and run the hooks on them.
+        """Keep the gradients that `inputs=` asks for, and run the hooks on what arrived.
 
-        Return what the node runs on, None if it does not run. `node_hooks`: the hooks of a node; of
+        Return what the node runs on; None if the walk ends here, as nothing below it is wanted.
+        `node_hooks`: the hooks of a node; of
         a leaf, those on the leaf and on its accumulator.
         """
         if node in self.captures:
@@ -390,7 +391,8 @@ class GraphTask:
     ) -> None:
         """Put a gradient where it waits for the others of its node, or add it to one that waits.
 
-        `unsent`: this gradient, and the outputs of the same node that come after it.
+        `unsent`: this gradient, and the outputs of the same node that come after it, for
+        `_settle_state`.
         """
         buffer = self.buffers.get(id(target))
         if buffer is None:

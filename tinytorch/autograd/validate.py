@@ -58,6 +58,9 @@ def fit_output(
 ) -> tuple[Any, GradientState]:
     """Return a gradient that a node computed, brought to what its edge expects, and its state.
 
+    `outputs` are what the node's backward returned, as PyTorch calls it: `outputs[index]` is the
+    gradient of its input number `index`, and goes along its edge with that number.
+
     If `outputs` is a GradientList, that has the state. Else the gradient has the state of the array
     that arrived, if it is that array or a view of it; if it is neither, that of a new array. So the
     gradients of `x * y`, which fit and are new, pass all questions and leave by the last line.
@@ -76,8 +79,9 @@ def fit_output(
         # Other than its edge expects, or no array: a tensor, or the NumPy number that a product of
         # 0-d arrays is.
         fitted = fit_gradient(node, index, gradient, shape, dtype)
-        # An array comes back as it was if its dtype is equal to the expected one, though another
-        # object. It is treated below as one that fits; a tensor that comes back is not.
+        # An array that comes back as it was did fit: its dtype is equal to the expected one, and
+        # another object. What it shares is asked below; of a tensor, in a graph of its own, that is
+        # never asked.
         if fitted is not gradient or type(gradient) is not ndarray:
             return fitted, _state_of_fitted(gradient, fitted)
     if type(outputs) is GradientList:

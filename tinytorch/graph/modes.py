@@ -44,7 +44,7 @@ class ThreadState:
         "packing",
         "run_ufunc_silenced",
         "saved_tensor_hooks",
-        "user_errors",
+        "user_errstate",
     )
 
     def __init__(self) -> None:
@@ -59,8 +59,8 @@ class ThreadState:
         self.node: Any = None  # the node that backward runs
         # The number of the walk that runs, as `torch._C._current_graph_task_id()`.
         self.backward_nr = -1
-        # The user's handling of floating point errors, while backward ignores them.
-        self.user_errors: Any = None
+        # The user's `np.errstate`, while backward ignores floating point errors; else None.
+        self.user_errstate: Any = None
         # Calls a ufunc in a context in which NumPy ignores errors, in a quarter of the time of
         # `run_silenced`. Only ufuncs: Python code would not find the user's ContextVars there, by
         # which Jupyter knows the cell that prints, nor would a signal handler.
@@ -102,14 +102,14 @@ def call_user(function: Callable, *args: Any) -> Any:
     What the function sets by `np.seterr` stays set after backward, as with torch.
     """
     thread = MODES.thread
-    errors, thread.user_errors = thread.user_errors, None
-    if errors is None:
+    errstate, thread.user_errstate = thread.user_errstate, None
+    if errstate is None:
         return function(*args)
     try:
-        set_numpy_errors(errors)
+        set_numpy_errors(errstate)
         return function(*args)
     finally:
-        thread.user_errors = get_numpy_errors()
+        thread.user_errstate = get_numpy_errors()
         set_numpy_errors(IGNORED_ERRORS)
 
 

@@ -62,7 +62,8 @@ class Node:
 
     # Names of the saved values, in order.
     _names_of_saved: tuple[str, ...] = ()
-    # Names of saved values that are no tensors, even if they are None.
+    # Names of saved values that are numbers: None stands for a number that was not given there, and
+    # else for a tensor that is not needed.
     _numbers_saved: frozenset[str] = frozenset()
     # For each saved value the only input whose gradient needs it; None if it is saved in any case:
     # if several need it, or if torch does not ask (see `make_node_class`).

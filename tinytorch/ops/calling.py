@@ -4,7 +4,7 @@
 right for every call.
 
 The rest of this file is optimization. A call is *plain* if its arguments are given by position and
-are of the very types that the schema names; `general_call` then skips the parser. `unary_call`,
+are of the very types that the schema names; `unparsed_call` then skips the parser. `unary_call`,
 `binary_call`, `view_call` and `in_place_call` also skip `Op.run`: they do the same steps without
 asking what does not occur there. Where it does occur (another device, a view that requires grad,
 anomaly mode, operands to be converted) they leave the call to `Op.run`.
@@ -254,11 +254,11 @@ def make_plain_call(
     if not op.has_short_way:
         if called_by == "operator":
             return otherwise
-        return general_call(op, otherwise, sizes_at, in_place)
+        return unparsed_call(op, otherwise, sizes_at, in_place)
     if in_place:
         if is_binary_ufunc(op) and op.kernel.to != "bool":
             return in_place_call(op, otherwise)
-        return general_call(op, otherwise, sizes_at, in_place)
+        return unparsed_call(op, otherwise, sizes_at, in_place)
     if op.kind == "view":
         return view_call(op, otherwise, sizes_at)
     if op.tensor_indices == [0]:
@@ -305,7 +305,7 @@ def _ufunc_of(op: Any) -> Any:
     return kernel.function_by_default
 
 
-def general_call(op: Any, otherwise: Callable, sizes_at: int, in_place: bool) -> Callable:
+def unparsed_call(op: Any, otherwise: Callable, sizes_at: int, in_place: bool) -> Callable:
     """Skip the parser where the arguments need no reading, then run the operation step by step."""
     run = op.run_in_place if in_place else op.run
     if op.schema.positional_count == 1 and op.tensor_indices == [0]:

@@ -285,10 +285,7 @@ class Op:
             # Not while a node of backward runs: what formulas compute is no step of the program's.
             if GRAPH_EXIT_LISTENERS and thread.node is None:
                 # What a write replaces is not read: `y.zero_()` takes no value out of the graph.
-                operands = tensors[1:] if is_write else tensors
-                sources = [t for t in operands if needs_grad(t)]
-                for listener in GRAPH_EXIT_LISTENERS if sources else ():
-                    listener(self.name, sources, len(operands), thread.is_recording)
+                self._report_graph_exit(tensors[1:] if is_write else tensors)
             return None
         for t in tensors:
             if needs_grad(t):
@@ -296,6 +293,13 @@ class Op:
                     check_inplace(values[0])
                 return self.make_node(values, is_write)
         return None
+
+    def _report_graph_exit(self, operands: list) -> None:
+        """Tell listeners of a call without a node, if what it reads requires grad."""
+        sources = [t for t in operands if needs_grad(t)]
+        if sources:
+            for listener in GRAPH_EXIT_LISTENERS:
+                listener(self.name, sources, len(operands), MODES.thread.is_recording)
 
     def make_node(self, values: tuple, is_write: bool = False) -> Any:
         """Make the node of a call, with its edges and what it saves of the arguments."""

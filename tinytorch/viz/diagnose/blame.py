@@ -89,6 +89,7 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
         pairs = _pairs_to_blame(finding, raised_versions)
         lines |= dict.fromkeys(_blame_first_of(past, finding, pairs))
         for pair in pairs:
+            # Nothing is said of what was written before it was saved.
             if any(_blame_first_of(past, finding, [pair])):
                 blamed_keys.add(pair.node.key)
                 writers |= set(_find_writers(past, pair))

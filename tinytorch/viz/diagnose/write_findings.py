@@ -233,12 +233,16 @@ def _is_index(pair: SavedOfNode) -> bool:
     is_of_selection = name in ("index", "indices", "target") or (
         name == "mask" and kind.startswith("MaskedSelect")
     )
-    geometry = "" if pair.saved.checksum_now is None else pair.saved.checksum_now[0]
     return (
-        is_of_selection
-        and re.search("int|bool", geometry) is not None
-        and not kind.startswith("Embedding")
+        is_of_selection and _has_dtype(pair.saved, "int|bool") and not kind.startswith("Embedding")
     )
+
+
+def _has_dtype(saved: SavedRecord, pattern: str) -> bool:
+    """Return True if the dtype of what was saved is known, and contains a pattern."""
+    # No other field has it. The geometry is as "(3,) (1,) torch.float32 True".
+    geometry = "" if saved.checksum_now is None else saved.checksum_now[0]
+    return re.search(rf"torch\.\w*({pattern})", geometry) is not None
 
 
 def _describe_changed_bytes(
@@ -259,10 +263,7 @@ def _describe_changed_bytes(
         way_out = _advise_other_write(snap, tensor)
     # Other values give another gradient, which is certain. Another index (of gather, say) may be
     # out of range, and then backward raises.
-    # The geometry of a checksum ends with the dtype.
-    is_differentiable = saved.checksum_now is not None and re.search(
-        "float|complex", saved.checksum_now[0]
-    )
+    is_differentiable = _has_dtype(saved, "float|complex")
     selections = {pair.saved.selection for pair in pairs}
     kind: FindingKind = "not known"
     if "out of range" in selections:

@@ -86,38 +86,30 @@ class SavedReader:
                 # Reading ctx.saved_tensors would free them before backward gets them.
                 yield FoundSavedTensor(SavedRecord(name, "once"))
                 continue
-            use = find_formula_use(node, name)
-            # In training, batch_norm saves its running statistics and computes from the batch's;
-            # their versions are checked all the same, as those of what other formulas do not read.
-            is_checked_only = use is FormulaUse.NOTHING or (
-                name.startswith("running_") and getattr_or_none(node, "_saved_training")
-            )
+            use = _find_use(node, name)
             for found in self._read_attribute(node, attribute, name):
-                record = found.record
-                if record.state == "live" and _may_be_detached(node, name):
-                    record = replace(record, doubt=_describe_unasked_detachment())
-                is_written_index = name in ("index", "indices") and record.was_written_unseen
-                if is_written_index and found.tensor_position is not None:
-                    index = self.tensors[found.tensor_position].tensor
-                    selection = _read_selection(node, record.name, index)
-                    record = replace(record, selection=selection)
-                if is_checked_only:
-                    # Each forward writes them uncounted, which is no hazard: not compared.
-                    record = replace(record, used=False, checksum_now=None)
-                elif use is FormulaUse.COMPARISONS:
-                    record = replace(record, is_partly_read=True)
+                record = self._judge_state(node, name, found)
+                if use is not FormulaUse.VALUES:
+                    record = _note_use(record, use)
                 elif name == "tensors" and function is not None:
-                    # None: it could not be read off the code of the Function.
-                    opened = function.reads_saved
-                    if opened is False and record.state == "freed":
+                    if function.reads_saved is False and record.state == "freed":
                         # It may have saved nothing at all, and nobody will ask for it.
                         continue
-                    record = replace(record, used=opened is not False, opened=opened)
-                    if opened is None and record.refusal:
-                        record = replace(record, refusal="", doubt=record.refusal)
+                    record = _note_opened(record, function.reads_saved)
                 yield found._replace(record=record)
         for name in () if function is None else function.kept:
             yield self._read_kept(node, name)
+
+    def _judge_state(self, node: Any, name: str, found: FoundSavedTensor) -> SavedRecord:
+        """Return the record of what a node saved, with a doubt on its state, or what it selects."""
+        record = found.record
+        if record.state == "live" and _may_be_detached(node, name):
+            record = replace(record, doubt=_describe_unasked_detachment())
+        is_written_index = name in ("index", "indices") and record.was_written_unseen
+        if is_written_index and found.tensor_position is not None:
+            index = self.tensors[found.tensor_position].tensor
+            record = replace(record, selection=_read_selection(node, record.name, index))
+        return record
 
     def _read_kept(self, node: Any, name: str) -> FoundSavedTensor:
         """Return what a Function in Python keeps as an attribute, of which no version is checked."""
@@ -349,6 +341,34 @@ class SavedReader:
         inputs = [self.tensors.position_of_result(view_key, follower) for follower in followers]
         found = [position for position in inputs if position is not None]
         return min(found or self.tensors.positions_of_same_view(alias)[:1], default=None)
+
+
+def _find_use(node: Any, name: str) -> FormulaUse:
+    """Return what backward reads of a saved value."""
+    # In training, batch_norm saves its running statistics and computes from the batch's.
+    if name.startswith("running_") and getattr_or_none(node, "_saved_training"):
+        return FormulaUse.NOTHING
+    return find_formula_use(node, name)
+
+
+def _note_use(record: SavedRecord, use: FormulaUse) -> SavedRecord:
+    """Return a record with what backward reads of it: less than its values."""
+    if use is FormulaUse.COMPARISONS:
+        return replace(record, is_partly_read=True)
+    # Its version is checked all the same. Its bytes are not compared: each forward writes running
+    # statistics uncounted, which is no hazard.
+    return replace(record, used=False, checksum_now=None)
+
+
+def _note_opened(record: SavedRecord, opened: bool | None) -> SavedRecord:
+    """Return a record of what a Function saved, with whether its backward opens that.
+
+    None for `opened`: it could not be read off the code of the Function.
+    """
+    record = replace(record, used=opened is not False, opened=opened)
+    if opened is None and record.refusal:
+        record = replace(record, refusal="", doubt=record.refusal)
+    return record
 
 
 def _share_counter(saved: Any, known: Any) -> bool:
