@@ -295,17 +295,20 @@ class Race(Presentation):
     def _describe_size(self) -> str:
         methods = ngettext("{number} way to copy", "{number} ways to copy", len(self.methods))
         sizes = ngettext("{number} size", "{number} sizes", len(self.sizes))
-        largest = _count_elements(self.sizes[-1])
+        smallest, largest = self.sizes[0], self.sizes[-1]
         if len(self.sizes) == 1:
             return gettext(
-                "{ways}, at {sizes} with {elements}", ways=methods, sizes=sizes, elements=largest
+                "{ways}, at {sizes} with {elements}",
+                ways=methods,
+                sizes=sizes,
+                elements=_count_elements(largest),
             )
         return gettext(
-            "{ways}, at {sizes} from {first} to {last}",
+            "{ways}, at {sizes} from {first} to {last} elements",
             ways=methods,
             sizes=sizes,
-            first=f"{self.sizes[0]:,}",
-            last=largest,
+            first=f"{smallest:,}",
+            last=f"{largest:,}",
         )
 
     def _result_tree(self) -> Box:
@@ -542,7 +545,7 @@ def _describe_sizes(sizes: Sequence[int], all_sizes: Sequence[int]) -> str:
     start = all_sizes.index(sizes[0])
     if len(sizes) > 2 and list(all_sizes[start : start + len(sizes)]) == list(sizes):
         return gettext(
-            "from {first} to {last}", first=f"{sizes[0]:,}", last=_count_elements(sizes[-1])
+            "from {first} to {last} elements", first=f"{sizes[0]:,}", last=f"{sizes[-1]:,}"
         )
     numbers = join_names([f"{size:,}" for size in sizes])
     return ngettext("at {sizes} element", "at {sizes} elements", max(sizes), sizes=numbers)

@@ -17,7 +17,7 @@ from ..show import (
     StorageEntry,
     TensorEntry,
 )
-from ..wording import gettext, join_facts, join_lines, join_phrases
+from ..wording import gettext, join_facts, join_lines
 
 _OF_LINE_BEFORE: tuple[RemarkKind, ...] = ("gradient changed", "maybe written")
 """Of the remarks of a node: they belong to the line before, and are indented below it."""
@@ -60,7 +60,7 @@ def pack_text(entries: Iterable[StorageEntry | PackEntry]) -> str:
 
 
 def _write_storage(entry: StorageEntry) -> Iterator[str]:
-    title = join_phrases([entry.storage.id, entry.title.sentence])
+    title = gettext("{storage}, {title}", storage=entry.storage.id, title=entry.title.sentence)
     yield _write_statement(title, entry.size.sentence)
     for remark in entry.remarks:
         yield f"  {_sentence_of_remark(remark)}"

@@ -236,9 +236,11 @@ def join_list(names: Iterable[str]) -> str:
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Return `a`, `a and b`, `a, b and c`."""
+    """Return `a`, `a and b`, `a, b and c`; Korean has no word between the last two of three."""
     if len(names) < 2:
         return "".join(names)
+    if len(names) == 2:
+        return gettext("{first} and {second}", first=names[0], second=names[1])
     return gettext("{names} and {last}", names=join_list(names[:-1]), last=names[-1])
 
 
