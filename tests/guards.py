@@ -172,6 +172,17 @@ def crowded_comprehensions(path: Path) -> list[str]:
     return found
 
 
+def nested_conditionals(path: Path) -> list[str]:
+    """Return the conditional expressions of a file with another one inside."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.IfExp):
+            inside = sum(isinstance(each, ast.IfExp) for each in ast.walk(node)) - 1
+            if inside:
+                found.append(f"{path.name}:{node.lineno}")
+    return found
+
+
 def undescribed_fields(path: Path) -> list[str]:
     """Return the fields of records (NamedTuples, dataclasses) of a file that nothing describes.
 

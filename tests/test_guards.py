@@ -344,6 +344,10 @@ def test_a_comprehension_does_one_thing() -> None:
     assert {path.as_posix(): count for path, count in counts.items() if count} == CROWDED
 
 
+def test_a_conditional_expression_has_none_inside() -> None:
+    assert [found for path in PACKAGE_FILES for found in guards.nested_conditionals(path)] == []
+
+
 def test_only_the_engine_is_kept_from_the_formatter() -> None:
     skips = {
         path.relative_to(ROOT).as_posix(): count
@@ -382,6 +386,8 @@ def test_what_does_not_read_well_is_noticed(tmp_path: Path) -> None:
     )
     file.write_text(f"{loops}d = [[x for x in y] for y in z]\n", encoding="utf-8")
     assert guards.crowded_comprehensions(file) == ["odd.py:1", "odd.py:2", "odd.py:4"]
+    file.write_text("a = x if y else z\nb = x if y else [z if w else 1]\n", encoding="utf-8")
+    assert guards.nested_conditionals(file) == ["odd.py:2"]
     record = 'class Run(NamedTuple):\n    """Of a step."""\n    step: int\n    what: str\n    why: int\n    """Why."""\n'
     file.write_text(record, encoding="utf-8")
     assert guards.undescribed_fields(file) == ["odd.py: Run.what"]

@@ -308,7 +308,9 @@ class SavedList(tuple[SavedTensor, ...], Saved):
     def read_for_formula(self, node: Any, on_arrays: bool) -> tuple:
         """Return the tensors or their arrays; None for an entry of the list that is None."""
         tensors = self.unpack(node)
-        return tuple([t if t is None else t._data for t in tensors]) if on_arrays else tensors
+        if not on_arrays:
+            return tensors
+        return tuple([None if t is None else t._data for t in tensors])
 
     def unpack(self, node: Any = None) -> tuple:
         """Return the tensors. RuntimeError if one was freed or written to since."""

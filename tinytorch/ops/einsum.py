@@ -166,12 +166,18 @@ def _multiply_pair(left: Any, right: Any, summed: list[int]) -> Any:
     """Multiply two operands element by element, and sum over dimensions, which stay with size 1."""
     if not summed:
         return mul(left, right)
-    groups: dict[str, list[int]] = {"both": [], "left": [], "right": []}
+    both: list[int] = []
+    lefts: list[int] = []
+    rights: list[int] = []
     for d in range(left.ndim):
-        if d not in summed:
-            is_left, is_right = left.shape[d] != 1, right.shape[d] != 1
-            groups["both" if is_left and is_right else "left" if is_left else "right"].append(d)
-    both, lefts, rights = groups.values()
+        if d in summed:
+            continue
+        if left.shape[d] == 1:
+            rights.append(d)
+        elif right.shape[d] == 1:
+            lefts.append(d)
+        else:
+            both.append(d)
 
     def count(x: Any, dims: list[int]) -> int:
         return math.prod([x.shape[d] for d in dims])

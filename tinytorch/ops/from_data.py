@@ -337,13 +337,12 @@ def _asarray(
     shared = isinstance(obj, (Tensor, np.ndarray))
     if copy is False and not shared:
         raise ValueError("can't alias arbitrary sequence into a tensor.")
-    source = (
-        obj
-        if isinstance(obj, Tensor)
-        else from_numpy(obj)
-        if shared
-        else _as_tensor(obj, dtype, device)
-    )
+    if isinstance(obj, Tensor):
+        source = obj
+    elif shared:
+        source = from_numpy(obj)
+    else:
+        source = _as_tensor(obj, dtype, device)
     if copy is False and where not in (None, device_of(source)):
         raise ValueError(f"can't alias tensor from device '{device_of(source)}' to '{where}'.")
     if copy is False and dtype not in (None, source.dtype):

@@ -114,7 +114,9 @@ def _count_of_reducing(
 
 
 def _count_of_squares(a: np.ndarray, b: np.ndarray, reduction: int) -> int:
-    return (2 if a.ndim or b.ndim else 1) if reduction else 0
+    if not reduction:
+        return 0
+    return 2 if a.ndim or b.ndim else 1
 
 
 # By operation: a number, or a function of what the kernel gets. What is not here and is no more than

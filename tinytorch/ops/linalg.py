@@ -187,12 +187,11 @@ def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
     # A bias, one row, is broadcast by NumPy itself.
     if self.shape != product.shape and self.shape != product.shape[1:]:
         self = expand(self, product.shape)
+    if not beta:
+        return product
+    addend = self if beta == 1 else self * self.dtype.type(beta)
     # Written into the product, which nobody else has.
-    return (
-        np.add(self if beta == 1 else self * self.dtype.type(beta), product, product)
-        if beta
-        else product
-    )
+    return np.add(addend, product, product)
 
 
 _ADDMM_FORMULAS: dict[str, Any] = {

@@ -73,9 +73,17 @@ def slice_array(
     if not ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     d = dim if 0 <= dim < ndim else wrap_dim(dim, ndim)
-    n, start, end = shape[d], start or 0, END if end is None else end
-    first = start if 0 <= start <= n else min(max(start + n if start < 0 else start, 0), n)
-    last = n if end >= n else min(max(end + n if end < 0 else end, first), n)
+    n, first, last = shape[d], start or 0, END if end is None else end
+    if first < 0:
+        first = max(first + n, 0)
+    elif first > n:
+        first = n
+    if last < 0:
+        last += n
+    if last >= n:
+        last = n
+    elif last < first:
+        last = first
     if first < last:
         return a[first:last:step] if d == 0 else a[_index_at_dim(ndim, d, slice(first, last, step))]
     # An empty slice has an offset and strides in torch, which NumPy does not compute.

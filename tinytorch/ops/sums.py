@@ -126,9 +126,10 @@ def _expand_array_checked(a: np.ndarray, size: tuple) -> np.ndarray:
     new, steps = list(size), [0] * len(size)
     for i in range(len(size) - 1, -1, -1):
         want, d = size[i], i - lead
-        have, step = (
-            (a.shape[d], a.strides[d]) if d >= 0 else (1, new[i + 1] * steps[i + 1] if n else 0)
-        )
+        if d >= 0:
+            have, step = a.shape[d], a.strides[d]
+        else:
+            have, step = 1, new[i + 1] * steps[i + 1] if n else 0
         if want == -1 and n:
             if d < 0:
                 raise RuntimeError(

@@ -109,7 +109,9 @@ class Trial(NamedTuple):
     @property
     def line(self) -> str:
         """The trial as a line of the report."""
-        state = "ok   " if not self.way_out else "FAILS" if self.needed else "no   "
+        state = "ok   "
+        if self.way_out:
+            state = "FAILS" if self.needed else "no   "
         rest = f"{self.remark}. {self.way_out}" if self.way_out and self.remark else self.way_out
         return f"{state}  {self.what}: {rest or self.remark}"
 

@@ -146,7 +146,9 @@ def _find_methods(
 
 
 def _check_sizes(sizes: Iterable[int] | None) -> tuple[int, ...]:
-    numbers = SIZES if sizes is None else (sizes,) if isinstance(sizes, int) else tuple(sizes)
+    if sizes is None:
+        return SIZES
+    numbers = (sizes,) if isinstance(sizes, int) else tuple(sizes)
     for size in numbers:
         if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= LARGEST_SIZE:
             raise ValueError(

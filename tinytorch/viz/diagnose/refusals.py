@@ -63,14 +63,15 @@ def find_refusals(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[Refusal]:
     behind = _find_nodes_behind_functions(snap, nodes)
     may_change = _may_change_code(snap, nodes)
     reached = find_nodes_with_gradient(nodes)
-    return [
-        refusal._replace(is_certain=False)
-        if refusal.node.id in behind
-        or (refusal.is_by_code and may_change)
-        or (refusal.needs_gradient and refusal.node.id not in reached)
-        else refusal
-        for refusal in refusals
-    ]
+    judged = []
+    for refusal in refusals:
+        is_in_doubt = (
+            refusal.node.id in behind
+            or (refusal.is_by_code and may_change)
+            or (refusal.needs_gradient and refusal.node.id not in reached)
+        )
+        judged.append(refusal._replace(is_certain=False) if is_in_doubt else refusal)
+    return judged
 
 
 def find_refusals_of_snapshot(snap: Snapshot) -> list[Refusal]:
@@ -91,12 +92,10 @@ def find_refusals_of_snapshot(snap: Snapshot) -> list[Refusal]:
         found = known.get((refusal.node.id, refusal.sentence), {})
         calls = tuple(call for call, is_certain in found.items() if is_certain)
         is_for_all = len(calls) == len(found) and len(roots) < _MOST_ROOTS
-        is_known = not refusal.is_certain and bool(calls)
-        judged.append(
-            refusal._replace(is_certain=True, calls=() if is_for_all else calls)
-            if is_known
-            else refusal
-        )
+        if calls and not refusal.is_certain:
+            judged.append(refusal._replace(is_certain=True, calls=() if is_for_all else calls))
+        else:
+            judged.append(refusal)
     return judged
 
 

@@ -83,11 +83,8 @@ def doubts_of_node(node: Any, *, may_get_none: bool = False) -> Iterator[str]:
         yield gettext(
             "a leaf was given another shape by .data, and gradients of the old one are expected"
         )
-    decided = {
-        hook.key
-        for hook in (() if may_get_none else _find_hooks_of_leaf(node))
-        if _is_decided_on_leaf(node, hook)
-    }
+    hooks_of_leaf = () if may_get_none else _find_hooks_of_leaf(node)
+    decided = {hook.key for hook in hooks_of_leaf if _is_decided_on_leaf(node, hook)}
     hooks = [
         hook for key, hook in _find_hooks_of_tinytorch(node, meta).items() if key not in decided
     ]

@@ -37,12 +37,13 @@ def escape_unseen(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(
-        char
-        if char.isprintable() or char in _JOINERS
-        else char.encode("unicode_escape", "replace").decode()
-        for char in text
-    )
+    return "".join(map(_escape_character, text))
+
+
+def _escape_character(char: str) -> str:
+    if char.isprintable() or char in _JOINERS:
+        return char
+    return char.encode("unicode_escape", "replace").decode()
 
 
 def escape_name(name: str) -> str:

@@ -266,10 +266,11 @@ def _find_named_in_call(frame: FrameType) -> list[Any]:
 
 def _tensors_in(value: Any, depth: int = 4) -> Iterator[Any]:
     """Yield a tensor, or those in lists and dicts."""
-    # Not deeper: a list may contain itself.
     if isinstance(value, (list, tuple, dict)):
-        for part in (value.values() if isinstance(value, dict) else value) if depth else ():
-            yield from _tensors_in(part, depth - 1)
+        # Not deeper: a list may contain itself.
+        if depth:
+            for part in value.values() if isinstance(value, dict) else value:
+                yield from _tensors_in(part, depth - 1)
     elif hasattr(type(value), "requires_grad") and hasattr(type(value), "is_leaf"):
         yield value
 
