@@ -47,6 +47,10 @@ SMOKE_TESTS = (
     "tests/test_readme.py",
 )
 """Where the code asks whether PyTorch is there."""
+UNUSED_PLUGINS = ("-p", "no:nbval", "-p", "no:logging")
+"""What the tests do without: importing nbval takes each process two seconds, logging each test a
+millisecond.
+"""
 
 
 @dataclass
@@ -113,6 +117,8 @@ def run_pytest(
     with tempfile.TemporaryDirectory() as folder:
         report = report or Path(folder, "report.xml")
         more = shlex.split(os.environ.get("COPYLAB_PYTEST_OPTIONS", ""))
+        if "--nbval" not in arguments:
+            more = [*UNUSED_PLUGINS, *more]
         status = run_module("pytest", "-q", f"--junit-xml={report}", *arguments, *more, env=env)
         result = read_report(report) if report.exists() else Result()
         # 0 and 1 are pytest's for passed and failed. With any other not all tests have run, whatever

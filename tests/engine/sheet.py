@@ -13,6 +13,8 @@ import re
 import warnings
 import zlib
 from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -78,12 +80,23 @@ def _numbers(letter: str, shape: tuple[int, ...], r: np.random.Generator) -> np.
 _FIXED = {"s": ((), None), "m": ((3, 3), None), "v": ((3,), None)}
 
 
-def inputs(case: Case, engine: Any, grad: bool) -> dict[str, Any]:
-    """The tensors of a case, the same numbers in the same layout for either engine."""
+@dataclass(frozen=True)
+class Input:
+    """What a letter of a case stands for, as a tensor of either engine is made of it."""
+
+    letter: str
+    kind: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None
+    data: np.ndarray
+
+
+@lru_cache(maxsize=2)  # one engine asks for it after the other
+def read_inputs(case: Case) -> list[Input]:
+    """The numbers of a case, and how they are laid out."""
     r = np.random.default_rng(zlib.crc32(case.row.encode()))
-    out: dict[str, Any] = {}
-    names = letters(case.row)
-    for k, letter in enumerate(names):
+    out = []
+    for k, letter in enumerate(letters(case.row)):
         source = "x" if letter == "t" else letter
         shape, strides = _FIXED.get(letter) or LAYOUTS[case.layouts[k % len(case.layouts)]]
         kind = {"b": "bool", "c": "bool", "i": "int64", "j": "int64", "n": "int64"}.get(
@@ -102,21 +115,29 @@ def inputs(case: Case, engine: Any, grad: bool) -> dict[str, Any]:
                 if kind in ("uint8", "int8")
                 else values.astype(kind)
             )
-        filled = engine.tensor(data.tolist(), dtype=getattr(engine, kind))
-        t = engine.empty(shape, dtype=getattr(engine, kind))
-        if strides is not None:
+        out.append(Input(letter, kind, shape, strides, data))
+    return out
+
+
+def make_inputs(case: Case, engine: Any, grad: bool) -> dict[str, Any]:
+    """The tensors of a case, the same numbers in the same layout for either engine."""
+    out: dict[str, Any] = {}
+    for given in read_inputs(case):
+        dtype, shape, strides = getattr(engine, given.kind), given.shape, given.strides
+        data = given.data
+        if strides is None:
+            t = engine.empty(shape, dtype=dtype)
+        else:
             own = tuple(1 if s == 0 else n for n, s in zip(shape, strides, strict=True))
-            t = engine.empty_strided(
-                own, tuple(s or own[-1] for s in strides), dtype=getattr(engine, kind)
-            )
-            filled = filled[tuple(slice(n) for n in own)]
+            t = engine.empty_strided(own, tuple(s or own[-1] for s in strides), dtype=dtype)
+            data = data[tuple(slice(n) for n in own)]
         t.untyped_storage().fill_(0)  # also the gaps
-        t.copy_(filled.reshape(t.shape))
+        t.numpy()[...] = data
         if strides is not None and 0 in strides:
             t = t.expand(shape)
         if grad and data.dtype.kind == "f":
             t = t.detach().requires_grad_()
-        out[letter] = t
+        out[given.letter] = t
     return out
 
 
@@ -163,10 +184,16 @@ def node(fn: Any, depth: int = 2) -> str:
     return f"{type(fn).__name__}[{'; '.join(saved)}]({below})"
 
 
+@lru_cache(maxsize=2)
+def compile_row(row: str) -> CodeType:
+    """A row as code: it runs on many cases."""
+    return compile(row, "<row>", "eval")
+
+
 def run(case: Case, engine: Any, grad: bool) -> list[tuple[str, Any]]:
     """Everything there is to compare about one case on one engine."""
     out: list[tuple[str, Any]] = []
-    given = inputs(case, engine, grad)
+    given = make_inputs(case, engine, grad)
     names = dict(given)
     if "t" in names:
         names["t"] = given["t"].clone()
@@ -174,7 +201,7 @@ def run(case: Case, engine: Any, grad: bool) -> list[tuple[str, Any]]:
         warnings.simplefilter("always")
         try:
             result = eval(
-                case.row,
+                compile_row(case.row),
                 {"torch": engine, "inf": float("inf"), "nan": float("nan"), "np": np, **names},
             )
         except Exception as e:
@@ -196,9 +223,14 @@ def run(case: Case, engine: Any, grad: bool) -> list[tuple[str, Any]]:
     return out
 
 
+@lru_cache(maxsize=16)
+def _draw_weights(seed: int, shape: tuple[int, ...]) -> Any:
+    return np.random.default_rng(seed).uniform(0.5, 1.5, shape).tolist()
+
+
 def _weights(engine: Any, like: Any, seed: int) -> Any:
-    values = np.random.default_rng(seed).uniform(0.5, 1.5, tuple(like.shape))
-    return engine.tensor(values.tolist(), dtype=like.dtype).reshape(like.shape)
+    values = _draw_weights(seed, tuple(like.shape))
+    return engine.tensor(values, dtype=like.dtype).reshape(like.shape)
 
 
 def _gradients(engine: Any, roots: list, wanted: list, seed: int) -> list[tuple[str, Any]]:

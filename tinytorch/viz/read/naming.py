@@ -103,7 +103,8 @@ def collect_tensors_and_arrays(
     """
     objects = choose_objects_of_program(frame) if objects is None else objects
     written = None
-    if args and frame is not None:
+    # The entries of `locals()` have names of their own, and the source need not be read.
+    if frame is not None and not all(isinstance(argument, Mapping) for argument in args):
         written = argument_names(frame, (*preceding, *args))
     if written is not None:
         written = written[len(preceding) :]

@@ -95,12 +95,15 @@ class Effects:
             if getattr(owner, name, None) is stand_in:
                 setattr(owner, name, original)
         # A program can take a module away (`sys.modules['numpy'] = None`): later cells need it.
-        gone = {
-            name: module
-            for name, module in self._modules.items()
-            if sys.modules.get(name) is not module
-        }
-        sys.modules.update(gone)
+        gone = {}
+        # Compared as a whole first: with PyTorch there are thousands.
+        if sys.modules != self._modules:
+            gone = {
+                name: module
+                for name, module in self._modules.items()
+                if sys.modules.get(name) is not module
+            }
+            sys.modules.update(gone)
         self._after = _read_random_states(self._engine)
         self._changed = [gettext_noop("Python's own functions")] * self._restored
         self._changed += [gettext_noop("loaded modules")] * bool(gone)
