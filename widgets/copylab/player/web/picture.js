@@ -163,7 +163,7 @@ function scrollToNews({ figure, holder, words, drawn, title }) {
   if (holder.scrollHeight <= holder.clientHeight && holder.scrollWidth <= holder.clientWidth) return;
   holder.tabIndex = 0;
   holder.setAttribute("role", "region");
-  holder.setAttribute("aria-label", `${title}, the picture. Shift and an arrow key scroll it aside.`);
+  holder.setAttribute("aria-label", say("{title}, the picture. Shift and an arrow key scroll it aside.", { title }));
   const box = holder.getBoundingClientRect();
   const mark = findNews(drawn, box)?.getBoundingClientRect();
   if (!mark) return;

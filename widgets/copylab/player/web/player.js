@@ -295,7 +295,9 @@ class Player {
       if (!this.tensorNames.has(word)) return word || "";
       const name = makeElement("span", { class: "cl-name", "data-name": word }, word);
       // Each name can be reached once.
-      if (!this.names.some(({ dataset }) => dataset.name === word)) name.tabIndex = 0;
+      if (!this.names.some((other) => other.word === word)) name.tabIndex = 0;
+      // What is read at each step is no attribute: to ask the page for these takes longer.
+      name.word = word;
       this.names.push(name);
       return name;
     });
@@ -483,7 +485,7 @@ class Player {
     this.more.hidden = !rest.length;
     this.more.firstChild.textContent = say("{count} more", { count: rest.length });
     this.more.lastChild.replaceChildren(...rest);
-    this.outputs.replaceChildren(...copy(stop.outputs.filter((output) => !isLoud(output))));
+    this.outputs.replaceChildren(...copy(stop.outputs.filter(isQuiet)));
     // How it ended is no news before the end, unless something cut it short.
     this.ending.hidden = !(this.end && (stop.isLast || this.cut));
   }
@@ -595,8 +597,7 @@ class Player {
     this.slider.setAttribute("aria-valuetext", `${numbered}, ${describePlace(this.codes[step.code], step.line)}`);
     // A disabled button would drop the keyboard focus: these say that they are, and keep it.
     for (const [action, button] of this.buttons) {
-      const goesBack = action === "first" || action === "previous";
-      const isAtEnd = goesBack ? findNearestStop(this.isStop, 0, 1) >= index : index === count - 1;
+      const isAtEnd = /first|prev/.test(action) ? findNearestStop(this.isStop, 0, 1) >= index : index === count - 1;
       button.setAttribute("aria-disabled", String(isAtEnd));
     }
     this.markLine(step);
@@ -605,8 +606,8 @@ class Player {
     const stop = this.describeStop(index);
     this.showWords(stop);
     for (const [kind, pane] of this.panes) this.showPicture(pane, stop.pictures.get(kind));
-    const news = [...stop.outputs.filter(isLoud), ...stop.says, ...stop.outputs.filter((output) => !isLoud(output))];
-    const heard = [...news, ...(this.end && index === count - 1 ? [this.ending] : [])]
+    const ending = this.end && index === count - 1 ? [this.ending] : [];
+    const heard = [...stop.outputs.filter(isLoud), ...stop.says, ...stop.outputs.filter(isQuiet), ...ending]
       .map((item) => item.dataset.says ?? item.textContent.trim())
       .join(" ");
     this.status.replaceChildren(
@@ -638,9 +639,10 @@ class Player {
   /** Give the names in the code the hues of the tensors that they are at a step. */
   colourNames(step) {
     for (const name of this.names) {
-      const tensor = step.names.get(name.dataset.name);
+      const tensor = step.names.get(name.word);
       // To write what is there already has the page laid out anew.
-      if (tensor === name.dataset.t) continue;
+      if (tensor === name.tensor) continue;
+      name.tensor = tensor;
       name.className = tensor ? `cl-name cl-h${tensor.slice(1) % 6}` : "cl-name";
       if (tensor) name.dataset.t = tensor;
       else delete name.dataset.t;
@@ -681,6 +683,7 @@ class Player {
 
 /** What went wrong, or will, comes first. */
 const isLoud = (output) => output.matches(".cl-alarm, .cl-error");
+const isQuiet = (output) => !isLoud(output);
 
 /** Take out of alarms what can be folded, as items of a list: their details, and the hint of an error of PyTorch's. */
 function takeDetails(alarms) {

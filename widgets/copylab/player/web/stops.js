@@ -12,6 +12,9 @@ const SWAPPED = { '"': "`", "`": '"', "<": "~", "~": "<" };
  */
 export function unpackTexts({ parts, texts }) {
   const kinds = {};
+  // Each part is swapped once: most are in many texts.
+  const swapped = [];
+  const swapPart = (place) => (swapped[place] ??= parts[place].replace(/["`<~]/g, (letter) => SWAPPED[letter]));
   return (kind, number) => {
     const read = (kinds[kind] ??= { rows: Object.entries(texts[kind] ?? {}), places: new Map(), last: [] });
     while (read.rows.length && !read.places.has(number)) {
@@ -20,8 +23,7 @@ export function unpackTexts({ parts, texts }) {
       read.last = row.flatMap((entry) => (Array.isArray(entry) ? last.slice(entry[0], entry[0] + entry[1]) : [entry]));
       read.places.set(next, read.last);
     }
-    const text = (read.places.get(number) ?? []).map((place) => parts[place]).join("");
-    return text.replace(/["`<~]/g, (letter) => SWAPPED[letter]);
+    return (read.places.get(number) ?? []).map(swapPart).join("");
   };
 }
 
