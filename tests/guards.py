@@ -7,11 +7,36 @@ import inspect
 import keyword
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
 from project_files import ROOT
+
+# Files as they are parsed
+
+
+def parse_file(path: Path) -> ast.Module:
+    """Return the syntax tree of a file; nobody changes it."""
+    return _parse_text(path.read_text(encoding="utf-8"))[0]
+
+
+def list_nodes(path: Path) -> list[ast.AST]:
+    """Return all nodes of the syntax tree of a file."""
+    return _parse_text(path.read_text(encoding="utf-8"))[1]
+
+
+def forget_files() -> None:
+    """Let the trees go: they are millions of nodes."""
+    _parse_text.cache_clear()
+
+
+@cache  # a dozen guards read the same 450 files
+def _parse_text(text: str) -> tuple[ast.Module, list[ast.AST]]:
+    tree = ast.parse(text)
+    return tree, [*ast.walk(tree)]
+
 
 # Imports
 
@@ -30,7 +55,7 @@ def imports(name: str, path: Path, known: Iterable[str], *, later: bool = True) 
     """Return the known modules that a module imports, not for type checkers alone; `later`: inside functions, too."""
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     targets: set[str] = set()
-    for node in _imports_that_run(ast.parse(path.read_text(encoding="utf-8")), later=later):
+    for node in _imports_that_run(parse_file(path), later=later):
         if isinstance(node, ast.Import):
             targets.update(alias.name for alias in node.names)
         else:
@@ -47,7 +72,7 @@ def imports_as_written(name: str, path: Path, known: Iterable[str]) -> set[str]:
     """
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     targets: set[str] = set()
-    for node in _imports_that_run(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _imports_that_run(parse_file(path)):
         if isinstance(node, ast.Import):
             targets.update(alias.name for alias in node.names)
             continue
@@ -141,7 +166,7 @@ def class_names(paths: Iterable[Path]) -> dict[str, list[str]]:
     """Return the files of each class at the top of a module, by its name without underscores in front."""
     found: dict[str, list[str]] = {}
     for path in paths:
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in parse_file(path).body:
             if isinstance(node, ast.ClassDef):
                 found.setdefault(node.name.lstrip("_"), []).append(path.name)
     return found
@@ -150,7 +175,7 @@ def class_names(paths: Iterable[Path]) -> dict[str, list[str]]:
 def long_functions(path: Path, limit: int) -> list[str]:
     """Return the functions of a file that have more lines than the limit, with their number of lines."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in list_nodes(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or 0) - node.lineno + 1
             if lines > limit:
@@ -162,7 +187,7 @@ def crowded_comprehensions(path: Path) -> list[str]:
     """Return the comprehensions of a file with two `for`, two `if`, or another comprehension inside."""
     kinds = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in list_nodes(path):
         if not isinstance(node, kinds):
             continue
         conditions = sum(len(part.ifs) for part in node.generators)
@@ -175,7 +200,7 @@ def crowded_comprehensions(path: Path) -> list[str]:
 def nested_conditionals(path: Path) -> list[str]:
     """Return the conditional expressions of a file with another one inside."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in list_nodes(path):
         if isinstance(node, ast.IfExp):
             inside = sum(isinstance(each, ast.IfExp) for each in ast.walk(node)) - 1
             if inside:
@@ -189,7 +214,7 @@ def undescribed_fields(path: Path) -> list[str]:
     A field is described by a string below it, or if the docstring of its class has its name.
     """
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in list_nodes(path):
         if not isinstance(node, ast.ClassDef):
             continue
         heads = " ".join(map(ast.unparse, (*node.bases, *node.decorator_list)))
@@ -208,7 +233,7 @@ def undescribed_fields(path: Path) -> list[str]:
 def late_imports(path: Path) -> set[str]:
     """Return the top-level modules that functions of a file import; "." for a relative import."""
     found = set()
-    for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for function in list_nodes(path):
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         for node in ast.walk(function):
@@ -225,7 +250,7 @@ def find_english_caches(path: Path) -> list[str]:
     Those that ask for a translation themselves; what they call is not followed.
     """
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in list_nodes(path):
         if not isinstance(node, ast.FunctionDef):
             continue
         decorators = {
@@ -252,12 +277,10 @@ def spoken(files: Iterable[Path], words: dict[str, set[str]], root: Path = ROOT)
     """Return where something is read, such as `eval` or `sys._getframe`, in a file that is not among those that may."""
     found = []
     for path in files:
-        tree, name = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(root).as_posix()
-        names = {
-            n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-        }
-        names |= {ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
-        taken = (n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom))
+        nodes, name = list_nodes(path), path.relative_to(root).as_posix()
+        names = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        names |= {ast.unparse(n) for n in nodes if isinstance(n, ast.Attribute)}
+        taken = (n for n in nodes if isinstance(n, ast.ImportFrom))
         names |= {f"{n.module}.{alias.name}" for n in taken for alias in n.names}
         found += [
             f"{name} has {word}"
@@ -280,7 +303,7 @@ _OF_A_MODULE = {
 def find_file_access(path: Path) -> list[str]:
     """Return where a file opens, makes, changes or removes files by itself, with what of Path, `os` or `shutil`."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in list_nodes(path):
         if isinstance(node, ast.Attribute):
             is_of_module = ast.unparse(node.value) in ("os", "shutil", "io")
             is_access = node.attr in (_OF_A_MODULE if is_of_module else _OF_A_PATH)
@@ -300,12 +323,12 @@ def find_file_access(path: Path) -> list[str]:
 
 def foreign_attributes(path: Path) -> list[str]:
     """Return where a file sets an attribute of a class of another module of the package."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    taken = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.level]
+    nodes = list_nodes(path)
+    taken = [n for n in nodes if isinstance(n, ast.ImportFrom) and n.level]
     names = {alias.asname or alias.name for n in taken for alias in n.names}
     classes = {n for n in names if n[:1].isupper() and not n.isupper()}
     found = []
-    for n in ast.walk(tree):
+    for n in nodes:
         owner: ast.AST | None = None
         if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load):
             owner = n.value
@@ -318,7 +341,7 @@ def foreign_attributes(path: Path) -> list[str]:
 
 def numpy_in_formulas(path: Path, options: Iterable[str]) -> list[str]:
     """Return the gradients' formulas in calls of `op` that speak of NumPy, by the parameter whose they are."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parse_file(path)
     functions = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
     found = []
     for call in ast.walk(tree):
@@ -341,7 +364,7 @@ def _running(formula: ast.AST) -> Iterator[ast.AST]:
 
 def looked_up(path: Path, registry: str) -> list[str]:
     """Return where a file takes something out of a dictionary of names."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parse_file(path)
     found = (
         n
         for n in ast.walk(tree)

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -19,6 +20,13 @@ PACKAGES = {"tinytorch": ROOT / "tinytorch", "copylab": ROOT / "widgets" / "copy
 NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 ENGINE = sorted((ROOT / "tinytorch").rglob("*.py"))
 LESSONS = [pytest.param(path, id=path.relative_to(ROOT).as_posix()) for path in NOTEBOOKS]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _forget_files() -> Iterator[None]:
+    yield
+    guards.forget_files()
+
 
 ROOMS = [
     "tinytorch.base",
