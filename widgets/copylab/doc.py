@@ -348,16 +348,13 @@ class Table(Part):
         self.caption, self.layout, self.breaks = caption, layout, tuple(breaks)
         self.attributes = attributes
         self.head = [_make_cell(field) for field in head]
-        self.rows = [
-            [_make_cell(field, head=column == 0) for column, field in enumerate(row)]
-            for row in rows
-        ]
+        self.rows = list(map(_make_row, rows))
 
     def text(self) -> str:
         """Return the table in words, as `layout` says."""
         lines = [plain_text(self.caption)] if self.caption else []
-        head = [plain_text(cell.text) for cell in self.head]
-        rows = [[plain_text(cell.text) for cell in row] for row in self.rows]
+        head = _list_plain_texts(self.head)
+        rows = list(map(_list_plain_texts, self.rows))
         if self.layout == "rows":
             # Each block begins with an empty line: none is above the first, if there is no caption.
             return "\n".join(lines + self._lines_of_blocks(head, rows)).lstrip("\n")
@@ -382,11 +379,19 @@ class Table(Part):
         caption = html_element("caption", inline_html(self.caption)) if self.caption else ""
         # An empty head is a plain field: a screen reader announces no column without a name.
         head = "".join(cell.html("col" if cell.text else "") for cell in self.head)
-        body = "".join(
-            html_element("tr", "".join(cell.html() for cell in row)) for row in self.rows
-        )
+        body = ""
+        for row in self.rows:
+            body += html_element("tr", "".join(cell.html() for cell in row))
         top = html_element("thead", html_element("tr", head)) if head else ""
         return html_element("table", caption + top + html_element("tbody", body), **self.attributes)
+
+
+def _make_row(fields: Sequence[Cell | str]) -> list[Cell]:
+    return [_make_cell(field, head=column == 0) for column, field in enumerate(fields)]
+
+
+def _list_plain_texts(cells: Iterable[Cell]) -> list[str]:
+    return [plain_text(cell.text) for cell in cells]
 
 
 def _make_cell(field: Cell | str, *, head: bool = False) -> Cell:

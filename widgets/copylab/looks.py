@@ -12,6 +12,7 @@ that are not tensors.
 from __future__ import annotations
 
 import warnings
+from itertools import chain
 from typing import Any
 
 from tinytorch.viz import getattr_or_none, is_tensor, snapshot
@@ -66,4 +67,5 @@ def keeps_saved(tensor: Any) -> bool:
         return False
     # A snapshot knows more than `_saved_` attributes do: reading these raises for what was freed.
     nodes = snapshot(tensor=tensor, values=False).nodes
-    return any(saved.state == "live" for node in nodes for saved in node.saved)
+    saved_by_nodes = chain.from_iterable(node.saved for node in nodes)
+    return any(saved.state == "live" for saved in saved_by_nodes)

@@ -213,7 +213,7 @@ def _choose_lanes(
         for band in sheet.bands:
             arrangement = arrangements[band.id]
             # Below a matrix, and below a box for many cells, there is no room for lanes.
-            can_have_lanes = arrangement.has_cells and not arrangement.line
+            can_have_lanes = arrangement.has_cells and not arrangement.cells_per_line
             if can_have_lanes and find_least_width(band, columns) > MOST_BESIDE:
                 lanes[band.id] = arrangement._replace(has_lanes=True)
     return lanes
@@ -407,7 +407,7 @@ def _make_strips_alike(sheets: list[MemorySheet]) -> None:
             strip = replace(
                 band.strip,
                 cell_width=max(strip.cell_width for strip in alike),
-                line=min(strip.line for strip in alike),
+                cells_per_line=min(strip.cells_per_line for strip in alike),
                 has_numbers=any(strip.has_numbers for strip in alike),
                 has_room_below=any(strip.has_room_below for strip in strips[band.id]),
             )

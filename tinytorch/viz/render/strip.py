@@ -51,7 +51,7 @@ class Strip:
     """How many there are."""
     cell_width: float
     """The width of each, in px."""
-    line: int
+    cells_per_line: int
     """How many are in a line; the last one may have fewer."""
     has_numbers: bool
     """True if each cell has its number above it."""
@@ -65,7 +65,7 @@ class Strip:
     @property
     def width(self) -> float:
         """The width in px."""
-        return min(len(self.cells), self.line) * self.cell_width or self.box_width
+        return min(len(self.cells), self.cells_per_line) * self.cell_width or self.box_width
 
     @property
     def line_height(self) -> int:
@@ -75,7 +75,7 @@ class Strip:
     @property
     def height(self) -> int:
         """The height of all lines."""
-        return self.line_height * (-(-len(self.cells) // self.line) if self.cells else 1)
+        return self.line_height * (-(-len(self.cells) // self.cells_per_line) if self.cells else 1)
 
     @property
     def middle(self) -> float:
@@ -94,12 +94,12 @@ class Strip:
             kind = edge if self.count else "cell dash"
             canvas.rect(x, y, self.box_width, CELL_HEIGHT, kind)
             canvas.text(x + self.box_width / 2, y + 16, self.label, "m c")
-        for start in range(0, len(self.cells), self.line):
+        for start in range(0, len(self.cells), self.cells_per_line):
             self._draw_line(canvas, x, y, start, edge)
             y += self.line_height
 
     def _draw_line(self, canvas: Canvas, x: float, y: float, start: int, edge: str) -> None:
-        cells, width = self.cells[start : start + self.line], self.cell_width
+        cells, width = self.cells[start : start + self.cells_per_line], self.cell_width
         if self.has_numbers:
             for place in range(len(cells)):
                 canvas.text(x + (place + 0.5) * width, y + 10, str(start + place), "m c")
@@ -152,24 +152,26 @@ def make_strip(entry: StorageEntry) -> Strip:
     has_room_below = bool(before) and storage.cells > 1
     widest = max(text_width(text, "mono") for text in [*values, *before.values()])
     cell_width = max(NARROW, round(widest + CELL_PADDING))
-    line = arrangement.line or _choose_line(storage.cells, cell_width, arrangement)
+    cells_per_line = arrangement.cells_per_line or _choose_cells_per_line(
+        storage.cells, cell_width, arrangement
+    )
     return Strip(
         tuple(StripCell(value, before.get(cell, "")) for cell, value in enumerate(values)),
         storage.cells,
         cell_width,
-        line,
-        _has_numbers(entry, line),
+        cells_per_line,
+        _has_numbers(entry, cells_per_line),
         has_room_below,
         "",
         0,
     )
 
 
-def _has_numbers(entry: StorageEntry, line: int) -> bool:
+def _has_numbers(entry: StorageEntry, cells_per_line: int) -> bool:
     """Return True where some tensor reads a part of the cells, or the lines are those of no matrix."""
     if entry.arrangement.has_lanes:
         return not all(reads_in_order(entry.storage, each.tensor) for each in entry.tensors)
-    return not entry.arrangement.line and line < entry.storage.cells
+    return not entry.arrangement.cells_per_line and cells_per_line < entry.storage.cells
 
 
 def _make_box(storage: StorageRecord, arrangement: Arrangement) -> Strip:
@@ -181,7 +183,7 @@ def _make_box(storage: StorageRecord, arrangement: Arrangement) -> Strip:
     return Strip((), storage.cells, 0, 1, False, False, label, width)
 
 
-def _choose_line(cells: int, cell_width: float, arrangement: Arrangement) -> int:
+def _choose_cells_per_line(cells: int, cell_width: float, arrangement: Arrangement) -> int:
     """Return how many cells are in a line: as many in each, and no more than there is room for."""
     # Below the cells are the lanes: they need all of them in one line.
     if arrangement.has_lanes:

@@ -53,19 +53,19 @@ def arrange_cells(bands: Iterable[Band]) -> Arrangement:
         for tensor in band.members:
             has_lanes = has_lanes or not reads_in_order(band.storage, tensor)
             shapes.add(tensor.shape)
-    line = 0
+    cells_per_line = 0
     # A grid only if all steps can have the same one: what is drawn keeps its place from step to
     # step.
     if has_cells and not has_lanes and len(shapes) == 1:
-        line = _line_of_grid(shapes.pop() or ())
-    return Arrangement(has_cells, has_lanes, line)
+        cells_per_line = _count_cells_per_line(shapes.pop() or ())
+    return Arrangement(has_cells, has_lanes, cells_per_line)
 
 
 def _was_read_whole(storage: StorageRecord) -> bool:
     return sum(len(run.values) for run in storage.runs) == storage.cells
 
 
-def _line_of_grid(shape: tuple[int, ...]) -> int:
+def _count_cells_per_line(shape: tuple[int, ...]) -> int:
     if len(shape) < 2 or shape[-1] < 2:
         return 0
     lines = 1
@@ -130,7 +130,7 @@ def _shape_of_whole(tensor: TensorRecord, sizes: str, arrangement: Arrangement) 
         return ""
     if not arrangement.has_cells:
         return sizes
-    if arrangement.line:
+    if arrangement.cells_per_line:
         return "" if len(shape) == 2 else sizes
     return _say_order(shape, sizes)
 

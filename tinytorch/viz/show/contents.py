@@ -126,7 +126,7 @@ class Arrangement(NamedTuple):
     has_lanes: bool
     """True if a tensor reads a part of the cells, or in another order: each then has a mark below
     the cells that it reads."""
-    line: int
+    cells_per_line: int
     """How many cells are in a line of a matrix; 0 for cells that are no matrix."""
 
 

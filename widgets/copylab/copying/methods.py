@@ -235,7 +235,9 @@ def _read_operations() -> Iterator[Method]:
     That is the word that people say, as "unfold"; where several have it, all but the first are
     called as they are written.
     """
-    names = {name for entry in _ALL for name in (entry.name, *entry.also)}
+    names: set[str] = set()
+    for entry in _ALL:
+        names |= {entry.name, *entry.also}
     for line in _OPERATIONS.strip().splitlines():
         for call in () if line.startswith("#") else line.split("; "):
             name, page = call, _torch_page("tensor_view")
@@ -318,8 +320,13 @@ def _index_methods() -> dict[str, Method]:
 
 
 _METHODS_BY_NAME = _index_methods()
-_METHODS_AS_WRITTEN = {
-    name: entry
-    for entry in (*OPERATIONS.values(), *_ALL)
-    for name in (entry.code, entry.code.removeprefix("y = "), entry.name)
-}
+
+
+def _index_methods_as_written() -> dict[str, Method]:
+    index: dict[str, Method] = {}
+    for entry in (*OPERATIONS.values(), *_ALL):
+        index |= dict.fromkeys((entry.code, entry.code.removeprefix("y = "), entry.name), entry)
+    return index
+
+
+_METHODS_AS_WRITTEN = _index_methods_as_written()

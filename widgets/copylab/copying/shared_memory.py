@@ -88,10 +88,8 @@ def find_sharing(how: Method, engine: ModuleType) -> SharedMemory:
     with repeatable_session(engine), warnings.catch_warnings():
         # Some of the operations are deprecated for some layouts, as `.T` of three dimensions.
         warnings.simplefilter("ignore")
-        by_layout, by_dtype = (
-            {words: _look_at_result(how, source, engine) for words, source in sources.items()}
-            for sources in (LAYOUTS, DTYPES)
-        )
+        by_layout = _look_at_results(how, LAYOUTS, engine)
+        by_dtype = _look_at_results(how, DTYPES, engine)
     if set(by_layout.values()) == {"error"}:
         raise RuntimeError(f"no layout is right for {how.code}")
     # An operation that no matrix is right for was seen on no dtype but float32.
@@ -104,6 +102,12 @@ def find_sharing(how: Method, engine: ModuleType) -> SharedMemory:
 def find_all_sharing(engine: ModuleType) -> tuple[SharedMemory, ...]:
     """Run all methods and operations there are, in their order, once for an engine."""
     return tuple([find_sharing(how, engine) for how in (*METHODS.values(), *OPERATIONS.values())])
+
+
+def _look_at_results(
+    how: Method, sources: Mapping[str, Source], engine: ModuleType
+) -> dict[str, Shared]:
+    return {words: _look_at_result(how, source, engine) for words, source in sources.items()}
 
 
 def _look_at_result(how: Method, source: Source, engine: ModuleType) -> Shared:

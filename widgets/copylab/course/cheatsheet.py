@@ -186,9 +186,8 @@ def _list_sharing(engine: ModuleType) -> list[tuple[str, list[str]]]:
         if row.depends_on_layout:
             by_copied.setdefault(tuple(row.list_layouts("copy")), []).append(name)
     # Of a name, all ways to call it have to agree.
-    always, never = (
-        [name for name in shown if verdicts[name] == {verdict}] for verdict in ("always", "never")
-    )
+    always = [name for name in shown if verdicts[name] == {"always"}]
+    never = [name for name in shown if verdicts[name] == {"never"}]
     known = {*always, *never}.union(*by_copied.values())
     rest = [name for name in shown if name not in known]
     return [
@@ -204,11 +203,10 @@ def _list_sharing(engine: ModuleType) -> list[tuple[str, list[str]]]:
 
 def _render_lists(entries: Sequence[tuple[str, list[str]]]) -> str:
     """Return lists of names, each below its head."""
-    items = "".join(
-        Paragraph(head, tag="dt").html()
-        + Paragraph(join_list(f"`{protect_marks(name)}`" for name in names), tag="dd").html()
-        for head, names in entries
-    )
+    items = ""
+    for head, names in entries:
+        codes = join_list(f"`{protect_marks(name)}`" for name in names)
+        items += Paragraph(head, tag="dt").html() + Paragraph(codes, tag="dd").html()
     return html_element("dl", items)
 
 

@@ -207,19 +207,14 @@ def _resolve_chain(node: ast.expr) -> Any:
 @cache
 def _list_attributes() -> frozenset[str]:
     """Return the attributes that an answer may read: those of tensors, lessons' answers, retests."""
-    of_tensors = {name for name in dir(tinytorch.Tensor) if not name.startswith("_")}
-    programs = (
-        code
-        for exercise in list_exercises().values()
-        for code in (exercise.start, exercise.code, *exercise.also, *exercise.wrong)
-    )
-    retests = (
-        "\n".join(text.split("; "))
-        for belief in MISCONCEPTIONS.values()
-        for program in find_programs(belief)
-        for text in (program.code, *program.believed.values())
-    )
-    return frozenset(of_tensors.union(*map(_list_attributes_of, chain(programs, retests))))
+    attributes = {name for name in dir(tinytorch.Tensor) if not name.startswith("_")}
+    for exercise in list_exercises().values():
+        for code in (exercise.start, exercise.code, *exercise.also, *exercise.wrong):
+            attributes.update(_list_attributes_of(code))
+    for program in chain.from_iterable(map(find_programs, MISCONCEPTIONS.values())):
+        for text in (program.code, *program.believed.values()):
+            attributes.update(_list_attributes_of("\n".join(text.split("; "))))
+    return frozenset(attributes)
 
 
 def _list_attributes_of(code: str) -> Iterator[str]:

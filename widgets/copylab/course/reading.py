@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
 from ..quiz import PROGRESS_FILE, Exercise, parse_notes
@@ -206,7 +207,7 @@ def _list_raw_cells(notebook: Any) -> list[Any]:
     """Return the cells of a notebook; those of the format before 4 are in worksheets."""
     if "cells" in notebook:
         return list(notebook["cells"])
-    return [cell for sheet in notebook["worksheets"] for cell in sheet["cells"]]
+    return list(chain.from_iterable(sheet["cells"] for sheet in notebook["worksheets"]))
 
 
 def _find_id(cell: Mapping[str, Any], number: int) -> str:
@@ -225,11 +226,12 @@ def _recognize_lesson(
 
     By what it imports, since files get other names; by the name where that line is gone.
     """
-    modules = [name for cell in cells for name in _LESSON_MODULE.findall(cell.source)]
+    found = [_LESSON_MODULE.findall(cell.source) for cell in cells]
+    modules = set(chain.from_iterable(found))
     checked = {check[1] for cell in cells if (check := _CHECK.fullmatch(cell.source))}
     for lesson, known in course.items():
         names = {exercise.name for exercise in known.exercises}
-        if known.module in modules and (checked & names or len(set(modules)) == 1):
+        if known.module in modules and (checked & names or len(modules) == 1):
             return lesson
     # Browsers and platforms add to a name: `02_clone (1).ipynb`.
     return next((lesson for lesson in course if lesson in file), "")

@@ -18,6 +18,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -145,12 +146,10 @@ def _judge_all(
     tell_progress: Callable[[int, int], None],
 ) -> list[dict[str, Any]]:
     """Return the rows of the table of answers, learner by learner."""
-    lesson_of_key = {key: lesson.name for lesson in load_course() for key in lesson.tasks}
-    course = list_course()
-    # Lessons that somebody handed in are asked of everybody.
-    lessons = {lesson for submission in submissions for lesson, _ in submission.cells}
-    # So who handed in no answer to an exercise has a row that says "missing", and not none.
-    asked = [(lesson, task.key) for lesson in sorted(lessons) for task in course[lesson].exercises]
+    lesson_of_key: dict[str, str] = {}
+    for each in load_course():
+        lesson_of_key |= dict.fromkeys(each.tasks, each.name)
+    asked = _list_asked(submissions)
     # Threads are enough: each answer is run in a process of its own, and a thread waits for that.
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
         tasks = [_list_tasks(submission, key) for submission in submissions]
@@ -175,6 +174,20 @@ def _judge_all(
     return rows
 
 
+def _list_asked(submissions: Iterable[Submission]) -> list[tuple[str, str]]:
+    """Return lesson and key of the exercises of each lesson that somebody handed in.
+
+    They are asked of everybody: so who handed in no answer to one has a row that says "missing", and
+    not none.
+    """
+    course = list_course()
+    cells = chain.from_iterable(submission.cells for submission in submissions)
+    asked: list[tuple[str, str]] = []
+    for lesson in sorted({lesson for lesson, _ in cells}):
+        asked += [(lesson, task.key) for task in course[lesson].exercises]
+    return asked
+
+
 def _list_tasks(submission: Submission, key: Key | None) -> Sequence[KeyTask]:
     """Return the questions and exercises of the learner's own exam, or else of the one for all."""
     return [] if key is None else key.tasks.get(submission.learner, key.tasks.get("", []))
@@ -182,7 +195,9 @@ def _list_tasks(submission: Submission, key: Key | None) -> Sequence[KeyTask]:
 
 def _list_programs(submission: Submission, tasks: Sequence[KeyTask]) -> list[tuple[str, str]]:
     """Return all programs of a learner that answer an exercise: its key, and the source."""
-    answers = [(key, source) for (_, key), found in submission.cells.items() for source in found]
+    answers: list[tuple[str, str]] = []
+    for (_, key), found in submission.cells.items():
+        answers += [(key, source) for source in found]
     for number, task in enumerate(tasks, 1):
         sources = submission.programs.get(number)
         if sources and isinstance(task.drawn_task, Rewrite):

@@ -145,11 +145,10 @@ def _unpack_runs(packed: bytes) -> dict[str, dict[str, CellInLanguage]]:
     if not _HAS_LZMA:
         return {}
     try:
-        runs = json.loads(lzma.decompress(packed))
-        return {
-            name: {cell_id: CellInLanguage(*cell) for cell_id, cell in run.items()}
-            for name, run in runs.items()
-        }
+        runs: dict[str, dict[str, CellInLanguage]] = {}
+        for name, run in json.loads(lzma.decompress(packed)).items():
+            runs[name] = {cell_id: CellInLanguage(*cell) for cell_id, cell in run.items()}
+        return runs
     except (lzma.LZMAError, EOFError, ValueError, TypeError, AttributeError) as error:
         raise ValueError(f"{OUTPUTS}: {error}") from error
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from types import ModuleType
 from typing import NamedTuple
 
@@ -138,7 +139,7 @@ def run_lab_program(
         explanation=blame.sentences,
         explained_line=explained_line,
         wrong_nodes=frozenset() if failed else blame.nodes,
-        output=tuple(pair for step in steps_of_part for pair in step.output),
+        output=tuple(chain.from_iterable(step.output for step in steps_of_part)),
         changes=_describe_changes(before, after),
         before=before.snapshot if before else None,
         snapshot=after.snapshot if after else None,

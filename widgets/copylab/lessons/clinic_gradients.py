@@ -1,5 +1,7 @@
 """The clinic, second half: writes that spoil a gradient, weights that do not move, graphs that are kept too long."""
 
+from itertools import chain
+
 from ..looks import grad
 from ..quiz import (
     CheckedFact,
@@ -103,7 +105,7 @@ _TRAIN = _LOSS_OF_LAYER + "    opt.step()"
 def optimizer(layer, opt, loss):
     weight = {"layer.weight": layer.weight}
     yield are_tensors(**weight)
-    parameters = [parameter for group in opt.param_groups for parameter in group["params"]]
+    parameters = chain.from_iterable(group["params"] for group in opt.param_groups)
     yield CheckedFact(
         any(parameter is layer.weight for parameter in parameters),
         gettext("opt holds another tensor, and not layer.weight."),

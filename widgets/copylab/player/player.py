@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
@@ -397,7 +397,7 @@ class Steps(Sequence[Frame]):
     # All texts that were stepped into, the code itself first.
     @property
     def _code_lines(self) -> list[str]:
-        return [line for text in self._run.texts for line in text.code.splitlines()]
+        return list(chain.from_iterable(text.code.splitlines() for text in self._run.texts))
 
     @property
     def summary(self) -> str:

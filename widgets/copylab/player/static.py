@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from html import escape
+from itertools import chain
 
 from ..doc import Box, Paragraph, html_element, protect_marks
 from ..run import SourceText
@@ -312,7 +313,7 @@ class StaticForm:
         others: the runs with other copies; a picture that they have, too, is in the pack.
         """
         pack = Pack()
-        used = {key for other in others for key in other.same}
+        used = set(chain.from_iterable(other.same for other in others))
         for key, picture in self._new_pictures.items():
             # One that could not be drawn is a sentence in the page, see `_html_of_undrawn`.
             if not picture.svg:

@@ -303,7 +303,8 @@ def _say_nothing_changed() -> StepSentence:
 
 def sort_by_role(sentences: Iterable[StepSentence]) -> list[StepSentence]:
     """Return the sentences in the order in which they are read, without those of alarms."""
-    return [each for role in _ROLES for each in sentences if each.role == role]
+    with_role = [each for each in sentences if each.role in _ROLES]
+    return sorted(with_role, key=lambda each: _ROLES.index(each.role))
 
 
 def _list_changes(sentences: Iterable[StepSentence]) -> str:

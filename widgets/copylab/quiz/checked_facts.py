@@ -17,6 +17,7 @@ import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from tinytorch.viz import RetainedGradients, join_names, snapshot, version_of
@@ -279,10 +280,10 @@ def _can_run_backward_unseen(result: Any) -> bool:
     """Return True if a backward on a tensor finds all it needs, and calls nothing of the learner's."""
     look = snapshot(result=result)
     # Of hooks, torch says only that there are some in the process.
-    return not look.doubts and not any(
-        node.doubts or any(saved.state in ("freed", "packed") for saved in node.saved)
-        for node in look.nodes
-    )
+    if look.doubts or any(node.doubts for node in look.nodes):
+        return False
+    saved_by_nodes = chain.from_iterable(node.saved for node in look.nodes)
+    return not any(saved.state in ("freed", "packed") for saved in saved_by_nodes)
 
 
 def walk_nodes(tensor: Any) -> Iterator[Any]:

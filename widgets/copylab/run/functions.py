@@ -13,6 +13,7 @@ import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -320,7 +321,7 @@ def _list_inner_holders(holder: Any, namespace: dict[str, Any]) -> list[Any]:
     kind = type(holder)
     if kind is FunctionType:
         # What a decorator calls, for example.
-        contents = [value for cell in holder.__closure__ or () for value in _content_of_cell(cell)]
+        contents = chain.from_iterable(map(_content_of_cell, holder.__closure__ or ()))
         called = [value for value in contents if type(value) in (FunctionType, MethodType)]
         return [holder.__dict__.get("__wrapped__"), *called]
     if kind is property:

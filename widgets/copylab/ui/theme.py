@@ -110,13 +110,16 @@ def colour_rules(root: str, sheet: str = "") -> str:
     """
     names = [name for name in PALETTE if not sheet or f"--tt-{name}" in sheet]
     light, dark = _colour_properties(names, "light"), _colour_properties(names, "dark")
-    selectors = {
-        theme: ",".join(f"{host} {root}" for host in hosts) for theme, hosts in _HOSTS.items()
-    }
+    on_light, on_dark = _select_below_hosts(root, "light"), _select_below_hosts(root, "dark")
     return (
         f"{root}{{{light}}}@media (prefers-color-scheme:dark){{{root}{{{dark}}}}}"
-        f"{selectors['light']}{{{light}}}{selectors['dark']}{{{dark}}}"
+        f"{on_light}{{{light}}}{on_dark}{{{dark}}}"
     )
+
+
+def _select_below_hosts(root: str, theme: str) -> str:
+    """Return the selector of `root` on a page that says it has this theme."""
+    return ",".join(f"{host} {root}" for host in _HOSTS[theme])
 
 
 def _colour_properties(names: Iterable[str], theme: str) -> str:

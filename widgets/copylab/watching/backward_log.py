@@ -191,7 +191,7 @@ class BackwardLog:
             # The frames above may be those of the machinery of a notebook or a test.
             if modules:
                 break
-        sizes = {name: sum(1 for _ in module.parameters()) for name, module in modules.items()}
+        sizes = {name: len(list(module.parameters())) for name, module in modules.items()}
         return {name: modules[name] for name in sorted(modules, key=lambda name: -sizes[name])}
 
     def list_missing(self) -> Iterator[MissingGradient]:

@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
+from itertools import product
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -259,7 +260,8 @@ def _find_named_in_call(frame: FrameType) -> list[Any]:
     variables = {**frame.f_globals, **copy_locals(frame)}
     values = [variables.get(name) for name in dict.fromkeys(names)]
     # `out.loss`: what an object holds; a property would run code of the program's.
-    fields = [getattr(value, "__dict__", {}).get(name) for value in values for name in attributes]
+    pairs = product(values, attributes)
+    fields = [getattr(value, "__dict__", {}).get(name) for value, name in pairs]
     tensors = {id(tensor): tensor for tensor in _tensors_in([values, fields])}
     return [tensor for tensor in tensors.values() if tensor.requires_grad]
 

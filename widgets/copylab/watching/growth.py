@@ -119,10 +119,10 @@ def _group_by_origin(allocations: Sequence[Allocation]) -> dict[_Origin, list[Al
 
 def _count_by_origin(allocations: Sequence[Allocation]) -> dict[_Origin, tuple[int, int]]:
     """Return number and bytes for each origin: plain numbers, which keep nothing alive."""
-    return {
-        origin: (len(group), sum(each.nbytes for each in group))
-        for origin, group in _group_by_origin(allocations).items()
-    }
+    counts: dict[_Origin, tuple[int, int]] = {}
+    for origin, group in _group_by_origin(allocations).items():
+        counts[origin] = len(group), sum(each.nbytes for each in group)
+    return counts
 
 
 class Growth(Presentation):

@@ -106,7 +106,8 @@ def _choose_names(memories: Collection[_NamedMemory]) -> dict[int | None, str]:
 
     So what `trainer.history` holds is not told as `trainer.last`, which is the last of it.
     """
-    sizes = Counter(owner for _, owner in {(each.key, _owner_of(each.name)) for each in memories})
+    pairs = {(each.key, _owner_of(each.name)) for each in memories}
+    sizes = Counter(owner for _, owner in pairs)
     chosen: dict[int | None, str] = {}
     for each in memories:
         best = chosen.get(each.key)

@@ -287,10 +287,7 @@ def can_miss(parameter: Any) -> bool:
 def _find_owners(modules: dict[str, Any], parameters: list[Any]) -> dict[str, Any]:
     """Return the modules that have some parameters, by name, the one with most of them first."""
     ids_left = {id(parameter) for parameter in parameters}
-    ids_of_module = {
-        name: {id(parameter) for parameter in module.parameters()}
-        for name, module in modules.items()
-    }
+    ids_of_module = {name: set(map(id, module.parameters())) for name, module in modules.items()}
     owners: dict[str, Any] = {}
     while any(ids_left & ids for ids in ids_of_module.values()):
         # The smallest of them: a module that has the net and more has no better names.
@@ -305,11 +302,12 @@ def _find_owners(modules: dict[str, Any], parameters: list[Any]) -> dict[str, An
 def _describe_replaced_by_position(snap: Snapshot, optimizer: str) -> dict[int, str]:
     """Say what an optimizer holds in the place of others that backward has reached, by position."""
     positions = {each.id: k for k, each in enumerate(list_stepped(snap)[optimizer])}
-    return {
-        positions[stray]: describe_replaced(snap, each)
-        for each in find_replaced(snap)
-        if any(snap.tensor(absent).grad for absent in each.absent)
+    described: dict[int, str] = {}
+    for each in find_replaced(snap):
+        has_reached_absent = any(snap.tensor(absent).grad for absent in each.absent)
         # What has a gradient is used: it is no former layer's.
-        and not any(snap.tensor(stray).grad for stray in each.strays)
-        for stray in each.strays
-    }
+        is_stray_used = any(snap.tensor(stray).grad for stray in each.strays)
+        if has_reached_absent and not is_stray_used:
+            places = [positions[stray] for stray in each.strays]
+            described |= dict.fromkeys(places, describe_replaced(snap, each))
+    return described

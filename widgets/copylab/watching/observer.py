@@ -8,6 +8,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Protocol, Self
@@ -608,7 +609,7 @@ class Watch(Presentation):
         # Of a training, that would take as long as saving once more.
         if len(self._saves) > _MOST_SEARCHED:
             return False
-        saves = [save for address in list(self._saves) for save in self._find_saves(address)]
+        saves = list(chain.from_iterable(map(self._find_saves, list(self._saves))))
         return len(saves) <= _MOST_SEARCHED and any(
             save.is_small and save.has_changed for save in saves
         )

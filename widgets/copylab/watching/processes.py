@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from html import escape
+from itertools import starmap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -200,10 +201,8 @@ class RunReports:
             with suppress(OSError, ValueError, TypeError):
                 # JSON has a list for each tuple.
                 report = ProcessReport(*json.loads(path.read_text("utf-8")))
-                findings, missing = (
-                    tuple(ReportedFinding(*each) for each in group)
-                    for group in (report.findings, report.missing)
-                )
+                findings = tuple(starmap(ReportedFinding, report.findings))
+                missing = tuple(starmap(ReportedFinding, report.missing))
                 reports.append(report._replace(findings=findings, missing=missing))
         # Without those that an earlier run of more ranks has left.
         size = 1 if self.rank is None else self.rank.size
