@@ -99,6 +99,20 @@ def test_what_cannot_be_measured_is_said(engine: ModuleType, loss: str, verdict:
     assert check.text.startswith("No gradient could be measured.\n")
 
 
+@pytest.mark.parametrize(
+    ("flat", "said"),
+    [("w.round()", "The gradient of `w` is 0 throughout"), ("w * 1", "")],
+)
+def test_a_gradient_of_zeros_is_no_good_news(engine: ModuleType, flat: str, said: str) -> None:
+    w = engine.tensor([1.2, 2.3], requires_grad=True)
+    b = engine.tensor([1.2, 2.3], requires_grad=True)
+    found = check_gradients(lambda: eval(flat, {"w": w}).sum() + (b * b).sum(), {"w": w, "b": b})
+    assert found, "both are right"
+    assert "2 gradients are the slope of the loss." in found.text
+    assert ("0 throughout" in found.text) == bool(said)
+    assert said in found.text
+
+
 def test_nothing_is_changed(engine: ModuleType) -> None:
     net, x = make_net(engine), engine.ones(5, 3, requires_grad=True)
     net.register_buffer("mean", engine.zeros(2))

@@ -26,6 +26,7 @@ from tinytorch.viz import (
     engine_name,
     find_leaves,
     is_tensor,
+    join_few_names,
     join_names,
 )
 
@@ -424,6 +425,7 @@ class GradientCheck(Presentation):
         head = ("", gettext("slope of the loss"), gettext("backward says"), "")
         found = {slope.verdict for slope in doubtful}
         advice = [gettext(text) for verdict, text in _ADVICE.items() if verdict in found]
+        advice += self._describe_zeros()
         return Box(
             InPage(html_element("style", panel_style_sheet())),
             Paragraph(self._describe_result(), class_="cl-title"),
@@ -452,6 +454,28 @@ class GradientCheck(Presentation):
             "{number} gradients are the slope of the loss.",
             self._count_agreeing(),
         )
+
+    def _describe_zeros(self) -> list[str]:
+        """Say of which parameters the gradient is 0 throughout, and right: such a step is lost."""
+        # Along its own direction a gradient is 0 only if all of its elements are.
+        names = [
+            f"`{protect_marks(slope.name)}`"
+            for slope in self.slopes
+            if slope.verdict == AGREES and slope.from_backward == 0
+        ]
+        if not names:
+            return []
+        sentence = ngettext(
+            "The gradient of {names} is 0 throughout, and so is the slope, as far as it can be "
+            "measured: a step along it changes nothing. Rounding, a comparison, `sign`, and a ReLU "
+            "that lets nothing through are flat.",
+            "The gradients of {names} are 0 throughout, and so are the slopes, as far as they can "
+            "be measured: a step along them changes nothing. Rounding, a comparison, `sign`, and a "
+            "ReLU that lets nothing through are flat.",
+            len(names),
+            names=join_few_names(names),
+        )
+        return [sentence]
 
     def _count_agreeing(self) -> int:
         return sum(slope.verdict == AGREES for slope in self.slopes)
