@@ -232,8 +232,13 @@ def test_the_writes_of_a_formula_are_counted_for_its_own_gradient() -> None:
 
 def test_what_the_tables_name_is_there() -> None:
     rows = re.findall(r"^\| (`.*?) \|", PAGE, re.MULTILINE)
-    options = {n for row in rows for n in re.findall(r"(?:`|, )(\w+)=", row) if "(f" not in row}
-    kinds = {n for row in rows for n in re.findall(r"`(\w+)\(f", row)}
+    options = {
+        n
+        for row in rows
+        for n in re.findall(r"(?:`|, )(\w+)=", row)
+        if "f)`" not in row and "(f" not in row
+    }
+    kinds = {n for row in rows for n in re.findall(r"`(\w+)\((?:other, )?f[,)]", row)}
     assert len(options) > 6
     assert options <= set(inspect.signature(define.op).parameters)
     assert kinds == {

@@ -14,7 +14,6 @@ ABSENT_FORMS = (
     (1, "bmm(Tensor self, Tensor mat2, ScalarType out_dtype)"),
     (0, "lerp(Tensor self, Tensor end, Tensor weight)"),
     (1, "mm(Tensor self, Tensor mat2, ScalarType out_dtype)"),
-    (-1, "nonzero(Tensor self, *, bool as_tuple=False)"),
     (0, "normal(Tensor mean, Tensor std, *, Generator? generator=None)"),
     (1, "normal(Tensor mean, float std=1., *, Generator? generator=None)"),
     (2, "normal(float mean, Tensor std, *, Generator? generator=None)"),

@@ -15,7 +15,6 @@ from ..base import (
     address_of,
     broadcast_shape,
     can_cast,
-    cpp_name,
     dense_strides,
     empty_like_strides,
     is_expanded,
@@ -31,9 +30,10 @@ from ..graph import make_undifferentiable_node_class
 from ..tensor import Tensor
 from .copies import contiguous_format, copy_array
 from .creation import new_zeros
-from .define import OUT_DTYPE_ERRORS, make_function_of, offer_member, op
+from .define import make_function_of, offer_member, op
 from .filling import written_zeros
-from .kernels import Kernel, as_array, composite, result_dtype, row_major, write
+from .kernels import Kernel, as_array, composite, delegating, result_dtype, row_major, write
+from .out_argument import OutRule
 from .parts import (
     cat,
     diagonal,
@@ -237,9 +237,7 @@ def _write_diagonal_or_matrix(out: Any, self: Any, diagonal: int) -> Any:
             f"diag: result type {self.dtype.scalar_name} can't be cast to the desired out= type "
             f"{out.dtype.scalar_name}"
         )
-    if self.dtype is not out.dtype:
-        names = cpp_name(self.dtype), cpp_name(out.dtype)
-        raise RuntimeError(OUT_DTYPE_ERRORS["exact"].format("", "", *names))
+    OutRule("exact").check_dtype(self.dtype, out.dtype)
     return diag_embed.run_into_out(out, (self, diagonal, -2, -1))
 
 
@@ -444,27 +442,29 @@ def _as_column(self: Any) -> Any:
     return reshape(self, (a.size, 1)) if a.ndim < 2 else self
 
 
-def _join_side_by_side(tensors: list) -> Any:
+def _lay_side_by_side(tensors: list) -> tuple[list, int]:
     parts = [_at_least_1d(t) for t in tensors]
-    return cat(parts, 0 if array_of(parts[0]).ndim == 1 else 1)
+    return parts, 0 if array_of(parts[0]).ndim == 1 else 1
 
 
-def _declare_stack(name: str, join: Callable, aka: tuple[str, ...] = ()) -> None:
-    """Declare one of the functions that join along a dimension which their name says."""
+def _declare_stack(name: str, arrange: Callable, aka: tuple[str, ...] = ()) -> None:
+    """Declare one of the functions that join along a dimension which their name says.
 
-    def join_some(tensors: list) -> Any:
+    `arrange` returns what `cat` joins for it, and along which dimension.
+    """
+
+    def arrange_some(tensors: list) -> tuple[list, int]:
         if not tensors:
             raise RuntimeError(f"{name} expects a non-empty TensorList")
-        return join(tensors)
+        return arrange(tensors)
 
-    kernel = composite(join_some, lays_out=True)
-    op(f"{name}(Tensor[] tensors)", kernel, method=False, out=True, aka=aka)
+    op(f"{name}(Tensor[] tensors)", delegating(cat, arrange_some), method=False, out=True, aka=aka)
 
 
-_declare_stack("hstack", _join_side_by_side)
-_declare_stack("vstack", lambda tensors: cat([_at_least_2d(t) for t in tensors], 0), ("row_stack",))
-_declare_stack("dstack", lambda tensors: cat([_at_least_3d(t) for t in tensors], 2))
-_declare_stack("column_stack", lambda tensors: _join_side_by_side([_as_column(t) for t in tensors]))
+_declare_stack("hstack", _lay_side_by_side)
+_declare_stack("vstack", lambda tensors: ([_at_least_2d(t) for t in tensors], 0), ("row_stack",))
+_declare_stack("dstack", lambda tensors: ([_at_least_3d(t) for t in tensors], 2))
+_declare_stack("column_stack", lambda tensors: _lay_side_by_side([_as_column(t) for t in tensors]))
 
 # against each other -------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from ..base import (
 )
 from ..tensor import Tensor, make_tensor
 from .choosing import (
+    SCATTERED_OUT,
     check_index_range,
     declare_with_in_place,
     gather,
@@ -37,7 +38,8 @@ from .copies import clone, contiguous_format, convert_grad, preserve_format
 from .creation import new_ones, new_zeros, number_array, ones_like, zeros_like
 from .define import op
 from .filling import written_zeros
-from .kernels import ALL_LETTERS, check_kernel, composite, write
+from .kernels import ALL_LETTERS, check_kernel, composite, delegating, write
+from .out_argument import OutArgument, OutRule
 from .pointwise import bitwise_and, eq, mul, scale_grad
 from .sums import expand, sum_all
 from .views import array_of, flatten, reshape, squeeze, unsqueeze, view
@@ -59,8 +61,8 @@ def _index_dim(d: int, index: Any) -> tuple:
 # an index of one dimension ------------------------------------------------------------------------
 
 
-def _select_indices(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
-    """Return copies of the parts of a dimension that a vector of indices names, row by row."""
+def _check_selected(a: np.ndarray, dim: int, index: np.ndarray) -> int:
+    """Raise PyTorch's errors for what `index_select` does not take, and return the dimension."""
     d = wrap_dim(dim, a.ndim)
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
@@ -70,6 +72,20 @@ def _select_indices(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
         raise RuntimeError(
             f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)"
         )
+    return d
+
+
+def _prepare_selected(out: OutArgument, a: np.ndarray, dim: int, index: np.ndarray) -> None:
+    """Prepare the `out=` of `index_select`."""
+    d = _check_selected(a, dim, index)
+    out.check_dtype(dtypes.BY_NUM[a.dtype.num])
+    out.check_no_overlap(a, index)
+    out.resize((*a.shape[:d], index.size, *a.shape[d + 1 :]) if a.ndim else ())
+
+
+def _select_indices(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
+    """Return copies of the parts of a dimension that a vector of indices names, row by row."""
+    d = _check_selected(a, dim, index)
     x, i = np.atleast_1d(a), np.atleast_1d(index)
     bad = i[(i < 0) | (i >= x.shape[d])]
     # Of what has dimensions and no cells, PyTorch's indices are checked by other code, in other words.
@@ -87,7 +103,10 @@ def _select_indices(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
 index_select = op(
     "index_select(Tensor self, int dim, Tensor index)",
     _select_indices,
-    out="index_select(): self and result must have the same scalar type",
+    out=OutRule(
+        "index_select(): self and result must have the same scalar type",
+        prepare=_prepare_selected,
+    ),
     self=lambda grad, self_sym_sizes, dim, index: index_add_(
         new_zeros(grad, self_sym_sizes), dim, index, grad
     ),
@@ -166,10 +185,21 @@ def _add_at_index(
     check_index_range(x, d, i)
 
 
+def _prepare_combined(
+    out: OutArgument, name: str, a: Any, dim: int, index: Any, source: Any
+) -> None:
+    """Prepare the `out=` of `index_add` or `index_reduce`."""
+    _check_combined(name, a, wrap_dim(dim, a.ndim), index, source)
+    out.resize_for(a.shape, a.dtype)
+    out.check_no_overlap(index, source)
+    out.check_overlap(a)
+
+
 index_add, index_add_ = declare_with_in_place(
     "index_add",
     "int dim, Tensor index, Tensor source, *, Scalar alpha=1",
     _add_at_index,
+    out=OutRule("exact", prepare=lambda out, *how: _prepare_combined(out, "index_add_", *how[:-1])),
     self=lambda grad: grad,
     source=lambda grad, alpha, dim, index, source, source_dim: scale_grad(
         _grad_of_source(grad, source, source_dim, dim, index), alpha
@@ -229,10 +259,22 @@ def _copy_at_index(a: np.ndarray, dim: int, index: np.ndarray, source: np.ndarra
     x[_index_dim(d, i)] = np.atleast_1d(source)
 
 
+def _prepare_copied(
+    out: OutArgument, a: np.ndarray, dim: int, index: np.ndarray, source: np.ndarray
+) -> None:
+    """Prepare the `out=` of `index_copy`, which is before all its checks."""
+    d = wrap_dim(dim, a.ndim)
+    out.resize_for(a.shape, a.dtype)
+    out.check_no_overlap(index, source)
+    _check_copied(a, d, index, source)
+    out.check_overlap(a)
+
+
 declare_with_in_place(
     "index_copy",
     "int dim, Tensor index, Tensor source",
     _copy_at_index,
+    out=OutRule("exact", prepare=_prepare_copied),
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0),
     source=lambda grad, dim, index, source, source_dim: _grad_of_source(
         grad, source, source_dim, dim, index
@@ -302,11 +344,16 @@ index_fill, _ = declare_with_in_place(
 # an index of all elements in a row ----------------------------------------------------------------
 
 
-def _take_elements(a: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """Return the elements at indices that count all elements, in the shape of the index."""
+def _check_taken(index: np.ndarray) -> None:
+    """Raise PyTorch's RuntimeError for an index that `take` does not take."""
     if index.dtype != np.int64:
         name = dtypes.BY_NUM[index.dtype.num].scalar_name
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {name}")
+
+
+def _take_elements(a: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """Return the elements at indices that count all elements, in the shape of the index."""
+    _check_taken(index)
     if not a.size and index.size:
         raise IndexError("take(): tried to take from an empty tensor")
     _check_element_numbers(a, index)
@@ -358,11 +405,23 @@ def _put_elements(
     _check_element_numbers(a, index)
 
 
+def _prepare_taken(out: OutArgument, a: np.ndarray, index: np.ndarray) -> None:
+    """Prepare the `out=` of `take`."""
+    _check_taken(index)
+    out.check_dtype(dtypes.BY_NUM[a.dtype.num])
+    if a.size or not index.size:
+        out.check_no_overlap(a, index)
+        out.resize(index.shape)
+
+
 take = op(
     "take(Tensor self, Tensor index)",
     _take_elements,
-    out="take(): self and out expected to have the same dtype, but got self.dtype = {0} and "
-    "out.dtype = {1}",
+    out=OutRule(
+        "take(): self and out expected to have the same dtype, but got self.dtype = {0} and "
+        "out.dtype = {1}",
+        prepare=_prepare_taken,
+    ),
     self=lambda grad, self, index: put_(zeros_like(self), index, grad, True),
 )
 _PUT_FORMULAS = {
@@ -390,10 +449,10 @@ put_ = op(
 # along a dimension, with an index that broadcasts -------------------------------------------------
 
 
-def _take_along_dim(self: Any, indices: Any, dim: int | None) -> Any:
-    """Gather along a dimension, with the index and the tensor broadcast along the others."""
+def _find_gathered(self: Any, indices: Any, dim: int | None) -> tuple[Any, int, Any]:
+    """Return what to gather from along a dimension: both broadcast along the others."""
     if dim is None:
-        return gather(view(self, (-1,)), 0, view(indices, (-1,)))
+        return view(self, (-1,)), 0, view(indices, (-1,))
     n, index_array = array_of(self).ndim, array_of(indices)
     if n != index_array.ndim:
         raise RuntimeError(
@@ -411,13 +470,13 @@ def _take_along_dim(self: Any, indices: Any, dim: int | None) -> Any:
     # The remainder lets indices count from the end, and ones beyond it from the start again.
     index = expand(indices, broadcast_shape(whole, part)) % shape[d]
     whole, part = shape, (*part[:d], *shape[d : d + 1], *part[d + 1 :])
-    return gather(expand(self, broadcast_shape(part, whole)), d, index)
+    return expand(self, broadcast_shape(part, whole)), d, index
 
 
 op(
     "take_along_dim(Tensor self, Tensor indices, int? dim=None)",
-    composite(_take_along_dim),
-    out="exact",
+    delegating(gather, _find_gathered),
+    out=True,
 )
 
 # repeated by index --------------------------------------------------------------------------------
@@ -542,6 +601,21 @@ def _divide_by_counts(x: np.ndarray, where: Any, include_self: bool) -> None:
     x[...] = divided(x, counts.astype(x.dtype))
 
 
+def _check_reduction(reduce: str) -> None:
+    """Raise PyTorch's RuntimeError for the name of a reduction that `index_reduce` does not have."""
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(
+            "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
+            f"{reduce}."
+        )
+
+
+def _prepare_reduced(out: OutArgument, *how: Any) -> None:
+    """Prepare the `out=` of `index_reduce`."""
+    _check_reduction(how[4])
+    _prepare_combined(out, "index_reduce_", *how[:4])
+
+
 def _reduce_at_index(
     a: np.ndarray,
     dim: int,
@@ -551,11 +625,7 @@ def _reduce_at_index(
     include_self: bool = True,
 ) -> None:
     """Reduce slices of the source at the indices of one dimension, there with what it held."""
-    if reduce not in ("prod", "mean", "amax", "amin"):
-        raise RuntimeError(
-            "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
-            f"{reduce}."
-        )
+    _check_reduction(reduce)
     d = wrap_dim(dim, a.ndim)
     _check_combined("index_reduce_", a, d, index, source)
     check_overlap(a)
@@ -717,6 +787,7 @@ scatter_reduce, _ = declare_with_in_place(
     "scatter_reduce",
     "int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True",
     _reduce_scattered,
+    out=SCATTERED_OUT,
     self=lambda grad, self, dim, index, src, reduce, include_self, result, _self_dtype: (
         _grad_of_reduced_self(
             _SCATTERED, grad, self, dim, index, src, reduce, include_self, result, _self_dtype
@@ -732,6 +803,7 @@ index_reduce, _ = declare_with_in_place(
     "index_reduce",
     "int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True",
     _reduce_at_index,
+    out=OutRule("exact", prepare=_prepare_reduced),
     self=lambda grad, self, dim, index, source, reduce, include_self, result, _self_dtype: (
         _grad_of_reduced_self(
             _BY_VECTOR, grad, self, dim, index, source, reduce, include_self, result, _self_dtype

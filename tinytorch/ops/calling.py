@@ -44,9 +44,9 @@ from ..graph import (
     run_silenced,
     save_tensor,
 )
-from ..tensor import Tensor, as_array_of_torch
+from ..tensor import Tensor, as_array_of_torch, make_tensor
 from .kernels import pointwise
-from .schema import REQUIRED, Param, Schema, Signature, mismatch
+from .schema import REQUIRED, Param, Schema, Signature, is_number, mismatch
 
 _new = object.__new__
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1  # of the ints of a schema
@@ -219,6 +219,9 @@ class Overloads:
             else:
                 values.append(param.default)
         if out is not None:
+            if op.numbers and is_number(out):
+                # As for an operand, PyTorch makes a tensor of it, which then is resized.
+                out = make_tensor(np.asarray(out))
             return op.run_into_out(out, tuple(values))
         result = op.run_in_place(*values) if self.in_place else op.run(*values)
         if requires_grad:

@@ -24,6 +24,7 @@ from .creation import new_zeros, number_array, zeros_like
 from .define import op
 from .filling import written_zeros
 from .kernels import as_array, composite, result_dtype, shape_of_all, write
+from .out_argument import OutArgument, OutRule
 from .parts import unbind
 from .sums import expand, sum_all
 
@@ -80,7 +81,7 @@ def declare_with_in_place(
     f: Any,
     masked: bool = False,
     layout: Any = contiguous_format,
-    out: bool | str = "exact",
+    out: bool | str | OutRule = "exact",
     **how: Any,
 ) -> tuple[Any, Any]:
     """Declare an operation by a function that writes: on a copy, and in place."""
@@ -150,9 +151,20 @@ op(
     "where(Tensor condition) -> Tensor[]",
     composite(lambda condition: _indices_where_true(condition, True)),
 )
+
+
+def _prepare_chosen(out: OutArgument, condition: np.ndarray, a: Any, b: Any) -> None:
+    """Prepare the `out=` of `where`."""
+    out.check_dtype(result_dtype(a, b))
+    if condition.dtype.char in "?B":
+        out.check_overlap(condition, a, b)
+        out.resize(shape_of_all(condition, a, b))
+
+
 where = op(
     _CONDITION.format("Tensor", "Tensor"),
     _select_by_condition,
+    out=OutRule("Expected out type to be {0} but got {1}", prepare=_prepare_chosen),
     backward="WhereBackward0",
     self=lambda grad, condition: where(condition, grad, 0),
     other=lambda grad, condition: where(condition, 0, grad),
@@ -163,7 +175,25 @@ for _self, _other in (("Scalar", "Tensor"), ("Tensor", "Scalar"), ("Scalar", "Sc
         composite(lambda condition, self, other: where(condition, self, other)),
     )
 
-_nonzero_indices = op("nonzero(Tensor self)", _find_nonzero, method=False, function=False)
+
+def _prepare_nonzero(out: OutArgument, a: np.ndarray) -> None:
+    """Prepare the `out=` of `nonzero`."""
+    out.check_dtype(dtypes.int64)
+    out.check_no_overlap(a)
+    out.resize((int(np.count_nonzero(a)), a.ndim))
+
+
+_nonzero_indices = op(
+    "nonzero(Tensor self)",
+    _find_nonzero,
+    out=OutRule(
+        "nonzero: Expected out tensor to have scalar type {0} but got scalar type{1}",
+        keeps_strides=True,
+        prepare=_prepare_nonzero,
+    ),
+    method=False,
+    function=False,
+)
 
 
 def _indices_where_true(self: Tensor, as_tuple: bool) -> Any:
@@ -174,8 +204,17 @@ def _indices_where_true(self: Tensor, as_tuple: bool) -> Any:
     return unbind(_nonzero_indices(self if self._data.ndim else self.detach().reshape(1)), 1)
 
 
+def _write_nonzero(out: Any, self: Tensor, as_tuple: bool) -> Any:
+    """Write a row of indices for each element that is not zero into `out`."""
+    if as_tuple:
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+    return _nonzero_indices.run_into_out(out, (self,))
+
+
 nonzero = op(
-    "nonzero(Tensor self, *, bool as_tuple=False)", composite(_indices_where_true), out=False
+    "nonzero(Tensor self, *, bool as_tuple=False)",
+    composite(_indices_where_true, into_out=_write_nonzero),
+    out=True,
 )
 
 # by an index along one dimension ------------------------------------------------------------------
@@ -213,10 +252,20 @@ def _gather_elements(
     return lay_out_result(x[_cells_of_index(i, d)]).reshape(index.shape)
 
 
+def _prepare_gathered(
+    out: OutArgument, a: np.ndarray, dim: int, index: np.ndarray, *_: Any
+) -> None:
+    """Prepare the `out=` of `gather`."""
+    wrap_dim(dim, a.ndim)
+    out.resize_for(index.shape, a.dtype)
+    out.check_no_overlap(a)
+    out.check_overlap(index)
+
+
 gather = op(
     "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False)",
     _gather_elements,
-    out="exact",
+    out=OutRule("exact", prepare=_prepare_gathered),
     self=lambda grad, self, dim, index, sparse_grad: scatter_add_(
         new_zeros(grad, self.shape), dim, index, grad
     ),
@@ -268,10 +317,21 @@ def _masked_scatter_grad(grad_output: np.ndarray, mask: np.ndarray, sizes: tuple
     return data
 
 
+def _prepare_selected(out: OutArgument, a: np.ndarray, mask: np.ndarray) -> None:
+    """Prepare the `out=` of `masked_select`, which takes its shape only after it was counted."""
+    if mask.dtype == bool:
+        out.check_dtype(dtypes.BY_NUM[a.dtype.num])
+        out.check_no_overlap(a, mask)
+        out.resize(_select_where(a, mask).shape)
+
+
 masked_select = op(
     "masked_select(Tensor self, Tensor mask)",
     _select_where,
-    out="masked_select(): self and result must have the same scalar type",
+    out=OutRule(
+        "masked_select(): self and result must have the same scalar type",
+        prepare=_prepare_selected,
+    ),
     self=lambda grad, self, mask: masked_scatter_(
         zeros_like(expand(self, broadcast_shape(self.shape, mask.shape))), mask, grad
     ),
@@ -328,6 +388,18 @@ class Scattering(NamedTuple):
     values: Any  # an array of the index's shape, or one number
 
 
+def check_scattered(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> int:
+    """Check the dtypes and shapes that `scatter` and its kin were given, and return the dimension."""
+    d = wrap_dim(dim, a.ndim)
+    if index.size and index.dtype not in _INDICES:
+        raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
+    if isinstance(src, np.ndarray) and src.dtype != a.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    if index.size:
+        _check_index_shape(a, d, index, src)
+    return d
+
+
 def prepare_scatter(
     a: np.ndarray, dim: int, index: np.ndarray, src: Any, error: str = ""
 ) -> Scattering | None:
@@ -336,13 +408,7 @@ def prepare_scatter(
     `error`: what is wrong with the name of a reduction, which PyTorch says of two faults unless the
     other one is in dtypes, shapes or memory.
     """
-    d = wrap_dim(dim, a.ndim)
-    if index.size and index.dtype not in _INDICES:
-        raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
-    if isinstance(src, np.ndarray) and src.dtype != a.dtype:
-        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
-    if index.size:
-        _check_index_shape(a, d, index, src)
+    d = check_scattered(a, dim, index, src)
     check_overlap(a)
     check_no_overlap(a, index, src)
     if error:
@@ -357,6 +423,16 @@ def prepare_scatter(
     else:
         src = number_array(src, dtypes.BY_NUM[a.dtype.num])
     return Scattering(x, _cells_of_index(i, d), src)
+
+
+def _prepare_scattered(
+    out: OutArgument, a: np.ndarray, dim: int, index: np.ndarray, src: Any, *_: Any
+) -> None:
+    """Prepare the `out=` of `scatter` and its kin."""
+    check_scattered(a, dim, index, src)
+    out.check_no_overlap(index, src)
+    out.resize_for(a.shape, a.dtype)
+    out.check_overlap(a)
 
 
 def _scatter_elements(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> None:
@@ -402,13 +478,16 @@ def reduce_at_cells(ufunc: Any, a: np.ndarray, cells: Any, values: Any) -> None:
     a[...] = wide
 
 
+SCATTERED_OUT = OutRule("exact", prepare=_prepare_scattered)
+
+
 def _declare_combining(source: str) -> None:
     """Declare `scatter` with `reduce=`, which has no derivative in PyTorch."""
     rest = f"int dim, Tensor index, {source}, *, str reduce)"
     op(
         f"scatter(Tensor self, {rest}",
         write_into_copy(_combine_scattered),
-        out="exact",
+        out=SCATTERED_OUT,
         node_class=make_undifferentiable_node_class("aten::scatter"),
     )
     op(
@@ -425,6 +504,7 @@ _, scatter_from_ = declare_with_in_place(
     "scatter",
     "int dim, Tensor index, Tensor src",
     _scatter_elements,
+    out=SCATTERED_OUT,
     backward="ScatterBackward0",
     **_ZERO_AT_INDEX,
     **_GATHER_SOURCE,
@@ -434,6 +514,7 @@ scatter, _ = declare_with_in_place(
     "scatter",
     "int dim, Tensor index, Scalar value",
     _scatter_elements,
+    out=SCATTERED_OUT,
     backward="ScatterBackward1",
     **_ZERO_AT_INDEX,
 )
@@ -443,6 +524,7 @@ scatter_add, scatter_add_ = declare_with_in_place(
     "scatter_add",
     "int dim, Tensor index, Tensor src",
     _add_scattered,
+    out=SCATTERED_OUT,
     self=lambda grad: grad,
     **_GATHER_SOURCE,
 )

@@ -13,8 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from ..base import as_device, convert_values, dtypes, empty_like_strides, store_values
-from ..graph import MODES, count_write, needs_grad, run_silenced
+from ..base import (
+    as_device,
+    check_overlap,
+    convert_values,
+    dtypes,
+    empty_like_strides,
+    store_values,
+    warn_in_torch,
+)
+from ..graph import count_write, run_silenced
 from ..random import fma64
 from ..tensor import Tensor, device_of
 from .copies import count_copy_of_inference, strides_of_copy
@@ -39,12 +47,24 @@ PINNED = (
 class factory(composite):
     """A kernel for creating tensors by the rule `make(d, ...)`.
 
-    `default`: the dtype where none is given, or a function that finds it.
+    `default`: the dtype where none is given, or a function that finds it. `is_fill`: each element of
+    `out=` may be written more than once. `is_row`: an `out=` with as many elements keeps its shape.
+    `resizes_out`: see Kernel. `check_for_out(...)` raises the errors of PyTorch's form with `out=`.
     """
 
-    def __init__(self, make: Callable, default: Any = None) -> None:
+    def __init__(
+        self,
+        make: Callable,
+        default: Any = None,
+        *,
+        is_fill: bool = True,
+        is_row: bool = False,
+        resizes_out: bool = False,
+        check_for_out: Callable | None = None,
+    ) -> None:
         super().__init__(make)
-        self.default = default
+        self.default, self.is_fill, self.is_row = default, is_fill, is_row
+        self.resizes_out, self.check_for_out = resizes_out, check_for_out
 
     def bind_schema(self, schema: Any) -> factory:
         """Return a copy that knows where the options are: dtype, layout, device, pinned memory."""
@@ -76,16 +96,30 @@ class factory(composite):
 
     def run_into_out(self, out: Tensor, args: tuple) -> Tensor:
         """Write the numbers into `out`, which is resized if need be."""
-        if MODES.thread.is_recording and needs_grad(out):
-            raise RuntimeError(
-                f"{self.name}(): functions with out=... arguments don't support automatic "
-                "differentiation, but one of the arguments requires grad."
-            )
-        data = self.function(out.dtype, *self.split_options(args)[0])
-        resize_out(out, data.shape)
-        store_values(out._data, data)
+        arguments = self.split_options(args)[0]
+        if self.check_for_out is not None:
+            self.check_for_out(*arguments)
+        data = self.function(out.dtype, *arguments)
+        if not (self.is_row and out._data.size == data.size):
+            if self.name == "arange" and out._data.size:
+                _warn_of_resized_range(out._data, data.size)
+            resize_out(out, data.shape)
+        if not self.is_fill:
+            check_overlap(out._data)
+        store_values(out._data, data.reshape(out._data.shape))
         count_write(out)
         return out
+
+
+def _warn_of_resized_range(out: np.ndarray, count: int) -> None:
+    """Warn that `arange` resizes an `out=` of another number of elements."""
+    warn_in_torch(
+        f"The number of elements in the out tensor of shape {list(out.shape)} is {out.size} which "
+        f"does not match the computed number of elements {count}. Note that this may occur as a "
+        "result of rounding error. The out tensor will be resized to a tensor of shape "
+        f"({count},).",
+        "aten/src/ATen/native/RangeFactories.cpp:199",
+    )
 
 
 class factory_new(factory):
@@ -142,6 +176,12 @@ def _empty(d: dtypes.dtype, size: tuple, memory_format: Any = None) -> np.ndarra
     return np.zeros(size, d.np)
 
 
+def _refuse_negative(size: tuple) -> None:
+    """Raise PyTorch's RuntimeError for a negative size of zeros that are written into `out=`."""
+    if any(n < 0 for n in size):
+        raise RuntimeError("numel: integer multiplication overflow")
+
+
 def _ones(d: dtypes.dtype, size: tuple) -> np.ndarray:
     """Make an array of ones."""
     check_size(size)
@@ -167,9 +207,11 @@ def _empty_strided(d: dtypes.dtype, size: tuple, stride: tuple) -> np.ndarray:
 
 _fill_with_zeros = lambda a: a.fill(0)  # noqa: E731
 
-zeros = op(f"zeros(SymInt[] size, *, {OPTIONS})", factory(_zeros), out=True)
+zeros = op(
+    f"zeros(SymInt[] size, *, {OPTIONS})", factory(_zeros, check_for_out=_refuse_negative), out=True
+)
 ones = op(f"ones(SymInt[] size, *, {OPTIONS})", factory(_ones), out=True)
-empty = op(f"empty(SymInt[] size, *, {OPTIONS_LIKE})", factory(_empty), out=True)
+empty = op(f"empty(SymInt[] size, *, {OPTIONS_LIKE})", factory(_empty, resizes_out=True), out=True)
 full = op(
     f"full(SymInt[] size, Scalar fill_value, *, {OPTIONS})",
     factory(
@@ -267,11 +309,12 @@ def _arange(d: dtypes.dtype, *bounds: Any) -> np.ndarray:
     return run_silenced(lambda: (start + np.arange(n) * step).astype(d.np, copy=False))
 
 
-op(f"arange(Scalar end, *, {OPTIONS})", factory(_arange, _dtype_of_range), out=True)
+_AS_ROW: dict[str, Any] = {"is_fill": False, "is_row": True}
+op(f"arange(Scalar end, *, {OPTIONS})", factory(_arange, _dtype_of_range, **_AS_ROW), out=True)
 op(f"arange(Scalar start, Scalar end, *, {OPTIONS})", factory(_arange, _dtype_of_range))
 arange = op(
     f"arange(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS})",
-    factory(_arange, _dtype_of_range),
+    factory(_arange, _dtype_of_range, **_AS_ROW),
     out=True,
 )
 
@@ -307,7 +350,7 @@ for _start, _end in (
 ):
     op(
         f"linspace({_start} start, {_end} end, int steps, *, {OPTIONS})",
-        factory(_linspace),
+        factory(_linspace, **_AS_ROW),
         out=True,
         method=False,
     )

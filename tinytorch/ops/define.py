@@ -32,15 +32,11 @@ from ..base import (
     BY_NUM,
     CPU,
     ShownAs,
-    can_cast,
-    check_no_overlap,
-    check_overlap,
     cpp_name,
     device,
     dtype,
     refuse_operand,
     store_values,
-    warn_in_torch,
 )
 from ..base import strides as layout
 from ..graph import (
@@ -58,6 +54,7 @@ from ..graph import (
     gradient_edge,
     gradient_spec_of,
     make_node_class,
+    make_undifferentiable_node_class,
     mark_as_view,
     needs_grad,
     note_data_assigned,
@@ -69,8 +66,8 @@ from ..graph import (
 )
 from ..tensor import Tensor, device_of, make_tensor
 from .calling import Overloads, has_short_way, make_plain_call
-from .kernels import Kernel, cannot_cast, pointwise
-from .resizing import resize_out
+from .kernels import Kernel, pointwise
+from .out_argument import OUT_DTYPE_ERRORS, OutArgument, OutRule
 from .schema import Schema, is_number
 
 ndarray = np.ndarray
@@ -79,21 +76,9 @@ ndarray = np.ndarray
 # function of what the kernel gets; ops/inner_writes.py fills it in.
 INNER_WRITES: dict[str, int | Callable[..., int]] = {}
 
-# PyTorch's errors for an `out=` of another dtype than the result. {0} is the dtype of the result
-# and {1} that of `out`, as tensors are named (`Float`); {2} and {3} are the same in C++ (`float`).
-OUT_DTYPE_ERRORS = {
-    "exact": "Expected out tensor to have dtype {2}, but got {3} instead",
-    "found": "Found dtype {1} but expected {0}",
-}
 _OUT_RECORDED = (
     "{}(): functions with out=... arguments don't support automatic differentiation, but one of "
     "the arguments requires grad."
-)
-_OUT_RESIZED = (
-    "An output with one or more elements was resized since it had shape {}, which does not match "
-    "the required output shape {}. This behavior is deprecated, and in a future PyTorch release "
-    "outputs will not be resized unless they have zero elements. You can explicitly reuse an out "
-    "tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
 )
 _TWO_DEVICES = (
     "Expected all tensors to be on the same device, but found at least two devices, {} and {}!"
@@ -154,8 +139,7 @@ class Op:
     makes a short way of its own for `torch.mul` and for `Tensor.mul` (`Overloads.make_function`),
     and one for `__mul__` (`_offer_operators`). They differ in whom they leave other calls to.
 
-    `numbers`: as for `op`. `inner_writes`: see ops/inner_writes.py. `out_error`: PyTorch's error for
-    an `out` of another dtype, empty if the result is converted.
+    `numbers`: as for `op`. `inner_writes`: see ops/inner_writes.py.
 
     What only calls need is made at the first one: an import declares 400 operations, of which a
     program calls few.
@@ -167,11 +151,11 @@ class Op:
         kernel: Kernel,
         node_parts: NodeParts,
         numbers: bool,
-        out_error: str,
+        out_rule: OutRule,
     ) -> None:
         self.schema, self.kernel, self.node_parts = schema, kernel, node_parts
         self.inputs = node_parts.inputs
-        self.numbers, self.out_error = numbers, out_error
+        self.numbers, self.out_rule = numbers, out_rule
         self.name, self.defaults = schema.name, schema.defaults
         self.has_several_results = schema.has_several_results
         self.tensor_indices = [i for i, p in enumerate(schema.params) if p.is_tensor]
@@ -209,6 +193,17 @@ class Op:
         if self.node_parts.given_class is not None or not self.node_parts.formulas:
             return self.node_parts.given_class
         return _make_node_class(self)
+
+    @functools.cached_property
+    def out_node_class(self) -> Any:
+        """The class of the node of a call with `out=`; None where PyTorch does not record it."""
+        if self.node_parts.out_class is not None:
+            return self.node_parts.out_class
+        if self.schema.is_factory:
+            return make_undifferentiable_node_class(f"aten::{self.name}")
+        # A node without formulas is PyTorch's for what has no derivative, with `out=`, too.
+        has_formulas = self.node_class is not None and self.node_class._formulas
+        return None if has_formulas else self.node_class
 
     @functools.cached_property
     def result_type(self) -> Any:
@@ -258,9 +253,13 @@ class Op:
             return self.run_on_arrays(*values)
         return self.run_on_arrays(*values, *self.defaults[len(values) :])
 
+    def complete(self, values: tuple) -> tuple:
+        """Return the arguments of a call with the defaults of those that are left out."""
+        return values + self.defaults[len(values) :]
+
     def _complete_and_run(self, *values: Any) -> Any:
         """Fill in defaults, then run step by step, on tensors or on arrays."""
-        values += self.defaults[len(values) :]
+        values = self.complete(values)
         is_for_arrays = not self.is_write and not isinstance(values[0], TensorBase)
         if is_for_arrays and is_called_on_arrays(values):
             return self.run_on_arrays(*values)
@@ -460,7 +459,7 @@ class Op:
 
     def run_in_place(self, *values: Any) -> Any:
         """Run the operation with its result written into its first argument: PyTorch's `name_`."""
-        values += self.defaults[len(values) :]
+        values = self.complete(values)
         target = values[0]
         if isinstance(target, (ndarray, np.generic)):
             return self._write_into_array(target, values[1:])
@@ -507,47 +506,73 @@ class Op:
         RuntimeError if anything requires grad, or if PyTorch does not convert the result to the
         dtype of `out`.
         """
-        if self.schema.is_factory or self.kernel.writes_out:
+        if self.kernel.writes_out:
             return self.kernel.run_into_out(out, values)
+        return self.write_into_out(out, values)
+
+    def write_into_out(self, out: Any, values: tuple) -> Any:
+        """Run it so even if its kernel has a way of its own, which leaves this call to it."""
         outs = tuple(out) if type(out) in (tuple, list) else (out,)
         inputs = self.tensors_of(values)
-        node = self._begin_recording_out(outs, inputs)
-        if self.kernel.in_dtype_of_out and "dtype" in self.schema.names:
-            values = self._with_dtype_of_out(values, out.dtype)
-        results = self._compute_for_out(out, values, inputs)
-        if len(outs) != len(results):
-            raise TypeError(f"expected tuple of {len(results)} elements but got {len(outs)}")
-        # All are checked before one is written: `torch.max(x, 0, out=(a, wrong))` leaves `a` as it
-        # was.
-        for one_out, data in zip(outs, results, strict=True):
-            self._check_out_dtype(one_out, BY_NUM[data.dtype.num])
-        keeps_strides = self.kernel.lays_out(*arrays_of(values))
-        # Where PyTorch records `out=`, it computes the result before it copies that into `out`, which
-        # then may overlap with what it was computed of.
-        sources = inputs if self.node_parts.out_class is None else []
-        for one_out, data in zip(outs, results, strict=True):
-            write_out(one_out, data, sources, keeps_strides, self.kernel.refuses_operand_as_out)
+        if self.kernel.resizes_out and needs_grad(out):
+            raise RuntimeError("cannot resize variables that require grad")
+        node = self.begin_recording_out(outs, inputs)
+        if self.schema.is_factory:
+            self.kernel.run_into_out(out, values)
+        else:
+            if self.kernel.in_dtype_of_out and "dtype" in self.schema.names:
+                values = self._with_dtype_of_out(values, out.dtype)
+            self._compute_into(outs, values, inputs)
         if node is not None:
             node._note_gradient_specs(out)
             rebase_history(out, node)
-        return out if len(results) == 1 else result_type_of(self.schema, "_out")(outs)
+        return out if len(outs) == 1 else result_type_of(self.schema, "_out")(outs)
 
-    def _begin_recording_out(self, outs: tuple, inputs: list) -> Any:
+    def _compute_into(self, outs: tuple, values: tuple, inputs: list) -> None:
+        """Prepare the tensors of `out=`, compute, and write the results into them."""
+        arrays = arrays_of(values)
+        targets = [OutArgument(t, self.out_rule, inputs) for t in outs]
+        count = len(self.schema.returns)
+        if len(outs) != count:
+            raise TypeError(f"expected tuple of {count} elements but got {len(outs)}")
+        prepare = self.out_rule.prepare or self.kernel.prepare_out
+        if prepare is not None:
+            prepare(targets[0], *arrays)
+        results = self._compute_for_out(values, arrays)
+        pairs = list(zip(targets, results, strict=True))
+        # Where PyTorch records `out=`, it copies the result, which may be of the same memory, and
+        # looks at the dtype when `out` has its new shape.
+        is_copied = self.node_parts.out_class is not None
+        if is_copied:
+            targets[0].resize(results[0].shape)
+        # All are checked before one is written: `torch.max(x, 0, out=(a, wrong))` leaves `a` as it
+        # was.
+        for target, data in pairs:
+            target.check_dtype(BY_NUM[data.dtype.num])
+        for target, data in pairs:
+            target.resize(data.shape)
+        if prepare is None and self.kernel.checks_overlap and not is_copied:
+            for target in targets:
+                target.check_overlap(*[t._data for t in inputs if t is not target.tensor])
+        keeps_strides = self.out_rule.keeps_strides or self.kernel.lays_out(*arrays)
+        for target, data in pairs:
+            target.write(data, keeps_strides)
+
+    def begin_recording_out(self, outs: tuple, inputs: list) -> Any:
         """Return the node of a call with `out=`; None if it is not to be recorded.
 
         RuntimeError if it would have to be, as PyTorch records few of these, and none into a leaf.
         """
-        has_formulas = self.node_class is not None and bool(self.node_class._formulas)
-        has_node = has_formulas or self.node_parts.out_class is not None
+        out_class, operands = self.out_node_class, (*inputs, *outs)
+        has_node = self.node_class is not None or out_class is not None
         is_recorded = has_node or self.kernel.kind == "composite"
-        operands = (*inputs, *outs)
         if not (is_recorded and MODES.thread.is_recording and any(map(needs_grad, operands))):
             return None
-        if self.node_parts.out_class is None:
+        if out_class is None:
             raise RuntimeError(_OUT_RECORDED.format(self.name))
-        if any(needs_grad(t) and t.is_leaf for t in outs):
+        if any(needs_grad(t) and (t if t._base is None else t._base).is_leaf for t in outs):
             raise RuntimeError(_OUT_RECORDED.format(f"aten::{self.name}"))
-        return self.node_parts.out_class(tuple([gradient_edge(t) for t in operands]))
+        return out_class(tuple([gradient_edge(t) for t in operands]))
 
     def _with_dtype_of_out(self, values: tuple, d: dtype) -> tuple:
         """Return the arguments with the dtype of `out` as the one to compute in."""
@@ -557,62 +582,14 @@ class Op:
             raise RuntimeError(message.format("", "", cpp_name(values[at]), cpp_name(d)))
         return (*values[:at], d, *values[at + 1 :])
 
-    def _compute_for_out(self, out: Any, values: tuple, inputs: list) -> list[ndarray]:
+    def _compute_for_out(self, values: tuple, arrays: list) -> list[ndarray]:
         """Return the arrays of the results."""
         if self.kernel.kind == "composite":
             result = self.run_on_arrays(*values)
             is_row = type(result) in (tuple, list)
             return [t._data for t in result] if is_row else [result._data]
-        arrays = arrays_of(values)
-        if isinstance(self.kernel, pointwise):
-            if self.kernel.check is not None:
-                self.kernel.check(*arrays[: self.kernel.operand_count])
-            # TensorIterator looks at `out` before it computes
-            check_overlap(out._data, *[t._data for t in inputs if t is not out])
-            if self.out_error:
-                self._check_out_dtype(out, self.kernel.common_dtype(arrays))
         data = run_silenced(self.run_on_arrays, *arrays)
         return [np.asarray(d) for d in (data if type(data) in (tuple, list) else (data,))]
-
-    def _check_out_dtype(self, out: Any, d: dtype) -> None:
-        """Raise PyTorch's RuntimeError if a result of this dtype may not be written into `out`."""
-        message = self.out_error or (OUT_DTYPE_ERRORS["exact"] if self.has_several_results else "")
-        target = BY_NUM[out._data.dtype.num]
-        # bytes were PyTorch's bools before it had bools
-        is_old_bool = (d.called, target.called) == ("bool", "uint8")
-        if message and target is not d and not is_old_bool:
-            raise RuntimeError(
-                message.format(d.scalar_name, target.scalar_name, cpp_name(d), cpp_name(target))
-            )
-
-
-def write_out(
-    out: Any, data: ndarray, inputs: list, keeps_strides: bool, refuses_operand: bool = False
-) -> None:
-    """Write a result into `out`, and count the write.
-
-    It is resized if need be, with PyTorch's warning, and converted if PyTorch does that.
-
-    `keeps_strides`: a resized `out` gets the strides of the result, see `Kernel.lays_out`.
-    `refuses_operand`: see `Kernel.refuses_operand_as_out`.
-    """
-    d, target = BY_NUM[data.dtype.num], BY_NUM[out._data.dtype.num]
-    if not can_cast(d, target):
-        raise cannot_cast(d, target)
-    if out._data.shape != data.shape:
-        if out._data.size:
-            message = _OUT_RESIZED.format(list(out.shape), list(data.shape))
-            warn_in_torch(message, "aten/src/ATen/native/Resize.cpp:30")
-        resize_out(out, data.shape)
-        if keeps_strides and data.ndim > 1:
-            steps = tuple([s // data.itemsize * out._data.itemsize for s in data.strides])
-            out._data = layout.restride_array(out._data, data.shape, steps)
-    # After it was resized: PyTorch's error leaves it in its new shape.
-    check_overlap(out._data, *[t._data for t in inputs if t is not out])
-    if refuses_operand:
-        check_no_overlap(out._data, *[t._data for t in inputs])
-    run_silenced(store_values, out._data, data)
-    count_write(out)
 
 
 def arrays_of(values: tuple) -> list:
@@ -693,7 +670,7 @@ def op(
     method: bool = True,
     function: bool = True,
     in_place: bool | None = None,  # offer `name_`; for None, see `_is_in_place_by_default`
-    out: bool | str | None = None,  # offer `out=`; by default for what makes a result of its own
+    out: bool | str | OutRule | None = None,  # offer `out=`; by default for what makes a result
     numbers: bool = False,  # Python numbers stand for tensors, as in arithmetic
     operator: str = "",  # Python's, as in `__mul__`
     backward: str = "",  # the node's name, where it is not that of `_take_node_name`
@@ -706,8 +683,9 @@ def op(
     """Declare an operation, or one more overload of it.
 
     `out`: a text, or a key of OUT_DTYPE_ERRORS, is the error for another dtype; else the result is
-    converted. `readers`: by the name of a saved value that is neither an argument nor a fact of one
-    as `self_sym_sizes`: a function that reads it off a call's arguments. `out_node_class`: the class
+    converted. An OutRule says more. `readers`: by the name of a saved value that is neither an
+    argument nor a fact of one as `self_sym_sizes`: a function that reads it off a call's arguments.
+    `out_node_class`: the class
     of the node of a call with `out=`, where PyTorch records it, without a derivative. `formulas`: by
     the name of an input, its gradient; None for an input that has an edge and no gradient.
     """
@@ -719,8 +697,7 @@ def op(
         inputs = inputs or [i for i, p in enumerate(parsed.params) if p.is_tensor]
         backward = _take_node_name(parsed.name, backward)
     parts = NodeParts(inputs, backward, formulas, also, readers or {}, node_class, out_node_class)
-    out_error = OUT_DTYPE_ERRORS.get(out, out) if isinstance(out, str) else ""
-    declared = Op(parsed, kernel, parts, numbers, out_error)
+    declared = Op(parsed, kernel, parts, numbers, _read_out_rule(out, parsed))
     OPS.append(declared)
     if in_place is None:
         in_place = _is_in_place_by_default(declared)
@@ -732,6 +709,15 @@ def op(
     if operator:
         _offer_operators(operator, declared, in_place)
     return declared
+
+
+def _read_out_rule(out: bool | str | OutRule | None, parsed: Schema) -> OutRule:
+    """Return what `op` was given as `out` as a rule."""
+    if isinstance(out, OutRule):
+        return out
+    # The dtypes of several results are PyTorch's in any case.
+    by_default = "exact" if parsed.has_several_results else ""
+    return OutRule(out if isinstance(out, str) else by_default)
 
 
 def _take_node_name(name: str, given: str) -> str:

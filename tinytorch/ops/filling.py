@@ -147,6 +147,11 @@ def _randint(a: np.ndarray, low: Any, high: Any, generator: Any = None) -> np.nd
     return random.random_from_to_(a, int(low), int(high), random.generator_or_default(generator))
 
 
+def _refuse_negative_count(n: int, generator: Any = None) -> None:
+    if n < 0:
+        raise RuntimeError(f"n must be non-negative, got{n}")
+
+
 def _randperm(d: dtypes.dtype, n: int, generator: Any = None) -> np.ndarray:
     check_size((n,))
     return random.draw_permutation(n, random.generator_or_default(generator), d.np)
@@ -163,7 +168,9 @@ for _g in _GIVEN:
             factory(
                 lambda d, size, g=None, f=_fill: f(
                     _make_empty(d, size), 0.0, 1.0, random.generator_or_default(g)
-                )
+                ),
+                is_fill=False,
+                resizes_out=bool(_g) or _name == "randn",
             ),
             out=True,
         )
@@ -172,12 +179,18 @@ for _g in _GIVEN:
             factory_like(lambda a, g=None, f=_fill: f(a, 0.0, 1.0, random.generator_or_default(g))),
             method=False,
         )
-    op(f"randperm(SymInt n, *, {_g}{_WHOLE})", factory(_randperm, dtypes.int64), out=True)
+    op(
+        f"randperm(SymInt n, *, {_g}{_WHOLE})",
+        factory(_randperm, dtypes.int64, check_for_out=_refuse_negative_count),
+        out=True,
+    )
 for _g in _GIVEN:
     op(
         f"randint(SymInt high, SymInt[] size, *, {_g}{_WHOLE})",
         factory(
-            lambda d, high, size, g=None: _randint(_make_empty(d, size), 0, high, g), dtypes.int64
+            lambda d, high, size, g=None: _randint(_make_empty(d, size), 0, high, g),
+            dtypes.int64,
+            is_fill=False,
         ),
         out=True,
     )
@@ -187,6 +200,7 @@ for _g in _GIVEN:
         factory(
             lambda d, low, high, size, g=None: _randint(_make_empty(d, size), low, high, g),
             dtypes.int64,
+            is_fill=False,
         ),
         out=True,
     )
@@ -196,7 +210,8 @@ op(
     factory(
         lambda d, mean, std, size, generator: random.normal_(
             _make_empty(d, size), float(mean), float(std), random.generator_or_default(generator)
-        )
+        ),
+        is_fill=False,
     ),
     out=True,
     method=False,

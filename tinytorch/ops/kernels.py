@@ -117,10 +117,14 @@ class Kernel:
     kind = "fresh"
     # True if it computes in the dtype of `out=`, if no other is asked for
     in_dtype_of_out = False
-    # True if `out=` may share no memory with an operand, not even be one
-    refuses_operand_as_out = False
+    # False if `out=` may share memory with itself and the operands: PyTorch does not look
+    checks_overlap = True
     # True if it has a `run_into_out` of its own, for calls with `out=`
     writes_out = False
+    # True if PyTorch calls `resize_` on `out=` as a program would, which a leaf refuses
+    resizes_out = False
+    # Does with an OutArgument what PyTorch does before it computes, see ops/out_argument.py.
+    prepare_out: Callable | None = None
 
     def __init__(self, function: Callable, is_copy: bool = False) -> None:
         self.function = function
@@ -141,11 +145,13 @@ class Kernel:
 
 
 class row_major(Kernel):
-    """A function whose results, one or several, come to lie row by row."""
+    """A function whose results, one or several, come to lie row by row: most reduce."""
 
-    def __init__(self, function: Callable, in_dtype_of_out: bool = False) -> None:
+    def __init__(
+        self, function: Callable, in_dtype_of_out: bool = False, checks_overlap: bool = False
+    ) -> None:
         super().__init__(function)
-        self.in_dtype_of_out = in_dtype_of_out
+        self.in_dtype_of_out, self.checks_overlap = in_dtype_of_out, checks_overlap
 
     def __call__(self, *values: Any) -> Any:
         """Return the function's result, laid out row by row."""
@@ -169,7 +175,8 @@ class pointwise(Kernel):
     torch has no error, of the letters b, i and f; `stub`: the name of the kernel in that error.
     `check(a, b, ...)` looks at the operands as they were given. `function_by_default`: what `function` is where the arguments
     after the operands have their defaults. `in_c`: the error "can't be cast" names the dtype as
-    C++ does (`int`), not as torch (`Int`).
+    C++ does (`int`), not as torch (`Int`). `resizes_once`: PyTorch writes
+    into an `out=` of another dtype at once, not by way of a copy.
 
     Operands are the schema's tensors and, where they may stand for tensors, numbers; further
     arguments follow.
@@ -191,10 +198,11 @@ class pointwise(Kernel):
         check: Callable | None = None,
         function_by_default: Callable | None = None,
         in_c: bool = False,
+        resizes_once: bool = False,
     ) -> None:
         super().__init__(function)
         self.to, self.takes, self.stub, self.check, self.in_c = to, takes, stub, check, in_c
-        self.function_by_default = function_by_default
+        self.function_by_default, self.resizes_once = function_by_default, resizes_once
         # NumPy's numbers of the dtypes that the function is called with as they are: nothing is to
         # be converted, before or after it.
         self.direct_dtype_nums = set()
@@ -224,6 +232,30 @@ class pointwise(Kernel):
     def lays_out(self, *values: Any) -> bool:
         """Return True: TensorIterator, which makes the result, resizes `out=`."""
         return True
+
+    def prepare_out(self, out: Any, *values: Any) -> None:  # type: ignore[override]
+        """Check an OutArgument and resize it, in the order of PyTorch's TensorIterator."""
+        raw_operands = values[: self.operand_count]
+        arrays = [x for x in raw_operands if isinstance(x, ndarray)]
+        if self.check is not None:
+            self.check(*raw_operands)
+        a = out.tensor._data
+        out.check_overlap(*arrays)
+        shape = shape_of_all(*arrays)
+        if shape != a.shape and any(x is a for x in arrays):
+            check_broadcast_into(a.shape, shape)
+        common = self.common_dtype(values)
+        d = common
+        if self.to == "float" and not common.is_floating_point:
+            d = dtypes.get_default_dtype()
+        if self.to == "bool":
+            # Comparisons write bools at once, and else what they meet in.
+            out.resize(shape, not self.resizes_once and out.dtype not in (common, dtypes.bool_))
+            return
+        if not (dtypes.can_cast(d, out.dtype) or out.rule.error):
+            raise cannot_cast(d, out.dtype, self.in_c)
+        out.check_dtype(common if out.rule.error else d)
+        out.resize(shape, not self.resizes_once and out.dtype is not d)
 
     def common_dtype(self, values: Any) -> dtypes.dtype:
         """Check the operands, and return the dtype that they meet in."""
@@ -368,3 +400,13 @@ class composite(Kernel):
     def run_into_out(self, out: Any, values: tuple) -> Any:
         """Have the result written into `out`, and return that."""
         return self._into_out(out, *values)  # type: ignore[misc]
+
+
+class delegating(composite):
+    """`arguments(...)` gives the arguments of another operation, which does all, with `out=`, too."""
+
+    def __init__(self, inner: Any, arguments: Callable) -> None:
+        super().__init__(
+            lambda *given: inner(*arguments(*given)),
+            into_out=lambda out, *given: inner.run_into_out(out, inner.complete(arguments(*given))),
+        )

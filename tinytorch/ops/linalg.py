@@ -15,7 +15,8 @@ from ..base import (
 )
 from ..tensor import Tensor
 from .define import offer_member, op
-from .kernels import composite, write
+from .kernels import composite, delegating, write
+from .out_argument import OutArgument, OutRule
 from .pointwise import mul, scale_grad
 from .sums import expand
 from .views import reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
@@ -37,15 +38,18 @@ def multiply_matrices(a: Any, b: Any, kernel: Any) -> Any:
     return np.matmul(a, b)
 
 
-def _two_dtypes_error(a: Any, b: Any, kernel: str) -> RuntimeError:
-    """Make the error for factors of two dtypes, which each of PyTorch's kernels says otherwise."""
+def _two_dtypes_error(a: Any, b: Any, kernel: str, target: Any = None) -> RuntimeError:
+    """Make the error for factors of two dtypes, which each of PyTorch's kernels says otherwise.
+
+    `target`: the dtype of the result, where that is not the one of `b`.
+    """
     x, y = (BY_NUM[c.dtype.num] for c in (a, b))
     first, second = x.scalar_name, y.scalar_name
     words = {
         "dot": f"dot : expected both vectors to have same dtype, but found {first} and {second}",
         # its first tensor is the result, which has the dtype of the vector
         "addmv_impl_cpu": "addmv input tensors must have the same dtype, but got "
-        f"{second}, {first}, and {second}",
+        f"{(target or y).scalar_name}, {first}, and {second}",
         "bmm": f"expected scalar type {first} but found {second}",
     }
     of_matrices = (
@@ -61,11 +65,23 @@ def _check_mm(a: Any, b: Any) -> None:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({m}x{k} and {j}x{n})")
 
 
-def _mm(a: Any, b: Any) -> Any:
-    """Multiply two matrices."""
+def _check_matrices(a: Any, b: Any) -> None:
+    """Raise PyTorch's RuntimeError for what `mm` does not take."""
     if a.ndim != 2 or b.ndim != 2:
         raise RuntimeError("self must be a matrix" if a.ndim != 2 else "mat2 must be a matrix")
     _check_mm(a, b)
+
+
+def _prepare_mm(out: OutArgument, a: Any, b: Any) -> None:
+    """Prepare the `out=` of `mm`."""
+    _check_matrices(a, b)
+    out.resize_for((a.shape[0], b.shape[1]), a.dtype)
+    out.check_overlap()
+
+
+def _mm(a: Any, b: Any) -> Any:
+    """Multiply two matrices."""
+    _check_matrices(a, b)
     return multiply_matrices(a, b, "addmm_impl_cpu_")
 
 
@@ -87,7 +103,7 @@ def _grad_of_right_factor(grad: Any, left: Any, sizes: Any, strides: Any) -> Any
 mm = op(
     "mm(Tensor self, Tensor mat2)",
     _mm,
-    out="exact",
+    out=OutRule("exact", prepare=_prepare_mm),
     self=lambda grad, mat2, self_sym_sizes, self_sym_strides: _grad_of_left_factor(
         grad, mat2, self_sym_sizes, self_sym_strides
     ),
@@ -97,14 +113,36 @@ mm = op(
 )
 
 
-def _mv(mat: Any, vec: Any) -> Any:
-    """Multiply a matrix by a vector."""
+def _check_mv(mat: Any, vec: Any) -> None:
+    """Raise PyTorch's RuntimeError for what `mv` does not take."""
     if mat.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {mat.ndim}, {vec.ndim}")
     (m, k), n = mat.shape, vec.shape[0]
     if k != n:
         raise RuntimeError(f"size mismatch, got input ({m}), mat ({m}x{k}), vec ({n})")
+
+
+def _prepare_mv(out: OutArgument, mat: Any, vec: Any) -> None:
+    """Prepare the `out=` of `mv`."""
+    _check_mv(mat, vec)
+    shape = (mat.shape[0],)
+    # An `out` of the right shape is what PyTorch adds the product to, times 0.
+    added = out.dtype if out.tensor._data.shape == shape else BY_NUM[vec.dtype.num]
+    if not mat.dtype == vec.dtype == added.np:
+        raise _two_dtypes_error(mat, vec, "addmv_impl_cpu", added)
+    out.resize_for(shape, vec.dtype)
+
+
+def _mv(mat: Any, vec: Any) -> Any:
+    """Multiply a matrix by a vector."""
+    _check_mv(mat, vec)
     return multiply_matrices(mat, vec, "addmv_impl_cpu")
+
+
+def _prepare_dot(out: OutArgument, a: Any, b: Any) -> None:
+    """Prepare the `out=` of `dot`."""
+    out.resize(())
+    out.check_dtype(BY_NUM[a.dtype.num])
 
 
 def _dot(a: Any, b: Any) -> Any:
@@ -121,8 +159,8 @@ def _dot(a: Any, b: Any) -> Any:
     return multiply_matrices(a, b, "dot")
 
 
-def _bmm(a: Any, b: Any) -> Any:
-    """Multiply matrices pairwise: two batches of them, in three dimensions."""
+def _check_batches(a: Any, b: Any) -> None:
+    """Raise PyTorch's RuntimeError for what `bmm` does not take."""
     for x, name in ((a, "batch1"), (b, "batch2")):
         if x.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
@@ -131,39 +169,50 @@ def _bmm(a: Any, b: Any) -> Any:
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: {want} but got: {got}."
         )
+
+
+def _prepare_bmm(out: OutArgument, a: Any, b: Any) -> None:
+    """Prepare the `out=` of `bmm`, which is to have the dtype of the second batch."""
+    _check_batches(a, b)
+    out.resize_for((*a.shape[:2], b.shape[2]), b.dtype)
+
+
+def _bmm(a: Any, b: Any) -> Any:
+    """Multiply matrices pairwise: two batches of them, in three dimensions."""
+    _check_batches(a, b)
     return multiply_matrices(a, b, "bmm")
 
 
-def _outer(self: Any, vec2: Any) -> Any:
-    """Multiply each element of one vector by each of another."""
+def _as_factors(self: Any, vec2: Any) -> tuple[Any, Any]:
+    """Return two vectors whose product has each element of one times each of the other."""
     for x, name in ((self, "self"), (vec2, "vec2")):
         if x.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.ndim}-D")
-    return mul(reshape(self, (self.shape[0], 1)), vec2)
+    return reshape(self, (self.shape[0], 1)), vec2
 
 
 mv = op(
     "mv(Tensor self, Tensor vec)",
     _mv,
-    out="exact",
+    out=OutRule("exact", prepare=_prepare_mv),
     self=lambda grad, vec: outer(grad, vec),
     vec=lambda grad, self: mv(t(self), grad),
 )
 dot = op(
     "dot(Tensor self, Tensor tensor)",
     _dot,
-    out="result dtype {1} does not match input dtype {0}",
+    out=OutRule("result dtype {1} does not match input dtype {0}", prepare=_prepare_dot),
     self=lambda grad, tensor: grad * tensor,
     tensor=lambda grad, self: grad * self,
 )
 bmm = op(
     "bmm(Tensor self, Tensor mat2)",
     _bmm,
-    out="exact",
+    out=OutRule("exact", prepare=_prepare_bmm),
     self=lambda grad, mat2: bmm(grad, transpose(mat2, 1, 2)),
     mat2=lambda grad, self: bmm(transpose(self, 1, 2), grad),
 )
-outer = op("outer(Tensor self, Tensor vec2)", composite(_outer), out=True)
+outer = op("outer(Tensor self, Tensor vec2)", delegating(mul, _as_factors), out=True)
 
 
 def _check_addmm(self: Any, a: Any, b: Any) -> None:
@@ -176,6 +225,15 @@ def _check_addmm(self: Any, a: Any, b: Any) -> None:
         if x.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
     _check_mm(a, b)
+
+
+def _prepare_addmm(out: OutArgument, self: Any, a: Any, b: Any, *_: Any) -> None:
+    """Prepare the `out=` of `addmm`."""
+    _check_addmm(self, a, b)
+    shape = (a.shape[0], b.shape[1])
+    expand(self, shape)
+    out.resize_for(shape, a.dtype)
+    out.check_overlap()
 
 
 def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
@@ -206,7 +264,7 @@ _ADDMM_FORMULAS: dict[str, Any] = {
 addmm = op(
     "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1)",
     _addmm,
-    out="exact",
+    out=OutRule("exact", prepare=_prepare_addmm),
     **_ADDMM_FORMULAS,
 )
 
@@ -288,7 +346,29 @@ def _matmul(self: Any, other: Any) -> Any:
     return unsafe_view(out, (*batch, *[height] * (n > 1), *[width] * (m > 1)))
 
 
-matmul = op("matmul(Tensor self, Tensor other)", composite(_matmul), out="exact")
+def _multiply_into(out: Any, self: Any, other: Any) -> Any:
+    """Multiply as `@` does, with the result written into `out`."""
+    n, m = self.ndim, other.ndim
+    if not n or not m:
+        return _matmul(self, other)  # for its error
+    if n > 2 or m > 2 or (n, m) == (1, 2):
+        return matmul.write_into_out(out, (self, other))
+    matmul.begin_recording_out((out,), [self, other])
+    product = {(1, 1): dot, (2, 1): mv, (2, 2): mm}[n, m]
+    return product.run_into_out(out, (self, other))
+
+
+def _prepare_product(out: OutArgument, a: Any, b: Any) -> None:
+    """Prepare the `out=` of a product of several matrices, which PyTorch multiplies as rows."""
+    if a.ndim > 2 == b.ndim and a.shape[-1] == b.shape[0]:
+        out.resize((*a.shape[:-1], b.shape[1]))
+
+
+matmul = op(
+    "matmul(Tensor self, Tensor other)",
+    composite(_matmul, into_out=_multiply_into),
+    out=OutRule("exact", prepare=_prepare_product),
+)
 offer_member(
     "__matmul__",
     lambda self, other: (

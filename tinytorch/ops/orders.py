@@ -83,6 +83,6 @@ def _find_largest(
 
 op(
     f"topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) {_SORTED}",
-    row_major(_find_largest),
+    row_major(_find_largest, checks_overlap=True),
     self=_grad_to_places,
 )

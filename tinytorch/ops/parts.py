@@ -27,6 +27,7 @@ from .define import offer_member, op
 from .filling import written_zeros
 from .kernels import Kernel, as_array, composite, result_dtype
 from .kernels import view as view_kernel
+from .out_argument import OutArgument, OutRule
 from .views import array_of
 
 # The end that PyTorch saves for a slice without one.
@@ -255,8 +256,11 @@ narrow = op(
 op(
     "narrow_copy(Tensor self, int dim, SymInt start, SymInt length)",
     _copy_narrow,
-    out="Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error "
-    "message be improved?  If so, please report an enhancement request to PyTorch.)",
+    out=OutRule(
+        "Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error "
+        "message be improved?  If so, please report an enhancement request to PyTorch.)",
+        is_silent=True,
+    ),
     self=lambda grad, self_sym_sizes, dim, start, length: _slice_backward(
         grad, self_sym_sizes, dim, start, start + length, 1
     ),
@@ -586,6 +590,18 @@ def _check_joinable(tensors: list[np.ndarray], dim: int) -> list[np.ndarray]:
     return used
 
 
+def _prepare_joined(out: OutArgument, tensors: list[np.ndarray], dim: int) -> None:
+    """Prepare the `out=` of `cat`."""
+    if not tensors or any(not a.ndim for a in tensors):
+        return
+    shape = next((a.shape for a in tensors if a.shape != (0,)), (0,))
+    d = wrap_dim(dim, len(shape)) if shape != (0,) else 0
+    out.check_dtype(result_dtype(*tensors))
+    used = _check_joinable(tensors, dim)
+    out.resize((*shape[:d], sum([a.shape[d] for a in used]), *shape[d + 1 :]))
+    out.check_no_overlap(*tensors)
+
+
 def _cat_backward(grad: Any, dim: int, _tensors_sizes: list) -> list:
     """Return the gradient of each tensor that was joined: its part of the gradient, a view."""
     at, parts = 0, []
@@ -600,8 +616,8 @@ def _cat_backward(grad: Any, dim: int, _tensors_sizes: list) -> list:
     return parts
 
 
-def _stack_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
-    """Join arrays of one shape along a new dimension."""
+def _check_stackable(tensors: list[np.ndarray], dim: int) -> int:
+    """Raise PyTorch's errors for what `stack` does not take, and return the new dimension."""
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     first = tensors[0].shape
@@ -612,6 +628,23 @@ def _stack_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
                 f"stack expects each tensor to be equal size, but got {list(first)} at entry "
                 f"0 and {list(a.shape)} at entry {i}"
             )
+    return d
+
+
+def _prepare_stacked(out: OutArgument, tensors: list[np.ndarray], dim: int) -> None:
+    """Prepare the `out=` of `stack`."""
+    d, shape = _check_stackable(tensors, dim), tensors[0].shape
+    if d == len(shape):
+        # Joined after the last dimension: `cat` compares the dtypes before it resizes.
+        out.check_dtype(result_dtype(*tensors))
+    out.resize((*shape[:d], len(tensors), *shape[d:]))
+    out.check_dtype(result_dtype(*tensors))
+    out.check_no_overlap(*tensors)
+
+
+def _stack_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
+    """Join arrays of one shape along a new dimension."""
+    d, first = _check_stackable(tensors, dim), tensors[0].shape
     arrays = _convert_to_common_dtype(tensors)
     # torch joins along the next dimension, which it splits then
     if d < len(first):
@@ -628,8 +661,6 @@ def _stack_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
 class joining(Kernel):
     """`cat`, or `stack`: what makes one array of several."""
 
-    refuses_operand_as_out = True
-
     def lays_out(self, tensors: list[np.ndarray], dim: int) -> bool:
         """Return True for `cat`, and for `stack` after the last dimension, which is one.
 
@@ -638,9 +669,11 @@ class joining(Kernel):
         return self.function is _concatenate_arrays or dim in (-1, tensors[0].ndim)
 
 
+_NOT_CAST = "torch.cat(): input types can't be cast to the desired output type {1}"
 cat = op(
     "cat(Tensor[] tensors, int dim=0)",
     joining(_concatenate_arrays),
+    out=OutRule(cast_error=_NOT_CAST, cast_error_class=TypeError, prepare=_prepare_joined),
     method=False,
     aka=("concat", "concatenate"),
     tensors=_cat_backward,
@@ -648,6 +681,7 @@ cat = op(
 stack = op(
     "stack(Tensor[] tensors, int dim=0)",
     joining(_stack_arrays),
+    out=OutRule(cast_error=_NOT_CAST, cast_error_class=TypeError, prepare=_prepare_stacked),
     method=False,
     tensors=lambda grad, dim: [select(grad, dim, i) for i in range(grad.shape[dim])],
 )

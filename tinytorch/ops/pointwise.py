@@ -26,6 +26,7 @@ from .kernels import (
     Kernel,
     check_kernel,
     composite,
+    delegating,
     pointwise,
     result_dtype,
     row_major,
@@ -94,9 +95,17 @@ isfinite = op("isfinite(Tensor self)", pointwise(np.isfinite, "bool"), out=False
 # logic and bits -----------------------------------------------------------------------------------
 
 # Bools are not written in place by default: of the functions that give them, PyTorch has these.
-logical_not = op("logical_not(Tensor self)", pointwise(np.logical_not, "bool"), in_place=True)
+logical_not = op(
+    "logical_not(Tensor self)",
+    pointwise(np.logical_not, "bool", resizes_once=True),
+    in_place=True,
+)
 logical_and, logical_or, logical_xor = [
-    op(f"{_f.__name__}(Tensor self, Tensor other)", pointwise(_f, "bool"), in_place=True)
+    op(
+        f"{_f.__name__}(Tensor self, Tensor other)",
+        pointwise(_f, "bool", resizes_once=True),
+        in_place=True,
+    )
     for _f in (np.logical_and, np.logical_or, np.logical_xor)
 ]
 bitwise_not = op(
@@ -511,7 +520,9 @@ def _floor_divide_in_place(self: Any, other: Any) -> Any:
 
 
 _quotient = pointwise(np.true_divide, "float")
-_floor_quotient = pointwise(_check_zero_division(np.floor_divide), takes="if", stub="div_floor_cpu")
+_floor_quotient = pointwise(
+    _check_zero_division(np.floor_divide), takes="if", stub="div_floor_cpu", resizes_once=True
+)
 _modulo = pointwise(_check_zero_division(_remainder), takes="if", stub="remainder_cpu")
 mul = op(
     "mul(Tensor self, Tensor other)",
@@ -618,6 +629,7 @@ div_rounded = op(
 op(
     "div(Tensor self, Scalar other, *, str? rounding_mode)",
     _rounded,
+    out=False,
     in_place=True,
     backward="DivBackward3",
     self=lambda grad, other, rounding_mode: (
@@ -726,7 +738,7 @@ power_of_tensors = op(
 power_of_number = op(
     "pow(Scalar self, Tensor exponent)",
     # PyTorch makes a result row by row for this overload alone
-    row_major(_powers),
+    row_major(_powers, checks_overlap=True),
     backward="PowBackward2",
     exponent=_grad_of_exponent,
 )
@@ -746,7 +758,7 @@ offer_reflected(
         left, right
     ),
 )
-op("square(Tensor self)", composite(lambda self: power(self, 2)), out=True)
+op("square(Tensor self)", delegating(power, lambda self: (self, 2)), out=True)
 op("square_(Tensor(a!) self)", composite(lambda self: power.run_in_place(self, 2)))
 
 # other functions of two operands ------------------------------------------------------------------
@@ -763,9 +775,16 @@ def _interpolate(a: Any, b: Any, weight: Any) -> Any:
     return b - (b - a) * (1 - weight)
 
 
+def _check_end(a: Any, end: Any) -> None:
+    """Raise PyTorch's RuntimeError for an end of another dtype."""
+    ours, theirs = (dtypes.cpp_name(dtypes.BY_NUM[x.dtype.num]) for x in (a, end))
+    if ours != theirs:
+        raise RuntimeError(f"expected dtype {ours} for `end` but got dtype {theirs}")
+
+
 op(
     "lerp(Tensor self, Tensor end, Scalar weight)",
-    pointwise(_interpolate, takes="f", stub="lerp_kernel_scalar"),
+    pointwise(_interpolate, takes="f", stub="lerp_kernel_scalar", check=_check_end),
     in_place=True,
     self=lambda grad, weight: times(grad, 1.0 - weight),
     end=lambda grad, weight: times(grad, weight),

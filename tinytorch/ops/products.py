@@ -74,7 +74,9 @@ def _declare_running(name: str, ufunc: np.ufunc, formula: Any) -> Any:
     return op(
         f"{name}(Tensor self, int dim, *, ScalarType? dtype=None)",
         row_major(
-            lambda a, dim, dtype: _accumulate_array(a, ufunc, dim, _dtype_of_sum(a, dtype)), True
+            lambda a, dim, dtype: _accumulate_array(a, ufunc, dim, _dtype_of_sum(a, dtype)),
+            True,
+            checks_overlap=True,
         ),
         self=formula,
     )

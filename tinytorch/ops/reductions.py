@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from ..base import BY_NUM, dtypes, make_absence_error, warn_in_torch, wrap_dim, wrap_dims
+from ..graph import make_undifferentiable_node_class
 from .choosing import masked_fill_, masked_fill_with_, scatter_from_, where
 from .copies import convert_tensor
 from .creation import new_zeros
 from .define import make_function_of, offer_member, op
 from .filling import written_zeros
 from .kernels import check_kernel, composite, row_major
+from .out_argument import OutArgument, OutRule
 from .pointwise import (
     absolute,
     divide,
@@ -38,6 +40,7 @@ from .sums import (
     expand_grad,
     numpy_axes,
     restore_dims,
+    shape_reduced,
     sum_all,
     sum_array,
     sum_dims,
@@ -63,9 +66,19 @@ def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     return np.divide(total, count).astype(d.np, copy=False)
 
 
+def _prepare_mean(out: OutArgument, a: Any, dim: Any, keepdim: bool, dtype: Any) -> None:
+    """Prepare the `out=` of a mean along dimensions: PyTorch resizes it before it looks at dtypes."""
+    if dtype is not None or a.dtype.kind == "f":
+        out.resize(shape_reduced(a, dim, keepdim))
+        out.check_dtype(dtype or dtypes.BY_NUM[a.dtype.num])
+
+
 mean_all = op(
     "mean(Tensor self, *, ScalarType? dtype=None)",
     row_major(lambda a, dtype: _mean(a, None, False, dtype)),
+    out=OutRule(
+        cast_error="mean.dtype_out(): input types can't be cast to the desired output type {1}"
+    ),
     self=lambda grad, self_sym_sizes, self_sym_numel: divide(
         expand(grad, self_sym_sizes), self_sym_numel
     ),
@@ -73,6 +86,7 @@ mean_all = op(
 mean_dims = op(
     "mean(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None)",
     row_major(_mean),
+    out=OutRule(prepare=_prepare_mean),
     backward="MeanBackward1",
     also=("self_sym_numel",),
     self=lambda grad, self_sym_sizes, dim, keepdim: divide(
@@ -135,10 +149,16 @@ def _declare_spread(name: str, finish: Any, formula: Any) -> None:
         deviation = finish(_compute_variance(name, a, dim, correction, keepdim))
         return np.asarray(deviation).astype(a.dtype, copy=False)
 
+    def prepare(out: OutArgument, a: Any, dim: Any, _: Any, keepdim: bool) -> None:
+        if a.dtype.kind == "f":
+            out.resize(shape_reduced(a, dim, keepdim))
+            out.check_dtype(dtypes.BY_NUM[a.dtype.num])
+
     # Not made of the next one: as a plain call `var(x, 0)` would be that.
     op(
         f"{name}(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False)",
         row_major(lambda a, dim, unbiased, keepdim: compute(a, dim, int(unbiased), keepdim)),
+        out=OutRule(prepare=prepare),
         readers={"correction": lambda values: int(values[2])},
         backward=f"{name.title()}Backward0",
         self=formula,
@@ -146,6 +166,7 @@ def _declare_spread(name: str, finish: Any, formula: Any) -> None:
     of_dims = op(
         f"{name}(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)",
         row_major(compute),
+        out=OutRule(prepare=prepare),
         backward=f"{name.title()}Backward0",
         self=formula,
     )
@@ -173,11 +194,18 @@ def _make_truth_kernel(ufunc: Any) -> Any:
     return row_major(reduce)
 
 
+def _prepare_truth(out: OutArgument, a: Any, *_: Any) -> None:
+    """Prepare the `out=` of `all` or `any`."""
+    out.check_dtype(dtypes.uint8 if a.dtype.char == "B" else dtypes.bool_)
+
+
 for _name, _kernel in (
     ("all", _make_truth_kernel(np.logical_and)),
     ("any", _make_truth_kernel(np.logical_or)),
 ):
-    _words = _name + " only supports bool tensor for result, got: {1}"
+    _words = OutRule(
+        _name + " only supports bool tensor for result, got: {1}", prepare=_prepare_truth
+    )
     op(f"{_name}(Tensor self)", _kernel, out=_words)
     op(f"{_name}(Tensor self, int[]? dim=None, bool keepdim=False)", _kernel, out=_words)
     op(f"{_name}(Tensor self, int dim, bool keepdim=False)", _kernel, out=_words)
@@ -250,7 +278,7 @@ def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
     op(f"{name}(Tensor self, Tensor other)", composite(of_two), out=True)
     op(
         f"{name}(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-        row_major(find_along_dim),
+        row_major(find_along_dim, checks_overlap=True),
         backward=f"{name.title()}Backward0",
         self=_grad_to_chosen,
     )
@@ -409,9 +437,19 @@ def _logsumexp_backward(grad: Any, self: Any, result: Any, dim: tuple, keepdim: 
     return grad * exp(self - result)
 
 
+def _prepare_logsumexp(out: OutArgument, a: Any, dim: tuple, keepdim: bool) -> None:
+    """Prepare the `out=` of `logsumexp`."""
+    out.check_dtype(dtypes.float32)
+    out.resize(shape_reduced(a, dim, keepdim))
+
+
 op(
     "logsumexp(Tensor self, int[1] dim, bool keepdim=False)",
     row_major(_compute_logsumexp),
+    out=OutRule(
+        cast_error="logsumexp(): Expected floating point type for result tensor, but got: {1}",
+        prepare=_prepare_logsumexp,
+    ),
     self=_logsumexp_backward,
 )
 
@@ -468,6 +506,13 @@ _log_softmax_backward_data = op(
 )
 
 
+def _prepare_softmax(out: OutArgument, a: Any, dim: int, dtype: Any) -> None:
+    """Prepare the `out=` of `softmax`."""
+    wrap_dim(dim, a.ndim)
+    out.resize_for(a.shape, dtype or a.dtype)
+    out.check_overlap()
+
+
 def _declare_softmax(name: str, log: bool, backward_data: Any) -> Any:
     """Declare `softmax` or `log_softmax`, which converts to a dtype first."""
     inner = op(
@@ -485,7 +530,8 @@ def _declare_softmax(name: str, log: bool, backward_data: Any) -> Any:
                 self if dtype is None else convert_tensor(self, dtype), dim, False
             )
         ),
-        out="exact",
+        out=OutRule("exact", prepare=_prepare_softmax),
+        out_node_class=make_undifferentiable_node_class(f"aten::{name}"),
     )
 
 

@@ -369,7 +369,7 @@ class Signature:
             found[p.name] = x
             if type(x) in p.plain_types or (x is None and (p.accepts_none or p.default is None)):
                 continue
-            bad = p.fits(x, i, self.numbers and p.name != "out")
+            bad = p.fits(x, i, self.numbers)
             if bad is not None:
                 place, bad = ("", -1) if by_name else (f" (position {i + 1})", bad)
                 reason = f"not {type_name(x)}"

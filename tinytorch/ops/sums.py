@@ -32,6 +32,13 @@ def expand_grad(grad: Any, sizes: tuple, dim: Any, keepdim: bool) -> Any:
     return expand(restore_dims(grad, dim, keepdim, sizes), sizes)
 
 
+def shape_reduced(a: np.ndarray, dim: Any, keepdim: bool) -> tuple:
+    """Return the shape of a reduction over dimensions."""
+    axes = {d % a.ndim for d in numpy_axes(a, wrap_dims(dim, a.ndim))} if a.ndim else set()
+    sizes = [1 if d in axes else n for d, n in enumerate(a.shape) if keepdim or d not in axes]
+    return tuple(sizes)
+
+
 def count_reduced(sizes: tuple, dim: Any) -> int:
     """Return the number of elements that are reduced to one."""
     return math.prod([sizes[d] for d in wrap_dims(dim, len(sizes))]) if sizes else 1
