@@ -192,6 +192,27 @@ def test_a_line_is_marked_without_being_set_anew(watched: Watched, tmp_path: Pat
     assert "▶" in first[0]
 
 
+# Between the title of a graph, which is in its picture, and the fold beside it.
+FREE_BESIDE_TITLE = """(figure) => {
+    const title = figure.querySelector('.cl-holder').shadowRoot.querySelector('text');
+    return figure.querySelector('summary').getBoundingClientRect().left - title.getBoundingClientRect().right;
+}"""
+
+
+def test_the_title_of_a_graph_is_beside_its_fold(watched: Watched, tmp_path: Path) -> None:
+    """Where the three parts are in a row, the graph is narrow: its title ran into the fold."""
+    steps(SILENT, engine=tinytorch).save(tmp_path / "page.html")
+    page = watched.page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto((tmp_path / "page.html").as_uri())
+    expect(page.locator(".cl-stage")).to_have_attribute("data-form", "row")
+    page.locator(".cl-player").press("End")
+    graph = page.locator("figure[data-picture=graph]")
+    expect(graph.locator("svg text").first).to_have_text("Graph: backward runs down.")
+    assert graph.evaluate(FREE_BESIDE_TITLE) >= 8
+    expect(graph.get_by_text("in words")).to_have_attribute("aria-label", "Graph in words")
+
+
 def test_a_picture_that_scrolls_says_so_in_the_readers_language(
     watched: Watched, tmp_path: Path
 ) -> None:

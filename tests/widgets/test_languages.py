@@ -276,6 +276,23 @@ def test_a_live_view_says_its_language(language: str) -> None:
     assert 'const FROM_PYTHON = {"language": ""' in Panel()._esm
 
 
+SHARED = """\
+x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+v = x.view(4)
+s = x.t().reshape(4)
+x += 10
+"""
+
+
+@pytest.mark.usefixtures("language")
+def test_memory_fits_a_telephone() -> None:
+    """The word "new" is beside a name: where it was long, versions were cut off at the right."""
+    html = copylab.steps(SHARED, engine=tinytorch).html
+    width = int((re.search(r'data-memory="(\d+) ', html) or [0, 0])[1])
+    # A player in a page of 390 px has 382 px for it, and makes it smaller by a twelfth at most.
+    assert 0 < width * 11 / 12 <= 382
+
+
 def test_answers_are_understood(language: str) -> None:
     yes, nothing = {"zh": ("是", "没有"), "ko": ("예", "없음")}[language]
     made = copylab.predict(

@@ -39,7 +39,7 @@ class PillRow {
     this.running.classList.add("cl-primary");
     this.running.title = `${say("Run")} (Shift+Enter)`;
     const group = { class: "cl-pills", role: "group", "aria-label": say("Change the program") };
-    const [open, shut] = [makeElement("span", { class: "cl-ways" }), makeElement("span", { class: "cl-ways" })];
+    const [open, shut] = [1, 2].map(() => makeElement("span", { class: "cl-ways" }));
     open.append(...(this.copies.length ? [makeElement("span", {}, head), stack] : []), this.editing, this.reset);
     shut.append(this.running, this.closing);
     [this.open, this.shut] = [open, shut];

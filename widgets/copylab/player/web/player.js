@@ -540,10 +540,12 @@ class Player {
 
   makePane(kind) {
     const title = kind === "memory" ? say("Memory") : say("Graph");
-    const wordsTitle = say("{title} in words", { title });
+    const label = { "aria-label": say("{title} in words", { title }) };
     const holder = makeElement("div", { class: "cl-holder" });
-    const words = makeElement("pre", { tabindex: 0, role: "region", "aria-label": wordsTitle });
-    const details = makeElement("details", { class: "cl-words" }, makeElement("summary", {}, wordsTitle), words);
+    const words = makeElement("pre", { tabindex: 0, role: "region", ...label });
+    // Beside the title there is room for no more.
+    const summary = makeElement("summary", label, say("in words"));
+    const details = makeElement("details", { class: "cl-words" }, summary, words);
     const figure = makeElement("figure", { class: "cl-pane", "data-picture": kind });
     const left = makeElement("p", { class: "cl-left", hidden: "" });
     figure.append(makeElement("figcaption", {}, title), holder, left, details);
@@ -606,7 +608,7 @@ class Player {
     const stop = this.describeStop(index);
     this.showWords(stop);
     for (const [kind, pane] of this.panes) this.showPicture(pane, stop.pictures.get(kind));
-    const ending = this.end && index === count - 1 ? [this.ending] : [];
+    const ending = this.end && stop.isLast ? [this.ending] : [];
     const heard = [...stop.outputs.filter(isLoud), ...stop.says, ...stop.outputs.filter(isQuiet), ...ending]
       .map((item) => item.dataset.says ?? item.textContent.trim())
       .join(" ");
