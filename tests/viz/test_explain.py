@@ -39,6 +39,12 @@ def test_stale_names_the_node_the_tensor_and_who_shares_it(engine: ModuleType) -
         names["loss"].backward()
 
 
+def test_what_has_no_name_is_called_by_none(engine: ModuleType) -> None:
+    a = engine.ones(3, requires_grad=True)
+    said = explain(a.exp().add_(1).sum())
+    assert "ExpBackward0 saved its result at version 0, now at 1" in said.text
+
+
 def test_a_write_past_the_counter_is_warned_of(engine: ModuleType) -> None:
     names = run("data", engine)
     names["loss"] = names["out"].sum()

@@ -409,10 +409,11 @@ def _describe_unreadable(group: Sequence[SavedOfNode], names: str, reason: str) 
 def _describe_partly_compared(group: Sequence[SavedOfNode], names: str) -> BackwardFinding:
     sentence = ngettext(
         "{number} saved tensor ({names}) was compared with the save in pieces or not at all; no change "
-        "was found and no operation wrote to it, but what NumPy or another library writes may not show",
+        "was found and no operation was seen to write to it, but what NumPy or another library writes "
+        "may not show",
         "{number} saved tensors ({names}) were compared with the save in pieces or not at all; no change "
-        "was found and no operation wrote to them, but what NumPy or another library writes may not "
-        "show",
+        "was found and no operation was seen to write to them, but what NumPy or another library writes "
+        "may not show",
         len(group),
         names=names,
     )

@@ -39,10 +39,9 @@ def phrase_first_saved(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> dict[str
     """
     node, saved = pairs[0]
     label = gettext("its {saved}", saved=name_saved(saved))
-    if saved.tensor is not None:
-        label = gettext(
-            "{sentence} ({addition})", sentence=label, addition=snap.label(saved.tensor)
-        )
+    # A number of ours would tell a reader of this sentence nothing.
+    if saved.tensor is not None and (name := snap.find_label(saved.tensor)):
+        label = gettext("{sentence} ({addition})", sentence=label, addition=name)
     return {
         "node": short_node_name(node.name),
         "saved": label,

@@ -278,10 +278,14 @@ class Snapshot:
         return f"{names[0]}.grad" if names else ""
 
     def label(self, id_or_name: str) -> str:
-        """Return what to call a tensor.
+        """Return what to call a tensor: as `find_label` does, or `T7 (no name)`."""
+        tensor = self.tensor(id_or_name)
+        return self.find_label(id_or_name) or gettext("{tensor} (no name)", tensor=tensor.id)
 
-        Its names (`a = b`), `x.grad`, its relation to a named one (`w transposed`), or
-        `T7 (no name)`.
+    def find_label(self, id_or_name: str) -> str:
+        """Return what the program may call a tensor; empty if that is nothing.
+
+        Its names (`a = b`), `x.grad`, or its relation to a named one (`w transposed`).
         """
         tensor = self.tensor(id_or_name)
         if tensor.names:
@@ -290,8 +294,7 @@ class Snapshot:
             if self.tensor(tensor.grad_of).names:
                 return self.grad_label(tensor.grad_of)
             return gettext("{tensor}, a gradient", tensor=tensor.id)
-        relation = self._label_by_sharer(tensor)
-        return relation or gettext("{tensor} (no name)", tensor=tensor.id)
+        return self._label_by_sharer(tensor)
 
     def _label_by_sharer(self, tensor: TensorRecord) -> str:
         """Name a tensor by one that it shares memory with; empty if there is none."""

@@ -784,15 +784,17 @@ class Watch(Presentation):
         )
         if self._partly_compared_count:
             in_part = ngettext(
-                "{number} of them is so large that only pieces of it were compared; no operation wrote to it.",
-                "{number} of them are so large that only pieces of them were compared; no operation wrote to them.",
+                "{number} of them is so large that only pieces of it were compared; "
+                "no operation was seen to write to it.",
+                "{number} of them are so large that only pieces of them were compared; "
+                "no operation was seen to write to them.",
                 self._partly_compared_count,
             )
             message = join_sentences([message, in_part])
         if self._uncompared_count:
             uncompared = ngettext(
-                "{number} of them could not be compared; no operation wrote to it.",
-                "{number} of them could not be compared; no operation wrote to them.",
+                "{number} of them could not be compared; no operation was seen to write to it.",
+                "{number} of them could not be compared; no operation was seen to write to them.",
                 self._uncompared_count,
             )
             message = join_sentences([message, uncompared])
