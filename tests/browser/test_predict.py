@@ -1,6 +1,7 @@
 """Predictions in the notebook: by keyboard alone, by mouse; kept, saved, reopened, untrusted, converted."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -243,3 +244,21 @@ def test_restarted_saved_reopened_untrusted_and_converted(
     page.context.set_offline(True)
     page.goto(out.as_uri())
     expect(page.locator(".cl-predict .cl-headline")).to_contain_text("3 of 5 right.")
+
+
+@pytest.mark.parametrize("widget", ["p", "p.steps()", "part"])
+def test_shift_enter_goes_on_from_a_widget(watched: Watched, lab: Lab, widget: str) -> None:
+    """A lesson says to run its cells with Shift+Enter: also after a button of a widget was pressed."""
+    page = watched.page
+    setup = SETUP.format(file=str(lab.folder / "goes-on.json"))
+    task = "from copylab import exercise\npart = exercise('a/b', 'Do it.', lambda t: None, start='t = 1', hints=['H'], solution='t = 2')"
+    name = write(lab.folder, "goes-on.ipynb", f"{setup}\n{task}", widget, "# The end")
+    watched.run_all(lab.address(name))
+    shown, following = page.locator(".jp-Cell").nth(1), page.locator(".jp-Cell").nth(2)
+    button = shown.locator(".cl-panel button:visible, .cl-player button:visible").last
+    expect(button).to_be_visible()
+    shown.locator(".jp-InputPrompt").click()
+    button.focus()
+    expect(shown).to_have_class(re.compile("jp-mod-active"))
+    page.keyboard.press("Shift+Enter")
+    expect(following).to_have_class(re.compile("jp-mod-active"))

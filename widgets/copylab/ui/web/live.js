@@ -12,6 +12,7 @@ export default {
       el.classList.toggle("jupyter-widgets-disconnected", this?.model?.comm_live === false);
     });
     addSheetOnce(el.getRootNode(), model.get("sheet"));
+    leaveRunKeyToJupyter();
     return render(context);
   },
 };
@@ -28,4 +29,23 @@ function addSheetOnce(root, text) {
   sheet.className = "cl-sheet";
   sheet.textContent = text;
   parent.append(sheet);
+}
+
+/**
+ * Let Shift+Enter run the cell and go on to the next one, also while a part of a widget has the focus.
+ *
+ * Widgets keep JupyterLab's other keys from it, by an attribute of what has the focus. It asks for that attribute after
+ * this listener, which is on the window. In a field for code the key runs that code.
+ */
+function leaveRunKeyToJupyter() {
+  const once = Symbol.for("copylab.live.run");
+  if (window[once]) return;
+  window[once] = true;
+  const listener = ({ key, shiftKey, isComposing, target }) => {
+    if (key !== "Enter" || !shiftKey || isComposing || target.dataset?.lmSuppressShortcuts !== "true") return;
+    if (target.matches("textarea")) return;
+    target.removeAttribute("data-lm-suppress-shortcuts");
+    setTimeout(() => target.setAttribute("data-lm-suppress-shortcuts", "true"));
+  };
+  window.addEventListener("keydown", listener, true);
 }
