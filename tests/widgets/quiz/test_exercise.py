@@ -75,6 +75,8 @@ def test_the_cell_that_set_the_variables_counts(
         assert (verdict.state, said in verdict.says) == (state, True), verdict
         # Other variables are not those that the cell has set.
         assert part.check(dict(names)).state == "not attempted"
+    del names["t"]
+    assert "ended in SyntaxError" in part.check(names).says, "it was run: not `Run your cell first`"
     names["t"] = x[2:4].clone()
     assert part.check(names).state == "wrong", "right, and of an earlier run"
     assert part.check(dict(names)).state == "right"

@@ -126,6 +126,13 @@ def wrong(says: str) -> NoReturn:
     raise AssertionError(says)
 
 
+def _ask_to_fix(cell: CellOutcome) -> str:
+    return gettext(
+        "your cell ended in {error} when it was last run. Fix it, and run it again.",
+        error=cell.error,
+    )
+
+
 class Exercise(Task):
     r"""A task that is solved in a cell of the learner's own: `exercise(...)`.
 
@@ -286,6 +293,9 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         """
         for name in self.names:
             if name not in variables:
+                # It was run, and ended before it came to the name.
+                if cell is not None and cell.error:
+                    return _ask_to_fix(cell)
                 return gettext("there is no variable {name} yet. Run your cell first.", name=name)
             if variables[name] is None:
                 return gettext("{name} is still None.", name=name)
@@ -312,11 +322,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             return Verdict("not attempted", why)
         # What it looks at may be of an earlier run, and right.
         if cell is not None and cell.error:
-            sentence = gettext(
-                "your cell ended in {error} when it was last run. Fix it, and run it again.",
-                error=cell.error,
-            )
-            return Verdict("wrong", sentence)
+            return Verdict("wrong", _ask_to_fix(cell))
         arguments = {**variables, "torch": engine} if self._check_takes_torch else variables
         try:
             # What a check prints, or PyTorch warns of, is no output of the learner's cell.
