@@ -43,7 +43,7 @@ def test_nodes_and_grad(snap: Snapshot) -> None:
     assert not tensor_facts.has_node(snap, "x").holds
     assert "CloneBackward0" in tensor_facts.has_node(snap, "copy").sentence
     asked = tensor_facts.requires_grad(snap, "x")
-    assert asked == (True, "`x.requires_grad` is True, asked for.")
+    assert asked == (True, "`x.requires_grad` is True: the program asked for it.")
     assert tensor_facts.requires_grad(snap, "copy").sentence.startswith(
         "`copy.requires_grad` is True, inherited: its node is Clone"
     )

@@ -114,7 +114,9 @@ def requires_grad(snapshot: Snapshot, name: str) -> TensorFact:
     if not tensor.requires_grad:
         return TensorFact(False, gettext("`{y}.requires_grad` is False.", y=name))
     if tensor.is_leaf:
-        return TensorFact(True, gettext("`{y}.requires_grad` is True, asked for.", y=name))
+        return TensorFact(
+            True, gettext("`{y}.requires_grad` is True: the program asked for it.", y=name)
+        )
     if tensor.is_leaf is None:
         # PyTorch answers this question, and refuses to name the node.
         return TensorFact(True, gettext("`{y}.requires_grad` is True, inherited.", y=name))

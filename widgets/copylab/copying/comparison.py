@@ -214,7 +214,7 @@ def make_comparison(source: Source, facts_by_name: Mapping[str, Facts]) -> Box:
         len(facts_by_name),
     )
     summary = Box(
-        Paragraph(gettext("**{what}**.", what=title)),
+        Paragraph(gettext("**{what}.**", what=title)),
         Paragraph(gettext("Every answer was found by running a program.")),
         class_="cl-summary",
     )

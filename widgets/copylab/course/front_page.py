@@ -133,7 +133,7 @@ def _tabulate_lessons(course: Progress) -> str:
             links = [_link_task(lesson, key) for key in course.list_open_tasks(lesson)]
             open_tasks = ", ".join(links) or "✔"
         rows.append([_link_lesson(lesson), *counts, open_tasks])
-    return _format_table([*head, gettext("Open")], rows)
+    return _format_table([*head, gettext("Still to do")], rows)
 
 
 def _describe_beliefs(course: Progress) -> list[str]:

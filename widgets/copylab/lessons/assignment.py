@@ -3,7 +3,14 @@
 from .. import Misconception, predict
 from ..looks import values
 from ..questions import count, same_tensor, value, version
-from ..quiz import RetestProgram, is_tensor_list, name_elements, share_no_cells, shows_values
+from ..quiz import (
+    RetestProgram,
+    format_number,
+    is_tensor_list,
+    name_elements,
+    share_no_cells,
+    shows_values,
+)
 from ..wording import gettext
 from . import task
 
@@ -100,7 +107,7 @@ def earlier(position, before):
     wrong={
         "def double(t):\n    t * 2\n\n\na = torch.tensor([1.0, 2.0])": "double(t) is of type NoneType",
         "def double(t):\n    t * 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])": "t and double(t) are one tensor",
-        "def double(t):\n    s = t\n    s *= 2\n    return s\n\n\na = torch.tensor([1.0, 2.0])": "after the call of double(t), t shows [6.0, 10.0]: the function writes into it",
+        "def double(t):\n    s = t\n    s *= 2\n    return s\n\n\na = torch.tensor([1.0, 2.0])": "after the call of double(t), t shows [6, 10]: the function writes into it",
         "def double(t):\n    return t * 2\n\n\na = torch.tensor([1.0, 2.0])\na *= 2": "Run the whole cell",
     },
     right="the result has cells of its own: nothing was written into the caller's tensor.",
@@ -111,7 +118,7 @@ def doubled(double, a, torch):
     yield shows_values([3, 5], t=t).with_objection(
         gettext(
             "after the call of double(t), t shows {value}: the function writes into it.",
-            value=values(t),
+            value=format_number(values(t)),
         )
     )
     yield share_no_cells(t=t, **result)
@@ -119,7 +126,7 @@ def doubled(double, a, torch):
     yield shows_values([1, 2], a=a).with_objection(
         gettext(
             "double is right now, but a shows {value}. Run the whole cell again.",
-            value=values(a),
+            value=format_number(values(a)),
         )
     )
 

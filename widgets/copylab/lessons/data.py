@@ -14,6 +14,7 @@ from ..questions import (
 )
 from ..quiz import (
     CheckedFact,
+    format_number,
     graph_leads_back,
     has_grad,
     is_leaf_with_grad,
@@ -114,6 +115,7 @@ def update(w):
         "y = (x * x).sum()\nx.detach().fill_(100.0)\ny.backward()": "x.grad is None",
         "x.data.fill_(100.0)\ny = (x * x).sum()\ny.backward()": "y shows 10000",
         "y = (x * x).sum()\nx.data.fill_(200.0)\ny.backward()": "x.grad is [400]",
+        "y = (x * x).sum()\ny.backward()\nx.grad = torch.tensor([200.0])": "x shows [3], and at that value",
     },
     right="`x.grad` is 200, where 6 is the gradient of `y` at 3: it is wrong, and nothing says so.",
 )
@@ -127,7 +129,7 @@ def silent(x, y):
         values(x) == [100],
         gettext(
             "x shows {value}, and at that value the gradient of x * x is not [200]: nothing shows that backward made it.",
-            value=values(x),
+            value=format_number(values(x)),
         ),
         gettext("x shows [100], and x._version is {version}.", version=x._version),
     )

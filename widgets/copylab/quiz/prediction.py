@@ -489,7 +489,8 @@ class Retest(Prediction):
 
     def describe_all_right(self) -> str:
         """Return the headline if the row is right; if that was noted, it settles the misconception."""
-        belief = gettext(self.tests.belief)
+        # Its full stop would be in the middle of the sentence.
+        belief = gettext(self.tests.belief).rstrip(".。")
         if self._settles_if_right:
             return gettext("Right, and that settles it: “{belief}” is not so.", belief=belief)
         return gettext("Right: “{belief}” is not so.", belief=belief)
