@@ -27,6 +27,16 @@ def test_a_copy_there_has_memory_of_its_own(pair: tuple) -> None:
     assert c.untyped_storage().device == c.device == torch.device("cuda", 0)
 
 
+def test_a_number_is_an_index_of_the_accelerator(pair: tuple) -> None:
+    a, c = pair
+    moved = a.to(0)
+    assert moved.device is c.device and "cuda:0" in repr(moved)
+    assert torch.ones(2, device=0).device == torch.device(0) == torch.device("cuda", 0)
+    for index in (1, 3):
+        with pytest.raises(NotImplementedError, match=f"cuda:{index}"):
+            a.to(index)
+
+
 def test_what_is_made_from_it_lies_there(pair: tuple) -> None:
     _, c = pair
     c.requires_grad_()

@@ -17,10 +17,25 @@ _DEVICE_TYPES = (
 )
 
 
-class device(metaclass=ShownAs):
-    """The device of a storage: `device("cpu")` or `device("cuda", 0)`.
+_NOTHING = object()
 
-    RuntimeError, in torch's words, for a string that is no device.
+
+def _refuse_device(type: Any) -> TypeError:
+    """Make PyTorch's error for what is no device."""
+    is_given = type is not _NOTHING
+    given = type_name(type) if is_given else ""
+    reason = "      didn't match because some of the arguments have invalid types: "
+    return TypeError(
+        f"device() received an invalid combination of arguments - got ({given}), but expected one "
+        f"of:\n * (torch.device device)\n{reason + f'(!{given}!)' + chr(10) if is_given else ''}"
+        " * (str type, int index = -1)\n"
+    )
+
+
+class device(metaclass=ShownAs):
+    """The device of a storage: `device("cpu")`, `device("cuda", 0)`, or `device(0)`, which is `cuda:0`.
+
+    RuntimeError, in torch's words, for a string that is no device, and for a negative index.
     """
 
     shown_as = "torch.device"
@@ -30,15 +45,29 @@ class device(metaclass=ShownAs):
     type: str
     index: int | None
 
-    def __init__(self, type: Any, index: int | None = None) -> None:
-        if not isinstance(type, str):
+    def __init__(self, type: Any = _NOTHING, index: int | None = None) -> None:
+        if index is not None and (isinstance(index, bool) or not isinstance(index, int)):
             raise TypeError(
-                f"device(): argument 'type' (position 1) must be str, not {type_name(type)}"
+                f"device(): argument 'index' (position 2) must be int, not {type_name(index)}"
             )
+        if index is None and isinstance(type, int) and not isinstance(type, bool):
+            # PyTorch takes it for a device of the accelerator that is there.
+            type, index = "cuda", type
+        if index is not None and index < 0:
+            raise RuntimeError("Device index must not be negative")
+        if index is None and isinstance(type, device):
+            type, index = type.type, type.index
+        if not isinstance(type, str):
+            raise _refuse_device(type)
         m = re.fullmatch(r"([a-zA-Z]+)(?::(0|[1-9]\d*))?", type)
         if not m:
             raise RuntimeError(
                 f"Invalid device string: '{type}'" if type else "Device string must not be empty"
+            )
+        if m[2] is not None and index is not None:
+            raise RuntimeError(
+                "type (string) must not include an index because index was passed explicitly: "
+                f"{type}"
             )
         type, index = m[1], index if m[2] is None else int(m[2])
         if type not in _DEVICE_TYPES.split(", "):

@@ -298,7 +298,7 @@ op(
     f"to(Tensor(a) self, Device? device=None, ScalarType? dtype=None, {_REST})",
     composite(
         lambda self, where, d, non_blocking, copy, format: convert_tensor(
-            self, d, where and as_device(where), copy, format
+            self, d, None if where is None else as_device(where), copy, format
         )
     ),
     function=False,

@@ -202,6 +202,10 @@ def _empty_strided(d: dtypes.dtype, size: tuple, stride: tuple) -> np.ndarray:
             f"({len(stride)})"
         )
     check_size(size)
+    if 0 not in size and any(s < 0 and n > 1 for n, s in zip(size, stride, strict=True)):
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
+        )
     return empty_like_strides(size, d.np, tuple([s * d.itemsize for s in stride]))
 
 

@@ -347,6 +347,8 @@ def _value_as_tensor(self: Tensor, value: Any) -> Tensor:
         raise make_absence_error("a complex number")
     if not isinstance(value, (bool, int, float, np.integer)):
         raise TypeError(f"can't assign a {type_name(value)} to a {self.type()}")
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        raise ValueError("Overflow when unpacking long long")
     return make_tensor(number_array(value, self.dtype), device_of(self))
 
 

@@ -141,6 +141,22 @@ def _declare_bitwise(symbol: str) -> Any:
     return of_two
 
 
+def _make_refusal(name: str) -> Any:
+    """Make the method of an operator that PyTorch has and tinytorch lacks."""
+
+    def refuse(self: Tensor, other: Any) -> Any:
+        raise make_absence_error(f"Tensor.{name}")
+
+    return refuse
+
+
+# Python's own TypeError would say that a right program is wrong.
+for _name in ("lshift", "rshift"):
+    for _form in ("__{}__", "__r{}__", "__i{}__"):
+        _name_of_method = _form.format(_name)
+        offer_member(_name_of_method, _make_refusal(_name_of_method), function=False)
+
+
 bitwise_and, _, _ = [_declare_bitwise(_symbol) for _symbol in ("and", "or", "xor")]
 
 # whole tensors ------------------------------------------------------------------------------------
