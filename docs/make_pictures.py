@@ -39,7 +39,7 @@ class Case:
 
 
 MOVING_PROGRAM = """\
-a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+a = torch.tensor([1.0, 2.0], requires_grad=True)
 out = a.sigmoid()
 d = out.data
 d.zero_()

@@ -17,6 +17,7 @@ from copylab.lessons.clone import seven
 from playwright.sync_api import Locator, Page, expect
 
 import tinytorch
+from tinytorch import viz
 from tinytorch.viz.wording import catalogue
 
 pytestmark = pytest.mark.browser
@@ -45,14 +46,14 @@ from copylab import predict
 from copylab.questions import same_storage, value
 predict("a = torch.ones(2)\\nb = a.clone()", [same_storage("a", "b"), value("b")], title="A clone")
 """
-# The size at which each text can be seen, the smallest first; what is drawn in an image has 11 px and more there.
+# The size at which each text can be seen, the smallest first; what is drawn in an image has 12 px and more there.
 TEXTS = """(root) => {
     const found = [];
     const look = (within) => {
         for (const e of within.querySelectorAll('*')) {
             if (e.shadowRoot) look(e.shadowRoot);
             if (!e.checkVisibility({ visibilityProperty: true })) continue;
-            if (e.matches('img[src^="data:image/svg"]')) found.push([11 * e.width / e.naturalWidth, 'an image']);
+            if (e.matches('img[src^="data:image/svg"]')) found.push([12 * e.width / e.naturalWidth, 'an image']);
             const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
             if (!own || e.closest('.cl-only-heard, style, script, title')) continue;
             const scale = e.ownerSVGElement ? e.getScreenCTM().d : 1;
@@ -200,7 +201,7 @@ FREE_BESIDE_TITLE = """(figure) => {
 
 
 def test_the_title_of_a_graph_is_beside_its_fold(watched: Watched, tmp_path: Path) -> None:
-    """Where the three parts are in a row, the graph is narrow: its title ran into the fold."""
+    """The graph is narrow where the three parts are in a row: its title ran into the fold."""
     steps(SILENT, engine=tinytorch).save(tmp_path / "page.html")
     page = watched.page
     page.set_viewport_size({"width": 1280, "height": 800})
@@ -378,6 +379,26 @@ def test_little_of_the_stage_is_empty(watched: Watched, tmp_path: Path) -> None:
     share = page.evaluate(EMPTY_SHARE, picture)
     print(f"lesson 02, step 6: {share:.0%} of the stage is empty")
     assert share <= 0.25
+
+
+def test_a_picture_is_made_smaller_to_be_seen_whole(watched: Watched, tmp_path: Path) -> None:
+    """On a telephone, by a twelfth at most: a wider one scrolls."""
+    x = tinytorch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
+    d, c = x.detach(), x.clone()
+    near = viz.memory(x=x, d=d, row=d[1], c=c)._repr_mimebundle_()["text/html"]
+    far = viz.graph(loss=x.exp().sigmoid().sin().sum())._repr_mimebundle_()["text/html"]
+    html = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title><body>{near}{far}'
+    (tmp_path / "page.html").write_text(html, "utf-8")
+    page = watched.page
+    places = page.locator("div:has(> img)")
+    for width, scrolls in ((1000, [False, False]), (390, [False, True])):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto((tmp_path / "page.html").as_uri())
+        expect(places).to_have_count(2)
+        found = places.evaluate_all("(all) => all.map((one) => one.scrollWidth > one.clientWidth)")
+        assert found == scrolls
+        assert smallest(page.locator("body")) >= 11
+    assert places.first.evaluate("(one) => one.clientWidth < one.firstChild.naturalWidth")
 
 
 def test_memory_is_larger_where_there_is_no_graph(watched: Watched, tmp_path: Path) -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from copylab import steps
 
+import tinytorch
 from tinytorch.viz import explain, memory, snapshot
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,6 +49,11 @@ def test_the_stale_case_raises_and_its_twin_is_wrong_in_silence(
     assert explain(data).verdict == "may be wrong"
     data["loss"].backward()
     assert data["a"].grad.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_the_moving_picture_breaks_no_sentence(maker: ModuleType) -> None:
+    for frame in steps(maker.MOVING_PROGRAM, engine=tinytorch):
+        assert ">leaf, needs grad<" in frame.pictures["memory"].svg
 
 
 def test_a_state_dict_that_aliases_and_its_copy(maker: ModuleType, engine: ModuleType) -> None:

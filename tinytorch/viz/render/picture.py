@@ -23,6 +23,8 @@ from .style import THEMES, fix_theme
 MOST_UNSCROLLED = 1_400
 """In px: what is wider or higher has a choice of sizes. All others scroll where they do not fit:
 shrunk, none can be read."""
+LEAST_SCALE = 11 / 12
+"""So small a picture gets on a telephone, to be seen whole: its text has 11 px then."""
 MOST_CHARACTERS = 300_000
 """How many characters a notebook gets of a picture with folds."""
 FOLD_FRAME = 200
@@ -123,7 +125,9 @@ def _image_html(svg: str, text: str) -> str:
 def _scroll_box(html: str, width: int, height: int) -> str:
     """Put a picture into a box that scrolls; a large one with a choice of sizes, without a script."""
     if max(width, height) <= MOST_UNSCROLLED:
-        html = html.replace("max-width:100%", "max-width:none")
+        least = int(LEAST_SCALE * width)
+        sizes = f"width:100%;min-width:{least}px;max-width:{width}px"
+        html = html.replace("max-width:100%", sizes)
         return f'<div style="overflow-x:auto">{html}</div>'
     # A class of its own: several pictures on one page have different sizes. Not of
     # hash(), which is another for the same text in each process.
