@@ -158,10 +158,11 @@ between which no gradient goes, as after `detach`.
 
 What is large is folded: a graph of more than 40 nodes by module (noted with `modules(net)`, or else by whose tensors
 its nodes read) and by what is repeated, more than 30 tensors by module. What is in trouble, shared, named or new stays
-visible. In a notebook the folds open below the picture, without a kernel too. `graph(loss, find="layers.3")` unfolds
-and marks what is called so, `fold=False` draws all of it; `memory` takes both. Names come from what you give: tensors,
-modules, optimizers, lists, generators, dataclasses, `params=net.named_parameters()`. With `values=False` the numbers
-are left out, so that the picture is the same in each run.
+visible as far as there is room. In a notebook the folds open below the picture, without a kernel too.
+`graph(loss, find="layers.3")` unfolds and marks what is called so, `fold=False` draws all of it; `memory` takes both.
+Names come from what you give: tensors, modules, optimizers, lists, generators, dataclasses,
+`params=net.named_parameters()`. With `values=False` the numbers are left out, so that the picture is the same in each
+run.
 
 In a list or on Python's own prompt a picture is one line, such as `<memory of x and y: 2 tensors in 1 storage>`;
 `print` has all of its words, and so has a notebook beside the picture.

@@ -146,9 +146,9 @@ def graph(
     new or changed is marked. Nodes, leaves and saved tensors (live, stale, freed) are read from
     torch's `grad_fn`, `next_functions` and `_saved_*`.
 
-    A graph of more than 40 nodes is folded, by module and by what is repeated. Nodes with a hazard
-    stay in view, and so does what `find` names: a module, a tensor or a kind of node ("layers.3",
-    "softmax"). `fold=False` shows all of it.
+    A graph of more than 40 nodes is folded, by module and by what is repeated. As far as there is
+    room, nodes with a hazard stay in view, and so does what `find` names: a module, a tensor or a
+    kind of node ("layers.3", "softmax"). `fold=False` shows all of it.
 
     It goes to the right where it fits a page of 836 px, else down; `direction="right"` or "down" says
     which.

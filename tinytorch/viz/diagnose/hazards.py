@@ -1,8 +1,9 @@
-"""Tensors with a hazard: they were written after a node saved them, so backward raises or is wrong.
+"""Saved tensors that were written after a node saved them, so backward raises or is wrong.
 
 A write that the version counter of the saved tensor counted makes backward raise. One through
 `.data`, NumPy or a storage is counted elsewhere or nowhere, and backward computes from the new
-values without an error.
+values without an error. These are most hazards of pictures, but not all: `describe_hazards` in
+`show/hazard_sentences.py` adds what was detached and what refuses its gradient.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def select_stale(pairs: Iterable[SavedOfNode]) -> list[SavedOfNode]:
 
 
 def find_stale_saved(snap: Snapshot) -> list[SavedOfNode]:
-    """Return all that `select_stale` selects in a snapshot."""
+    """Return what is stale in a snapshot and makes backward raise, or may: see `select_stale`."""
     return select_stale(list_saved(snap.nodes))
 
 

@@ -86,8 +86,9 @@ def find_watched_save(raw: Any) -> Any:
 
     The watch's `pack` put it in the tensor's place; its `unpack` is marked `is_of_watch`. Read of it:
     `tensor`, the tensor that was saved, or a detached alias of it; `has_changed`, True if its bytes
-    are others than at the save, None if that is not known; `is_stale`; `was_detached`;
-    `written_at`, the line to blame for a write.
+    are others than at the save, None if that is not known; `is_compared_whole`, False if that is
+    known of pieces alone; `is_stale`; `was_detached`; `required_grad`, as it was at the save;
+    `written_at`, the line to blame for a write ("train.py, line 12").
     """
     is_watched = getattr(getattr_or_none(raw, "unpack_hook"), "is_of_watch", False)
     return getattr_or_none(raw, "data") if is_watched else None

@@ -6,8 +6,8 @@ own use: `_version` and `_base` of tensors, `_saved_*`, `_raw_saved_*`, `_sequen
 `torch._C._autograd` (see `counter_sharing`). tinytorch has all of them under the same names.
 
 Looking changes nothing: gradients of non-leaves are not asked for (torch would warn), saved-tensor
-hooks are not called, versions are put back, and histories that torch would make anew when they are
-read are not read (see `probe`).
+hooks are not called, but for those of `copylab.watch` (see `saved`), versions are put back, and
+histories that torch would make anew when they are read are not read (see `probe`).
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def list_tensors_behind(*tensors: Any) -> list[Any]:
 
 
 def attach_earlier_checksums(now: Snapshot, since: Snapshot) -> Snapshot:
-    """Return `now`, in which saved tensors have their bytes of the first snapshot with them.
+    """Return `now`, in which saved tensors have the checksums of the first snapshot that had them.
 
     `since` may itself have been compared with an earlier one: then its `checksum_then` is
     passed on.
@@ -448,7 +448,7 @@ class _Reader:
                 id=f"N{position + 1}",
                 name=name_of_node(node),
                 edges=edges,
-                saved=tuple(_with_tensor_id(saved, ids) for saved in self.saved[position]),
+                saved=tuple(_add_tensor_id(saved, ids) for saved in self.saved[position]),
                 variable=None if leaf is None else ids[leaf],
                 tensors=tuple(results.get(id(node), ())),
                 cut=any(
@@ -539,7 +539,7 @@ def _describe_subclass(tensor: Any) -> tuple[str, ...]:
     return (gettext("an object of the subclass {kind}", kind=kind),)
 
 
-def _with_tensor_id(saved: FoundSavedTensor, ids: list[str]) -> SavedRecord:
+def _add_tensor_id(saved: FoundSavedTensor, ids: list[str]) -> SavedRecord:
     if saved.tensor_position is None:
         return saved.record
     return replace(saved.record, tensor=ids[saved.tensor_position])

@@ -363,7 +363,8 @@ class SavedRecord:
     refusal: str = ""
     """Of a packed one: why the hook that unpacks it raises."""
     doubt: str = ""
-    """Of a packed one: why it is not known what the hook does."""
+    """Why its state is not sure. Of a packed one: why it is not known what the hook does, or why that
+    raises if backward opens it, which it may not. Of a live one: that it may have been detached."""
     change: str = ""
     """Of a packed one: why the hook gives back other values than it was given."""
 

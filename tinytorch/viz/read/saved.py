@@ -55,7 +55,8 @@ class FoundSavedTensor(NamedTuple):
     """The tensor's position in `FoundTensors`, by which it gets its id when all are found. None where
     there is no tensor to show."""
     number: Any = None
-    """The 0-d tensor of which the record has the value, where it may be a view of another one."""
+    """The 0-d tensor of which the record has the value. If it turns out to be over the memory of
+    another one, `find_memory_of_numbers` makes the record one of a tensor."""
 
 
 class SavedAttribute(NamedTuple):
@@ -88,20 +89,20 @@ class SavedReader:
                 continue
             use = _find_use(node, name)
             for found in self._read_attribute(node, attribute, name):
-                record = self._judge_state(node, name, found)
+                record = self._add_doubt_or_selection(node, name, found)
                 if use is not FormulaUse.VALUES:
-                    record = _note_use(record, use)
+                    record = _add_use(record, use)
                 elif name == "tensors" and function is not None:
                     if function.reads_saved is False and record.state == "freed":
                         # It may have saved nothing at all, and nobody will ask for it.
                         continue
-                    record = _note_opened(record, function.reads_saved)
+                    record = _add_opened(record, function.reads_saved)
                 yield found._replace(record=record)
         for name in () if function is None else function.kept:
             yield self._read_kept(node, name)
 
-    def _judge_state(self, node: Any, name: str, found: FoundSavedTensor) -> SavedRecord:
-        """Return the record of what a node saved, with a doubt on its state, or what it selects."""
+    def _add_doubt_or_selection(self, node: Any, name: str, found: FoundSavedTensor) -> SavedRecord:
+        """Return the record, with a doubt if it is live, or what it selects if it is an index."""
         record = found.record
         if record.state == "live" and _may_be_detached(node, name):
             record = replace(record, doubt=_describe_unasked_detachment())
@@ -263,7 +264,11 @@ class SavedReader:
         return self._compare_with_save(tensor, find_watched_save(raw))
 
     def _compare_with_save(self, tensor: Any, watched_save: Any) -> dict[str, Any]:
-        """Return those fields; `watched_save` is what a watch knows, or None."""
+        """Return those fields.
+
+        watched_save: what a watch knows, or None: a `WatchedSave`, or of what a Function keeps a
+        `KeptComparison`, which has the same attributes as far as they are read here.
+        """
         checksum_now = self.checksums.of(tensor)
         if isinstance(checksum_now, str):
             return {"not_read": checksum_now}
@@ -340,6 +345,7 @@ class SavedReader:
         followers = [follower for follower, _ in node.next_functions if follower is not None]
         inputs = [self.tensors.position_of_result(view_key, follower) for follower in followers]
         found = [position for position in inputs if position is not None]
+        # The first to be found: tensors with names come before all others.
         return min(found or self.tensors.positions_of_same_view(alias)[:1], default=None)
 
 
@@ -351,7 +357,7 @@ def _find_use(node: Any, name: str) -> FormulaUse:
     return find_formula_use(node, name)
 
 
-def _note_use(record: SavedRecord, use: FormulaUse) -> SavedRecord:
+def _add_use(record: SavedRecord, use: FormulaUse) -> SavedRecord:
     """Return a record with what backward reads of it: less than its values."""
     if use is FormulaUse.COMPARISONS:
         return replace(record, is_partly_read=True)
@@ -360,7 +366,7 @@ def _note_use(record: SavedRecord, use: FormulaUse) -> SavedRecord:
     return replace(record, used=False, checksum_now=None)
 
 
-def _note_opened(record: SavedRecord, opened: bool | None) -> SavedRecord:
+def _add_opened(record: SavedRecord, opened: bool | None) -> SavedRecord:
     """Return a record of what a Function saved, with whether its backward opens that.
 
     None for `opened`: it could not be read off the code of the Function.

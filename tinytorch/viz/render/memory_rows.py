@@ -33,6 +33,7 @@ LANE_MIDDLE = 14
 GROUND = 8
 """What the ground of a band has above its first row and below its last one, in px."""
 NAME_COLUMNS = 24
+"""A longer name is cut in its middle."""
 ALIKE_NAMES, ALIKE_CELLS = 74, 140
 """Up to these widths names are made equally wide, and words begin at one place."""
 LEAST_ARROW = 12
@@ -92,7 +93,10 @@ class Columns(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """A sentence in a row."""
+    """A sentence in a row: the caption of a remark, or several of facts joined.
+
+    What a `Remark` calls its sentence is for the text, and is not drawn.
+    """
 
     text: str
     """What is said, in the chosen language."""
@@ -305,7 +309,8 @@ def make_row(
     if len(entry.names) > 1 and level != "names":
         count = gettext("one tensor, {number} names", number=len(entry.names))
         sentences.insert(0, Sentence(count, "m"))
-    # Hazards and changes first: these a reader must not miss.
+    # Hazards and changes first: these a reader must not miss. Sorting leaves the order above as it
+    # is within each of the three.
     sentences.sort(key=lambda sentence: (not sentence.is_hazard, sentence.is_muted))
     return Row(
         tensor.id,
@@ -390,9 +395,9 @@ class BandPlaces(NamedTuple):
 
     height: float
     """Its height."""
-    cells: float
+    cells_middle: float
     """The middle of its cells, where arrows end."""
-    rows: tuple[float, ...]
+    row_middles: tuple[float, ...]
     """The middles of the names of its rows."""
     foot: float
     """Where what is below the rows begins."""
@@ -456,15 +461,15 @@ class BandDrawing:
         if self.has_ground:
             width = columns.right + EDGE - 2 * EDGE_OF_GROUND
             canvas.rect(EDGE_OF_GROUND, y + 2, width, places.height - 4, "band", 8)
-        middles = [y + middle for middle in places.rows]
-        strip_y = y + places.cells - self.strip.middle
+        middles = [y + middle for middle in places.row_middles]
+        strip_y = y + places.cells_middle - self.strip.middle
         edge = "cell"
         # A storage of one tensor has its hue.
         if len(self.rows) == 1 and not self.has_lanes:
             edge = f"cell {hue_of(self.rows[0].owner)}-l"
         x = columns.strip_x
         for row, middle in zip(self.rows, middles, strict=True):
-            end = (x - 1, y + places.cells)
+            end = (x - 1, y + places.cells_middle)
             if self.has_lanes:
                 end = (x + self._start_of_lane(row), middle)
             row.draw_names(canvas, columns, middle, end)

@@ -83,8 +83,8 @@ def memory(
     version counter C1, shared by x and d: at version 0.
 
     The arguments are those of `snapshot`, or a snapshot. With `since`, an earlier snapshot, what changed is marked.
-    Of more than 30 tensors those are folded, module by module, that neither share memory nor have a hazard, nor have
-    `find` in their names. `fold=False` shows all of them. `level` is how much is said: "names" and values,
+    More than 30 tensors are folded, module by module; as far as there is room, what shares memory, has a hazard, is
+    new or has `find` in its name is not. `fold=False` shows all of them. `level` is how much is said: "names" and values,
     what shares "storage", version "counter"s, what autograd makes of it ("graph"), each with all before it.
     Raises TypeError for an argument that is no tensor and holds none, ValueError for another level.
     """
@@ -175,6 +175,7 @@ class _MemoryRun:
 
     def _describe_unmarked_step(self, step: int) -> MemoryContents:
         """Describe a step as if nothing had changed in it."""
+        # Without origins, which the drawing alone says: this is for a text.
         unchanged = Changes(self.changes[step].now)
         return describe_memory(unchanged, self.selections[step], self.arrangements, self.level)
 
@@ -328,9 +329,9 @@ class BandStage(NamedTuple):
 
     height: float
     """Its height."""
-    cells: float
+    cells_middle: float
     """The middle of its cells."""
-    rows: Mapping[str, float]
+    row_middles: Mapping[str, float]
     """Row -> the middle of its name."""
     foot: float
     """Where what is below the rows begins."""
@@ -451,19 +452,20 @@ def _place_band(bands: list[BandDrawing], columns: Columns) -> BandStage:
     above = max(band.strip.middle for band in bands) + 4
     below = max(band.strip.height - band.strip.middle for band in bands) + 4
     if bands[0].has_lanes:
-        cells, y, end = edge + above - 4, edge + head, edge + head + sum(turn_heights)
+        cells_middle, y = edge + above - 4, edge + head
+        end = y + sum(turn_heights)
     else:
         # Names are around the middle of the cells, and cells around that of names.
         half = sum(turn_heights) / 2
-        cells = edge + max(half, above)
-        y, end = cells - half, cells + max(half, below)
-    rows: dict[str, float] = {}
+        cells_middle = edge + max(half, above)
+        y, end = cells_middle - half, cells_middle + max(half, below)
+    row_middles: dict[str, float] = {}
     for row_ids, height in zip(turns, turn_heights, strict=True):
         middle = y + (LANE_MIDDLE if bands[0].has_lanes else height / 2)
-        rows |= dict.fromkeys(row_ids, middle)
+        row_middles |= dict.fromkeys(row_ids, middle)
         y += height
     foot = max(band.foot_height(columns) for band in bands)
-    return BandStage(end + foot + edge, cells, rows, end)
+    return BandStage(end + foot + edge, cells_middle, row_middles, end)
 
 
 def _sort_by_counter(
@@ -488,9 +490,9 @@ def draw_sheet(sheet: MemorySheet, stage: Stage) -> str:
     for name, entry in sheet.entries.items():
         y = stage.places[name]
         if isinstance(entry, BandDrawing):
-            height, cells, row_middles, foot = stage.bands[name]
-            rows = tuple(map(row_middles.__getitem__, entry.row_ids))
-            places = BandPlaces(height, cells, rows, foot)
+            height, cells_middle, middle_of_row, foot = stage.bands[name]
+            row_middles = tuple(map(middle_of_row.__getitem__, entry.row_ids))
+            places = BandPlaces(height, cells_middle, row_middles, foot)
             drawn = _draw_band(entry, columns, y, places)
             canvas.parts.append(drawn.parts)
             canvas.kinds |= drawn.kinds

@@ -268,7 +268,7 @@ def _describe_tensor(
     remarks = (
         *_facts_of_tensor(subject, tensor, band),
         *_changes_of_tensor(changed, tensor),
-        # Made by `select_storages`, which keeps tensors with a hazard out of folds.
+        # Made by `select_storages`, which needs them first: it keeps some of these out of folds.
         *subject.selection.hazards.get(tensor.id, ()),
         *(Remark.in_both("note", note) for note in _list_tensor_notes(tensor)),
     )

@@ -73,7 +73,7 @@ class MemorySelection:
     found: frozenset[str]
     """The tensors whose names have `find` in them."""
     hazards: Mapping[str, tuple[Remark, ...]]
-    """Tensor id -> the remarks on its hazards, for which it is not folded."""
+    """Tensor id -> the remarks on its hazards, for which the first `MOST_HAZARDS` are not folded."""
 
 
 def select_storages(changed: Changes, find: str = "", fold: bool = True) -> MemorySelection:

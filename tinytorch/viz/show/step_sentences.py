@@ -673,7 +673,7 @@ def format_values(snap: Snapshot, tensor_id: str) -> str:
 
 
 def _describe_saved(changed: Changes) -> Iterator[_UnrankedSentence]:
-    """Yield sentences about saved tensors that backward freed, or that were written since."""
+    """Yield sentences about saved tensors that were freed, written or detached in this step."""
     # Sorted: a set of strings has another order in each process.
     freed = sorted(
         {short_node_name(node.name) for node, _ in changed.find_saves_that_became("freed")}

@@ -39,8 +39,8 @@ class ObservedWrite(NamedTuple):
 class WatchedSave:
     """A tensor as a node saved it. A pack hook hands the node this in its place.
 
-    Pictures (`tinytorch/viz/read/saved.py`) read its `tensor`, `has_changed`, `is_compared_whole`,
-    `is_stale`, `was_detached` and `written_at`, by name.
+    Pictures read some of its attributes by name: `find_watched_save` in `tinytorch/viz/read/probe.py`
+    lists them.
     """
 
     # One is made for each saved tensor of a training run.
@@ -78,7 +78,11 @@ class WatchedSave:
         self.saving_place = saving_place
         """The line that saved it."""
         self.sequence_nr = sequence_nr
-        """The number of the newest node at that time; -1 of tinytorch's, which excuses no node."""
+        """The number that the next node would get at that time; -1 of tinytorch's, which excuses no node.
+
+        What an operation saves and writes is noted when its own node has a number, and so has one
+        value in both: by it `excuse_node` and `record_write` of the watch know their saves again.
+        """
         self.is_output = is_output
         """True if the node that saved it also made it."""
         self.was_leaf = was_leaf
@@ -117,12 +121,13 @@ class WatchedSave:
         """Note a write to the storage, before the version counter counts it.
 
         `span` is the memory that it may change; None if the tensor gets other memory instead.
-        `are_bytes_written`: the engine calls between the bytes and the counter, and not before both.
+        `are_bytes_written`: True of an engine that calls when the bytes are written and only the
+        counter is still to come; PyTorch's mode calls before both.
         """
         version = self.tensor._version
         write = ObservedWrite(place, version)
         candidate = self.counted_write_candidate
-        # The candidate before it was not counted if the version is still the one before it.
+        # An earlier candidate that has left the version as it found it was not counted.
         can_take_its_place = candidate is None or candidate.version_before == version
         if span is not None and can_take_its_place:
             self.counted_write_candidate = write
@@ -227,8 +232,8 @@ class WatchedSave:
 
     def note_end(self) -> None:
         """Note that the watch ends: no write that it saw is to blame for what is written later."""
-        # As a write by nobody, to no memory: it tells from its version whether the last one was
-        # counted, and takes the place of one that changed nothing.
+        # As a write by nobody, to no memory. If the last candidate was not counted, this one takes
+        # its place, as in `note_write`; so a later count, which is unseen, has no line.
         self.note_write(None, NO_MEMORY, are_bytes_written=False)
 
     def find_line_to_blame(self) -> Place | None:
