@@ -35,12 +35,11 @@ def chain(step, x, length=DEEP):
 @pytest.mark.parametrize(
     ("step", "slope"),
     [
-        (lambda y: y + 1, 1.0),
-        (lambda y: y.view(3), 1.0),
-        (lambda y: y * 1.0, 1.0),
-        (lambda y: Double.apply(y), 1.0),
+        pytest.param(lambda y: y + 1, 1.0, id="add"),
+        pytest.param(lambda y: y.view(3), 1.0, id="view", marks=pytest.mark.stress),
+        pytest.param(lambda y: y * 1.0, 1.0, id="mul", marks=pytest.mark.stress),
+        pytest.param(lambda y: Double.apply(y), 1.0, id="Function", marks=pytest.mark.stress),
     ],
-    ids=["add", "view", "mul", "Function"],
 )
 def test_a_deep_graph_runs_backward_and_is_freed(step, slope):
     x = torch.ones(3, requires_grad=True)

@@ -144,6 +144,7 @@ def test_whatever_is_stepped_keeps_to_the_level(code: str) -> None:
     assert "not shown" in made.stored_text
 
 
+@pytest.mark.stress
 def test_of_too_many_steps_the_first_are_shown() -> None:
     made = steps("for i in range(3000):\n    a = i", max_steps=4000)
     assert len(made) == 4000

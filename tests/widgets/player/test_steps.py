@@ -310,6 +310,7 @@ class TestStored:
                 for line in picture.text.splitlines():
                     assert line in made.text
 
+    @pytest.mark.stress
     def test_200_steps_are_small(self) -> None:
         made = steps(TRAINING, engine=tinytorch)
         assert (len(made), made.ended) == (200, "steps")
