@@ -28,6 +28,16 @@ def test_a_stale_saved_tensor(engine: ModuleType) -> None:
     assert "It was written afterwards on line 4" in made.html
 
 
+def test_the_way_out_is_for_the_tensor_that_was_written(engine: ModuleType) -> None:
+    for write, copied in (("w += 1", "w"), ("best += 1", "best"), ("best.add_(w.item())", "best")):
+        code = (
+            "w = torch.tensor([1.0], requires_grad=True)\nbest = w.detach()\nz = w * w\n"
+            f"with torch.no_grad():\n    {write}\nz.backward()"
+        )
+        way_out = steps(code, engine=engine)[-1].explanation[-1]
+        assert way_out.startswith(f"Way out: write to a copy ({copied}.clone())"), write
+
+
 def test_a_gradient_that_is_silently_wrong(engine: ModuleType) -> None:
     last = steps(STALE.replace("detach", "data").replace("data()", "data"), engine=engine)[-1]
     assert last.error is None

@@ -6,7 +6,7 @@ For the step player, which has those. A watch sees the write itself: `SavedRecor
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from .finding_records import (
     BackwardFinding,
     SavedOfNode,
 )
-from .shared_phrases import name_saved
+from .shared_phrases import advise_copy, name_saved
 from .write_findings import find_write_findings
 
 
@@ -98,13 +98,17 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
 
 def _find_nodes_of_step(snap: Snapshot, source: str) -> list[NodeRecord]:
     """Return the nodes behind the tensors that a line names; all nodes if it names none."""
-    # Of `y = net.x + x2` neither `x` in `net.x` nor `x` in `x2`.
-    named_ids = {
-        tensor_id
-        for name, tensor_id in snap.names
-        if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", source)
-    }
+    named_ids = {tensor_id for name, tensor_id in snap.names if _is_named_in(source, name)}
     return snap.nodes_behind(*named_ids) or list(snap.nodes)
+
+
+def _is_named_in(source: str, name: str) -> bool:
+    # Of `y = net.x + x2` neither `x` in `net.x` nor `x` in `x2`.
+    return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", source) is not None
+
+
+def _is_any_named_in(source: str, names: Iterable[str]) -> bool:
+    return any(_is_named_in(source, name) for name in names)
 
 
 def _find_nodes_of_backward(
@@ -153,8 +157,22 @@ def _blame_first_of(
             continue  # written before it was saved: nothing is wrong
         save = _describe_save(past[saving_step], node, history[saving_step] or saved)
         yield join_sentences([save, _describe_write(finding, writing_lines)])
-        yield gettext("Way out: {way}.", way=finding.way_out)
+        yield gettext("Way out: {way}.", way=_advise_on_write(past, finding, pair))
         return
+
+
+def _advise_on_write(past: Sequence[PastStep], finding: BackwardFinding, pair: SavedOfNode) -> str:
+    """Return the way out, for the tensor that the writing lines name.
+
+    A finding knows no lines: of several names over a counter it takes the last.
+    """
+    snap, tensor_id = past[-1].snapshot, pair.saved.tensor
+    sharers = [] if tensor_id is None else [*reversed(snap.counter_sharers(tensor_id))]
+    if finding.kind != "stale" or finding.way_out != advise_copy(sharers):
+        return finding.way_out
+    lines = "\n".join(past[index].source for index in _find_writers(past, pair))
+    named = [sharer for sharer in sharers if _is_any_named_in(lines, sharer.names)]
+    return advise_copy(named or sharers)
 
 
 def _follow_saved(
