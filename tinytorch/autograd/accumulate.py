@@ -114,6 +114,8 @@ def _grad_over(gradient: ndarray, device: Any, state: GradientState) -> Any:
         grad = tensor_over(gradient, device, state)
         if grad._view_meta is not None:
             grad = grad.detach()
+    # Another gradient over this memory may still be on its way: what `add_gradients` adds to that
+    # must not be added to the `.grad`.
     if state.seen_by is SeenBy.SAME_MEMORY:
         note_holder(grad)
     return grad

@@ -125,8 +125,9 @@ class GraphTask:
         self.captured_gradients: list[Any] = []
         # By node, which of the gradients that arrive there are to be returned.
         self.captures: dict[Any, list[Capture]] = {}
-        # With `inputs=` the walk is smaller than the graph, in two ways. Nodes whose backward is called,
-        # as a target is below them; None for all.
+        # With `inputs=` the walk is smaller than the graph, in two ways. Nodes that run: those
+        # with a target below them and, if gradients are accumulated, the targets themselves. None for
+        # all.
         self.nodes_needed: set | None = None
         # Nodes to which gradients are sent: `nodes_needed`, and those where gradients are only
         # captured, so that the walk ends there. None for all.
@@ -165,7 +166,7 @@ class GraphTask:
         # and the 1 of `loss.backward()` is held in PyTorch by the Python function that made it.
         arrived[output_nr] = gradient
         try:  # Nothing is switched before: an interrupt may come between any two lines.
-            # By it a watch tells one backward from another within it.
+            # A hook may run a backward within this one: a watch tells them apart by this number.
             thread.backward_nr = next(_BACKWARD_NUMBERS)
             thread.is_recording = not self.on_arrays
             if self.on_arrays:
@@ -301,8 +302,8 @@ class GraphTask:
     def _has_wanted_input(self, node: Any) -> bool:
         """Return True if the gradient of an input of this node is wanted, or all are computed at once.
 
-        With `inputs=` the walk may end at a node whose own gradient is wanted, and none below it. Of
-        such a node PyTorch reads what it saved and runs no formula, which might raise.
+        False for a target of `backward(inputs=...)` that is no leaf, if no other target is below it.
+        Of such a node PyTorch reads what it saved and runs no formula, which might raise.
         """
         to_visit: Any = self.to_visit
         if not node._formulas or node._has_one_formula:
@@ -310,7 +311,7 @@ class GraphTask:
         return any([edge is not None and edge[0] in to_visit for edge in node._edges])
 
     def _run_hooks_after(self, node: Any, arrived: GradientList, outputs: list) -> list:
-        """Return what a node computed, brought to what its edges expect, after its posthooks.
+        """Return what a node computed, as its edges expect it, or what posthooks make of that.
 
         RuntimeError for what does not fit, before any of it is sent on and anything is freed.
         """
@@ -342,7 +343,8 @@ class GraphTask:
         """Send the gradients that a node computed along its edges, in the order of its inputs.
 
         `outputs`, by PyTorch's word, are what its backward returned: one for each input of the node.
-        The `output_nr` of an edge is an output of the operation in which the edge's target was made.
+        The `output_nr` of an edge counts the outputs of the operation that the edge's target records:
+        it says for which of these the gradient is.
         """
         to_visit, dependencies = self.to_visit, self.dependencies
         for index, edge in enumerate(node._edges):
@@ -387,11 +389,11 @@ class GraphTask:
         return not self.is_anomaly_mode and (not self.ready or self.ready[0][0] != -HIGHEST_NUMBER)
 
     def _add_to_buffer(
-        self, target: Any, output_nr: int, gradient: Any, state: GradientState, unsent: list
+        self, target: Any, output_nr: int, gradient: Any, state: GradientState, unqueued: list
     ) -> None:
         """Put a gradient where it waits for the others of its node, or add it to one that waits.
 
-        `unsent`: this gradient, and the outputs of the same node that come after it, for
+        `unqueued`: this gradient, and the outputs of the same node that come after it, for
         `_settle_state`.
         """
         buffer = self.buffers.get(id(target))
@@ -407,7 +409,7 @@ class GraphTask:
         elif gradient is not None:
             earlier_state = buffer.states[output_nr]
             if earlier_state.maybe_held_twice:
-                earlier_state = self._settle_state(earlier_state, earlier, unsent)
+                earlier_state = self._settle_state(earlier_state, earlier, unqueued)
             total, state = add_gradients(earlier, gradient, earlier_state)
             buffer[output_nr], buffer.states[output_nr] = total, state
 

@@ -170,13 +170,20 @@ def lay_out_outputs(node: Any, gradient: ndarray, outputs: list) -> list:
         if type(output) is ndarray and output is not gradient:
             operands = [gradient, *saved_arrays([node._saved[i] for i in saved_indices])]
             is_empty_row = output.shape == (0,)
-            if is_empty_row or 1 in output.shape or not all(map(_is_plainly_laid_out, operands)):
+            if (
+                is_empty_row
+                or 1 in output.shape
+                or not all(map(_is_row_major_or_expanded, operands))
+            ):
                 results[index] = _lay_out_output(node, index, output, operands)
     return results
 
 
-def _is_plainly_laid_out(array: ndarray) -> bool:
-    """Return True for arrays that are row-major or expanded."""
+def _is_row_major_or_expanded(array: ndarray) -> bool:
+    """Return True for an array that is laid out so.
+
+    If all operands are, NumPy chooses the strides that TensorIterator does.
+    """
     return array.flags.c_contiguous or 0 in array.strides
 
 
@@ -187,7 +194,7 @@ def _lay_out_output(node: Any, index: int, output: ndarray, operands: list) -> n
     # Of several layouts each step of the formula makes another one, as does a layout with gaps. What
     # a hook packed is not read again: the hook would be called twice.
     packed = [v for v in node._saved if isinstance(v, SavedTensor) and v.packed is not None]
-    if packed or (len(strides) == 1 and output.size and _is_layout_plain(same_shape[0])):
+    if packed or (len(strides) == 1 and output.size and _would_keep_strides(same_shape[0])):
         laid_out = lay_out_result(output, *same_shape)
     else:
         # In elements, as NumPy may have computed in another dtype.
@@ -198,7 +205,7 @@ def _lay_out_output(node: Any, index: int, output: ndarray, operands: list) -> n
     return laid_out
 
 
-def _is_layout_plain(array: ndarray) -> bool:
+def _would_keep_strides(array: ndarray) -> bool:
     """Return True if an operation of this array alone keeps its strides."""
     if 1 in array.shape:
         return array.strides == contiguous_strides(array.shape, array.itemsize)

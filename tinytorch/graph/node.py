@@ -577,7 +577,7 @@ def _make_apply_of_two(first: Callable, second: Callable) -> Callable:
     def apply(self: Any, grads: list, on_arrays: bool) -> list:
         grad = grads[0]
         if grad is None:
-            read_saved(self, on_arrays)
+            read_saved(self, on_arrays)  # for its errors, see `_apply_formulas`
             return [None, None]
         first_edge, second_edge = self._edges
         saved_for_first, saved_for_second = self._saved
@@ -601,7 +601,7 @@ def _apply_only_formula(self: Any, grads: list, on_arrays: bool) -> list:
     """Return the gradient of the only input, whose formula reads all saved values in order."""
     grad = grads[0]
     if grad is None:
-        read_saved(self, on_arrays)
+        read_saved(self, on_arrays)  # for its errors, see `_apply_formulas`
         return [None]
     formula = self._formulas[0][0]
     saved = self._saved

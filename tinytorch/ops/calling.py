@@ -4,10 +4,11 @@
 right for every call.
 
 The rest of this file is optimization. A call is *plain* if its arguments are given by position and
-are of the very types that the schema names; `unparsed_call` then skips the parser. `unary_call`,
-`binary_call`, `view_call` and `in_place_call` also skip `Op.run`: they do the same steps without
-asking what does not occur there. Where it does occur (another device, a view that requires grad,
-anomaly mode, operands to be converted) they leave the call to `Op.run`.
+are of the very types that the schema names; what `make_unparsed_call` makes then skips the parser.
+What `make_unary_call`, `make_binary_call`, `make_view_call` and `make_in_place_call` make skips
+`Op.run`, too: it does the same steps without asking what does not occur there. Where it does occur
+(another device, a view that requires grad, anomaly mode, operands to be converted) it leaves the
+call to `Op.run`.
 """
 
 from __future__ import annotations
@@ -257,16 +258,16 @@ def make_plain_call(
     if not op.has_short_way:
         if called_by == "operator":
             return otherwise
-        return unparsed_call(op, otherwise, sizes_at, in_place)
+        return make_unparsed_call(op, otherwise, sizes_at, in_place)
     if in_place:
         if is_binary_ufunc(op) and op.kernel.to != "bool":
-            return in_place_call(op, otherwise)
-        return unparsed_call(op, otherwise, sizes_at, in_place)
+            return make_in_place_call(op, otherwise)
+        return make_unparsed_call(op, otherwise, sizes_at, in_place)
     if op.kind == "view":
-        return view_call(op, otherwise, sizes_at)
+        return make_view_call(op, otherwise, sizes_at)
     if op.tensor_indices == [0]:
-        return unary_call(op, otherwise, sizes_at)
-    return binary_call(op, otherwise)
+        return make_unary_call(op, otherwise, sizes_at)
+    return make_binary_call(op, otherwise)
 
 
 def has_short_way(op: Any) -> bool:
@@ -308,11 +309,11 @@ def _ufunc_of(op: Any) -> Any:
     return kernel.function_by_default
 
 
-def unparsed_call(op: Any, otherwise: Callable, sizes_at: int, in_place: bool) -> Callable:
-    """Skip the parser where the arguments need no reading, then run the operation step by step."""
+def make_unparsed_call(op: Any, otherwise: Callable, sizes_at: int, in_place: bool) -> Callable:
+    """Make a call that skips the parser where the arguments need no reading, then runs `Op.run`."""
     run = op.run_in_place if in_place else op.run
     if op.schema.positional_count == 1 and op.tensor_indices == [0]:
-        return _call_of_one_tensor(run, op.defaults[1:], otherwise)
+        return _make_call_of_one_tensor(run, op.defaults[1:], otherwise)
     read = make_reader(op.schema, op.numbers, first=0, sizes_at=sizes_at)
 
     def call(*args: Any, **named: Any) -> Any:
@@ -322,7 +323,7 @@ def unparsed_call(op: Any, otherwise: Callable, sizes_at: int, in_place: bool) -
     return call
 
 
-def _call_of_one_tensor(run: Callable, defaults: tuple, otherwise: Callable) -> Callable:
+def _make_call_of_one_tensor(run: Callable, defaults: tuple, otherwise: Callable) -> Callable:
     """Make the plain call of an operation that takes one tensor by position: `contiguous`."""
 
     def call(x: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
@@ -524,7 +525,8 @@ def make_saver(op: Any) -> Callable[[tuple, tuple], tuple]:
 
 def make_saver_of_two(op: Any) -> Callable[[Any, Any, Any, Any], tuple]:
     """Make the short way of `Op.save` for two operands, given with their edges."""
-    # Each factor is needed by the gradient of the other one: `other` by that of input 0, `self`.
+    # Each factor is needed by the gradient of the other one: `other` by that of `self`, which is
+    # input 0, and `self` by that of `other`, input 1.
     needed_by = [(saved.name, saved.needed_by) for saved in op.saved_arguments]
     # `op.numbers`: `other` may be a number, of which `Op.save` makes a SavedNumber for such an
     # operation alone. `save_factors` makes one of each number.
@@ -546,7 +548,7 @@ def save_factors(x: Any, y: Any, edge: Any, other_edge: Any) -> tuple:
     return (saved_y, None if other_edge is None else save_tensor(x))
 
 
-def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
+def make_unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     """Make the short way of an operation on one tensor, with memory of its own: `exp`, `x ** 2`."""
     run, kernel, compute = op.run, op.kernel, op.run_on_arrays
     # `compute` is the whole kernel, which converts and lays out; `function` is what that calls.
@@ -613,7 +615,7 @@ def unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     return call
 
 
-def binary_call(op: Any, otherwise: Callable) -> Callable:
+def make_binary_call(op: Any, otherwise: Callable) -> Callable:
     """Make the short way of a ufunc of two tensors or a tensor and a number: `add`, `mul`, `lt`."""
     run = op.run
     record, save = make_recorder(op), make_saver_of_two(op)
@@ -623,6 +625,8 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
     defaults = op.defaults[2:]
 
     # `run_ufunc_silenced` is `run_silenced` in a quarter of the time, see `ThreadState`.
+    # Only `x` is asked if it is an inference tensor: of `y` it matters only if `x` is one, too, see
+    # `Op._run_fresh`.
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if more or named or not isinstance(x, Tensor):
             return otherwise(x, y, *more, **named)
@@ -677,7 +681,7 @@ def binary_call(op: Any, otherwise: Callable) -> Callable:
     return call
 
 
-def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
+def make_view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     """Make the short way of an operation that gives one view: `view`, `t`, `select`."""
     run, compute = op.run, op.run_on_arrays
     # Not None: `has_short_way` takes only views that have a gradient.
@@ -729,7 +733,7 @@ def view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     return call
 
 
-def in_place_call(op: Any, otherwise: Callable) -> Callable:
+def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
     """Make the short way of a ufunc that writes into its first operand: `add_`, `mul_`.
 
     It needs no room for a result: the ufunc itself writes, if both operands have the same shape and

@@ -217,9 +217,9 @@ class Op:
 
     @functools.cached_property
     def run_on_tensors(self) -> Callable:
-        """The short way.
+        """The short way, which leaves other calls to `_complete_and_run`; that, where there is none.
 
-        Arrays and numbers may get here, too: it leaves them to `_complete_and_run`.
+        Arrays and numbers may get here, too, and are among these.
         """
         return make_plain_call(self, self._complete_and_run)
 
@@ -465,6 +465,7 @@ class Op:
             return self._write_into_array(target, values[1:])
         tensors = self.tensors_of(values)
         node = self.begin_recording(values, tensors, is_write=True)
+        # For its error alone: the result is where the target is.
         self.common_device(values, tensors)
         arrays = arrays_of(values)
         data = run_silenced(self.kernel.values_to_write, *arrays)

@@ -490,16 +490,16 @@ offer_reflected(
 # product and quotients ----------------------------------------------------------------------------
 
 
-def _check_zero_division(kernel: Any) -> Any:
-    """Make a kernel of a quotient that raises for integers divided by 0."""
+def _refuse_zero_divisor(function: Any) -> Any:
+    """Make a function for `pointwise` that raises for integers divided by 0, and else divides."""
 
-    def divide(a: Any, b: Any) -> Any:
+    def divide_or_raise(a: Any, b: Any) -> Any:
         # NumPy gives 0 and warns. Where nothing is divided, PyTorch does not raise either.
         if a.dtype.kind in "iu" and not np.all(b) and np.broadcast(a, b).size:
             raise RuntimeError("ZeroDivisionError")
-        return kernel(a, b)
+        return function(a, b)
 
-    return divide
+    return divide_or_raise
 
 
 def _truncate_quotient(a: Any, b: Any) -> Any:
@@ -537,9 +537,9 @@ def _floor_divide_in_place(self: Any, other: Any) -> Any:
 
 _quotient = pointwise(np.true_divide, "float")
 _floor_quotient = pointwise(
-    _check_zero_division(np.floor_divide), takes="if", stub="div_floor_cpu", resizes_once=True
+    _refuse_zero_divisor(np.floor_divide), takes="if", stub="div_floor_cpu", resizes_once=True
 )
-_modulo = pointwise(_check_zero_division(_remainder), takes="if", stub="remainder_cpu")
+_modulo = pointwise(_refuse_zero_divisor(_remainder), takes="if", stub="remainder_cpu")
 mul = op(
     "mul(Tensor self, Tensor other)",
     pointwise(np.multiply),
@@ -610,7 +610,7 @@ offer_member("__ifloordiv__", _floor_divide_in_place, function=False)
 _QUOTIENTS = {
     None: _quotient,
     "floor": _floor_quotient,
-    "trunc": pointwise(_check_zero_division(_truncate_quotient), takes="if", stub="div_trunc_cpu"),
+    "trunc": pointwise(_refuse_zero_divisor(_truncate_quotient), takes="if", stub="div_trunc_cpu"),
 }
 
 
