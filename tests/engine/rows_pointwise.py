@@ -32,5 +32,5 @@ ROWS += [
     for a in ("x, p", "i, n", "x, 2", "i, 2.5")
     for mode in ("None", "'floor'", "'trunc'")
 ]
-ROWS += ["t.div_(p, rounding_mode='floor')", "i.clone().div_(2, rounding_mode='trunc')", "torch.addcmul(x, y, z, value=2)",
+ROWS += ["t.div_(p, rounding_mode='floor')", "i.clone().div_(2, rounding_mode='trunc')", "torch.addcmul(x, y, z, value=2)", "torch.lerp(x, y, z)", "x.round(decimals=1)",
          "torch.addcdiv(x, y, p, value=0.5)", "t.addcmul_(y, z)", "t.addcdiv_(y, p, value=2)", "torch.isclose(x, y, 0.1)", "torch.relu_(t)"]  # fmt: skip

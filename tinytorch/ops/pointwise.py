@@ -350,6 +350,20 @@ for _name, _ufunc in (
     )
 
 
+def _round_decimals(a: Any, decimals: int) -> Any:
+    """Round to so many places behind the point, or in front of it."""
+    power = a.dtype.type(10.0 ** abs(decimals) if abs(decimals) < 309 else np.inf)
+    return np.rint(a * power) / power if decimals >= 0 else np.rint(a / power) * power
+
+
+op(
+    "round(Tensor self, *, int decimals)",
+    pointwise(_round_decimals, takes="f", stub="round_cpu"),
+    out="found",
+    self=lambda grad: zeros_like(grad),
+)
+
+
 def _positive(self: Tensor) -> Tensor:
     """Return `+self`: the tensor itself. RuntimeError for bools."""
     if self.dtype is dtypes.bool_:
@@ -786,22 +800,33 @@ def _interpolate(a: Any, b: Any, weight: Any) -> Any:
     if isinstance(weight, complex):
         raise make_absence_error("a complex number")
     # in PyTorch's two forms, so that a weight of 1 gives exactly `b`
-    if abs(weight) < 0.5:
-        return a + weight * (b - a)
-    return b - (b - a) * (1 - weight)
+    return np.where(abs(weight) < 0.5, a + weight * (b - a), b - (b - a) * (1 - weight))
 
 
-def _check_end(a: Any, end: Any) -> None:
-    """Raise PyTorch's RuntimeError for an end of another dtype."""
-    ours, theirs = (dtypes.cpp_name(dtypes.BY_NUM[x.dtype.num]) for x in (a, end))
-    if ours != theirs:
-        raise RuntimeError(f"expected dtype {ours} for `end` but got dtype {theirs}")
+def _check_end(a: Any, end: Any, weight: Any = None) -> None:
+    """Raise PyTorch's RuntimeError for an end or a weight of another dtype."""
+    ours = dtypes.cpp_name(dtypes.BY_NUM[a.dtype.num])
+    for x, name in ((end, "end"), (weight, "weight")):
+        theirs = ours if x is None else dtypes.cpp_name(dtypes.BY_NUM[x.dtype.num])
+        if ours != theirs:
+            raise RuntimeError(f"expected dtype {ours} for `{name}` but got dtype {theirs}")
 
 
+op(
+    "lerp(Tensor self, Tensor end, Tensor weight)",
+    pointwise(_interpolate, takes="f", stub="lerp_kernel_tensor", check=_check_end),
+    out="found",
+    backward="LerpBackward1",
+    # As C++ subtracts from a number.
+    self=lambda grad, weight: grad * sub.run_in_place(fill_(empty_like(weight), 1), weight),
+    end=lambda grad, weight: grad * weight,
+    weight=lambda grad, self, end: grad * (end - self),
+)
 op(
     "lerp(Tensor self, Tensor end, Scalar weight)",
     pointwise(_interpolate, takes="f", stub="lerp_kernel_scalar", check=_check_end),
     in_place=True,
+    backward="LerpBackward0",
     self=lambda grad, weight: times(grad, 1.0 - weight),
     end=lambda grad, weight: times(grad, weight),
 )
