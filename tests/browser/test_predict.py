@@ -121,6 +121,7 @@ def test_by_keyboard_alone(watched: Watched, usual_front: Lab) -> None:
     page.keyboard.press("Space")
     player = page.locator(".cl-player")
     expect(player).to_have_attribute("data-steps", "4")
+    expect(player).to_be_in_viewport(ratio=0.99)
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(form).to_have_attribute("data-state", "open")

@@ -29,6 +29,7 @@ class PredictionForm {
     root.addEventListener("input", () => this.sendAnswers());
     root.addEventListener("click", ({ target: { dataset } }) => {
       awaited.retest = dataset.do === "retest";
+      if (dataset.do === "steps") showPlayerBelow(root);
       if (dataset.do) this.sendAction(dataset.do, dataset.belief ? { belief: dataset.belief } : {});
     });
     root.addEventListener("keydown", (event) => {
@@ -169,6 +170,25 @@ function focusWhenShown(form) {
     observer.disconnect();
     form.emptyFields[0]?.focus();
   }).observe(form.root);
+}
+
+/** Scroll to the player that is put below a form, as soon as it is there and laid out. */
+function showPlayerBelow(root) {
+  const box = root.closest(".widget-vbox");
+  const scroll = () => {
+    const player = box?.querySelector(".cl-player");
+    if (!player) return false;
+    new ResizeObserver((_, observer) => {
+      observer.disconnect();
+      player.scrollIntoView({ block: "nearest" });
+    }).observe(player);
+    return true;
+  };
+  if (!box || scroll()) return;
+  new MutationObserver((_, observer) => scroll() && observer.disconnect()).observe(box, {
+    childList: true,
+    subtree: true,
+  });
 }
 
 function render({ model, el }) {
