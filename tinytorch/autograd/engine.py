@@ -361,7 +361,10 @@ class GraphTask:
                 gradient, state = fit_output(node, arrived, outputs, index)
             # The usual target waits for nothing else: its gradient needs no place to wait in.
             if not missing and target._output_count == 1 and key not in self.buffers:
-                if target._ends_graph and self._can_finish_leaf_now():
+                # The same array may wait in a buffer for an output that follows: it is known who
+                # holds it when both are added.
+                may_be_let_go = state.maybe_held_twice and self.buffers
+                if target._ends_graph and not may_be_let_go and self._can_finish_leaf_now():
                     if state.maybe_held_twice:
                         state = self._settle_state(state, gradient, outputs[index:])
                     # The leaf has it now: for `fit_output` of the outputs that follow, the walk does

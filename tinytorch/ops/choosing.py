@@ -282,13 +282,13 @@ def _select_where(a: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
 def _scatter_where(a: np.ndarray, mask: np.ndarray, source: np.ndarray) -> None:
     """Write the elements of a source, one after the other, where a mask is true."""
-    where_true = expand(mask, a.shape)
     check_overlap(a)
     if a.dtype != source.dtype:
         ours, theirs = (dtypes.BY_NUM[x.dtype.num].scalar_name for x in (a, source))
         raise RuntimeError(
             f"masked_scatter: expected self and source to have same dtypes but got{ours} and {theirs}"
         )
+    where_true = expand(mask, a.shape)
     if mask.dtype != bool:
         name = dtypes.BY_NUM[mask.dtype.num].scalar_name
         raise RuntimeError(
