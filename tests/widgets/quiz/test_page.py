@@ -141,7 +141,7 @@ def test_what_a_notebook_stores_is_such_a_page_and_small() -> None:
     prediction = predict(CODE)
     stored = prediction.live().html
     assert stored == render_standalone(prediction)
-    assert len(stored) < 49_000
+    assert len(stored) < 50_000
     assert prediction.html in stored
 
 

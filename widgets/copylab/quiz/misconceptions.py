@@ -197,7 +197,7 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     "computing is writing": (
         "`y = x + 1` changes `x`, and its version.",
-        "Arithmetic that is not in place, as in `x + 1`, only reads: its result has a new storage.",
+        "Arithmetic that is not in place only reads, and its result has a new storage.",
     ),
     "in place makes a new tensor": (
         "After `x += 1` the name `x` means a new tensor.",
