@@ -253,13 +253,13 @@ class Op:
             return self.run_on_arrays(*values)
         return self.run_on_arrays(*values, *self.defaults[len(values) :])
 
-    def complete(self, values: tuple) -> tuple:
+    def fill_in_defaults(self, values: tuple) -> tuple:
         """Return the arguments of a call with the defaults of those that are left out."""
         return values + self.defaults[len(values) :]
 
     def _complete_and_run(self, *values: Any) -> Any:
         """Fill in defaults, then run step by step, on tensors or on arrays."""
-        values = self.complete(values)
+        values = self.fill_in_defaults(values)
         is_for_arrays = not self.is_write and not isinstance(values[0], TensorBase)
         if is_for_arrays and is_called_on_arrays(values):
             return self.run_on_arrays(*values)
@@ -459,7 +459,7 @@ class Op:
 
     def run_in_place(self, *values: Any) -> Any:
         """Run the operation with its result written into its first argument: PyTorch's `name_`."""
-        values = self.complete(values)
+        values = self.fill_in_defaults(values)
         target = values[0]
         if isinstance(target, (ndarray, np.generic)):
             return self._write_into_array(target, values[1:])
@@ -557,7 +557,7 @@ class Op:
                 target.check_overlap(*[t._data for t in inputs if t is not target.tensor])
         keeps_strides = self.out_rule.keeps_strides or self.kernel.lays_out(*arrays)
         for target, data in pairs:
-            target.write(data, keeps_strides)
+            target.write_result(data, keeps_strides)
 
     def begin_recording_out(self, outs: tuple, inputs: list) -> Any:
         """Return the node of a call with `out=`; None if it is not to be recorded.

@@ -408,5 +408,7 @@ class delegating(composite):
     def __init__(self, inner: Any, arguments: Callable) -> None:
         super().__init__(
             lambda *given: inner(*arguments(*given)),
-            into_out=lambda out, *given: inner.run_into_out(out, inner.complete(arguments(*given))),
+            into_out=lambda out, *given: inner.run_into_out(
+                out, inner.fill_in_defaults(arguments(*given))
+            ),
         )

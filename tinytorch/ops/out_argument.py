@@ -118,7 +118,7 @@ class OutArgument:
         self.check_dtype(BY_NUM[d.num] if isinstance(d, np.dtype) else d)
         self.resize(shape)
 
-    def write(self, data: np.ndarray, keeps_strides: bool) -> None:
+    def write_result(self, data: np.ndarray, keeps_strides: bool) -> None:
         """Write the result, and count the write.
 
         `keeps_strides`: if it was resized it gets the strides of the result, see `Kernel.lays_out`.

@@ -159,6 +159,11 @@ class TestSession:
                 "signal handlers",
             ),
             ("import sys\nsys.modules['numpy'] = None", "loaded modules"),
+            # An array has no answer to `==` that is a bool.
+            (
+                "import numpy, sys\nsys.modules['numpy'] = numpy.ones(2)",
+                "loaded modules",
+            ),
             (
                 "import builtins\nbuiltins.len = builtins.isinstance = None",
                 "Python's own functions",

@@ -81,6 +81,7 @@ class Effects:
         self._replace_function(self._engine, "save", lambda _, f, *__, **___: _note_written_path(f))
         # Last, so that `restore_functions` puts back the stand-ins, which note what is done.
         self._builtins, self._modules = dict(_BUILTINS), dict(sys.modules)
+        self._modules_by_place = _list_modules()
         return self
 
     def restore_functions(self) -> None:
@@ -96,8 +97,8 @@ class Effects:
                 setattr(owner, name, original)
         # A program can take a module away (`sys.modules['numpy'] = None`): later cells need it.
         gone = {}
-        # Compared as a whole first: with PyTorch there are thousands.
-        if sys.modules != self._modules:
+        # All at once first: with PyTorch there are thousands.
+        if _list_modules() != self._modules_by_place:
             gone = {
                 name: module
                 for name, module in self._modules.items()
@@ -519,6 +520,14 @@ def _note_program(program: Any, *_: object, **__: object) -> Deed:
 
 def _note_database(database: Any, *_: object, **__: object) -> Deed | None:
     return None if database == ":memory:" else Deed("wrote", _name_of_path(database))
+
+
+def _list_modules() -> tuple[list[str], list[int]]:
+    """Return the names of all modules, and which objects they are.
+
+    By identity: a program may put there what answers `==` with something else than a bool.
+    """
+    return list(sys.modules), list(map(id, sys.modules.values()))
 
 
 @functools.cache

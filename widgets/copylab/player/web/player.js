@@ -543,8 +543,8 @@ class Player {
     const label = { "aria-label": say("{title} in words", { title }) };
     const holder = makeElement("div", { class: "cl-holder" });
     const words = makeElement("pre", { tabindex: 0, role: "region", ...label });
-    // Beside the title there is room for no more.
-    const summary = makeElement("summary", label, say("in words"));
+    // Beside the title of a narrow picture there is room for no more: elsewhere the sheet shows the whole label.
+    const summary = makeElement("summary", label, makeElement("span", {}, say("in words")));
     const details = makeElement("details", { class: "cl-words" }, summary, words);
     const figure = makeElement("figure", { class: "cl-pane", "data-picture": kind });
     const left = makeElement("p", { class: "cl-left", hidden: "" });

@@ -12,7 +12,8 @@ export default {
       el.classList.toggle("jupyter-widgets-disconnected", this?.model?.comm_live === false);
     });
     addSheetOnce(el.getRootNode(), model.get("sheet"));
-    leaveRunKeyToJupyter();
+    // The window keeps one listener, however often it is given.
+    window.addEventListener("keydown", leaveRunKeyToJupyter, true);
     return render(context);
   },
 };
@@ -37,15 +38,10 @@ function addSheetOnce(root, text) {
  * Widgets keep JupyterLab's other keys from it, by an attribute of what has the focus. It asks for that attribute after
  * this listener, which is on the window. In a field for code the key runs that code.
  */
-function leaveRunKeyToJupyter() {
-  const once = Symbol.for("copylab.live.run");
-  if (window[once]) return;
-  window[once] = true;
-  const listener = ({ key, shiftKey, isComposing, target }) => {
-    if (key !== "Enter" || !shiftKey || isComposing || target.dataset?.lmSuppressShortcuts !== "true") return;
-    if (target.matches("textarea")) return;
-    target.removeAttribute("data-lm-suppress-shortcuts");
-    setTimeout(() => target.setAttribute("data-lm-suppress-shortcuts", "true"));
-  };
-  window.addEventListener("keydown", listener, true);
+function leaveRunKeyToJupyter({ key, shiftKey, isComposing, target }) {
+  const attribute = "data-lm-suppress-shortcuts";
+  const isOfWidget = target.getAttribute?.(attribute) === "true" && !target.matches("textarea");
+  if (key !== "Enter" || !shiftKey || isComposing || !isOfWidget) return;
+  target.removeAttribute(attribute);
+  setTimeout(() => target.setAttribute(attribute, "true"));
 }
