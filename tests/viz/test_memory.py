@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from copylab import watch
 from needs import find_browser
 from viz.programs import PROGRAMS, run
 
@@ -149,28 +150,66 @@ def test_a_stale_tensor_that_is_not_known_is_not_said_to_have_no_name(engine: Mo
     )
     text = memory(replace(snap, nodes=nodes)).text
     line = "SigmoidBackward0 saved it at version 0, now at 1: backward will raise."
-    assert text.count("saved it") == text.count(f"A saved tensor: {line}") == 1
+    assert text.count("saved it") == text.count(f"In trouble: a saved tensor: {line}") == 1
 
 
 def test_a_stale_tensor_without_a_row_is_called_what_the_graph_calls_it(engine: ModuleType) -> None:
     x = engine.ones(3, requires_grad=True)
-    line = "at version 0, now at 1: backward will raise"
+    line = "saved it at version 0, now at 1: backward will raise"
     hidden = x.sigmoid()
     out = hidden.sum()
     hidden.zero_()
     del hidden
-    assert f"\nSigmoidBackward0 saved T3 (no name) {line}." in memory(x=x, out=out).text
+    picture = memory(x=x, out=out)
+    assert f"\nIn trouble: T3 (no name): SigmoidBackward0 {line}." in picture.text
+    assert "T3 (no name): SigmoidBackward0" in " ".join(words_in(picture.svg))
+    assert picture.svg.count('class="bad"') == picture.svg.count('class="bad-l"') == 1
     hidden, second = x.sigmoid(), x.sigmoid()
     out = (hidden + second).sum()
     hidden.zero_(), second.zero_()
     del hidden, second
     text = memory(x=x, out=out).text
-    assert f"\nSigmoidBackward0 saved T3 (no name) and T4 (no name) {line}." in text
+    both = "each of T3 (no name) and T4 (no name)"
+    assert f"\nIn trouble: {both}: SigmoidBackward0 {line}." in text
     y = x.exp()
     out = (y[0] * 2).exp() + y[0].sin()
     y.mul_(1)
-    assert f"\nSinBackward0 saved y[0] {line}." in memory(y=y, out=out).text
+    assert f"\nIn trouble: y[0]: SinBackward0 {line}." in memory(y=y, out=out).text
     assert "saved self: y[0], STALE" in graph(out=out, y=y).text
+
+
+def test_every_hazard_of_a_tensor_without_a_row_is_said(engine: ModuleType) -> None:
+    x = engine.ones(3, requires_grad=True)
+    with watch():
+        hidden = x.sigmoid()
+        out = hidden.sum()
+        hidden.data.zero_()
+        text = memory(x=x, out=out).text
+        line = "SigmoidBackward0 saved it, and it was written past its version counter"
+        assert f"\nIn trouble: T3 (no name): {line}" in text
+        assert f"    In trouble: {line}" in memory(x=x, out=out, hidden=hidden).text
+    hidden = x * 2
+    out = (hidden * hidden).sum()
+    hidden.detach_()
+    line = "MulBackward0 saved it, and detach_() has cut it off its history since"
+    consequence = "backward will raise"
+    # What was saved cannot be opened, so without `hidden` there is nothing to find it by.
+    text = memory(x=x, out=out).text
+    assert f"\nIn trouble: a saved tensor: {line}: {consequence}." in text
+    assert f"    In trouble: {line}: {consequence}." in memory(x=x, out=out, hidden=hidden).text
+    hidden = x.sigmoid()
+    data = hidden.data
+    out = hidden.sum()
+    data.zero_()
+    line = "counted 1 write here that its own counter did not see: backward may be silently wrong"
+    text = memory(x=x, data=data, out=out).text
+    assert f"\nIn trouble: the memory of data: C2 {line}." in text
+    leaf = engine.ones(3, requires_grad=True)
+    leaf.grad = engine.zeros(1).expand(3)
+    out = (leaf * 2).sum()
+    line = "backward will raise: T2 (no name).grad is expanded"
+    assert f"\nIn trouble: {line}" in memory(out=out).text
+    assert "In trouble" not in memory(out=out, level="counter").text
 
 
 def test_a_write_before_the_save_through_the_same_counter_is_no_fault(engine: ModuleType) -> None:

@@ -99,8 +99,9 @@ def test_text_and_drawing_say_every_note_and_the_drawing_has_every_line(program:
     for _, contents in (memory_of(program, engine), graph_of(program, engine)):
         text, svg = render(contents)
         for note in contents.notes:
-            assert note[1:] in text
-            assert note.split()[0] in svg
+            words = note.sentence if isinstance(note, Remark) else note
+            assert words[1:] in text
+            assert words.split()[0] in svg
         if isinstance(contents, GraphContents):
             curves = len(
                 re.findall(r'<path class="(?:arrow|arrow dash|thin|flow)" d="M[^"]*C', svg)

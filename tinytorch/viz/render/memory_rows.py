@@ -334,11 +334,12 @@ def _make_sentences(entry: TensorEntry) -> list[Sentence]:
         if remark.kind in FACT_KINDS:
             facts.append(remark.caption)
         else:
-            own.append(_make_sentence(remark))
+            own.append(make_sentence(remark))
     return [Sentence(join_phrases(facts), "m"), *own] if facts else own
 
 
-def _make_sentence(remark: Remark) -> Sentence:
+def make_sentence(remark: Remark) -> Sentence:
+    """Make what is drawn of a remark, in the ink of its kind."""
     return Sentence(remark.caption, _INKS.get(remark.kind, "m"), remark.kind == "hazard")
 
 
@@ -545,7 +546,7 @@ def _make_storage_sentences(entry: StorageEntry) -> list[Sentence]:
         marked.append(Sentence(gettext("was {value}", value=before), "new-t b"))
     for remark in (entry.size, *entry.remarks, *filter(None, [entry.more])):
         if remark.caption and remark.kind in _INKS:
-            marked.append(_make_sentence(remark))
+            marked.append(make_sentence(remark))
         elif remark.caption:
             facts.append(remark.caption)
     return [*marked, *([Sentence(join_phrases(facts), "m")] if facts else [])]

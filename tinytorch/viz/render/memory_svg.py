@@ -45,11 +45,17 @@ from .memory_rows import (
     BandPlaces,
     Columns,
     Row,
+    Sentence,
+    SentenceLine,
+    break_sentences,
+    draw_lines,
     find_least_width,
     is_narrow_for_hazards,
     lower_hazards,
     make_band,
     make_row,
+    make_sentence,
+    measure_lines,
     place_columns,
 )
 from .picture import Folded, Picture
@@ -260,8 +266,8 @@ class MemorySheet(NamedTuple):
 
     entries: dict[str, BandDrawing | Row | PackDrawing]
     """By the name under which an entry keeps its place from step to step."""
-    notes: list[str]
-    """The sentences at the foot."""
+    notes: tuple[Sentence, ...]
+    """What is said at the foot."""
     summary: str
     """The label for screen readers."""
     is_whole: bool
@@ -299,7 +305,8 @@ def make_sheet(contents: MemoryContents) -> MemorySheet:
     summary = gettext("Memory picture without tensors")
     if titles:
         summary = gettext("Memory: {storages}", storages=join_facts(titles))
-    notes = [*filter(None, [contents.heading.caption]), *contents.notes]
+    at_foot = (contents.heading, *contents.notes)
+    notes = tuple(make_sentence(remark) for remark in at_foot if remark.caption)
     return MemorySheet(entries, notes, summary, contents.is_whole)
 
 
@@ -368,8 +375,8 @@ def place_sheets(sheets: list[MemorySheet]) -> PlacedRun:
     for names in assign_places([sheet.entries for sheet in sheets]):
         places |= dict.fromkeys(names, y)
         y += max(heights[name] for name in names)
-    note_lines = max((len(_lay_notes(sheet, columns)) for sheet in sheets), default=0)
-    height = y + BEGIN + (LINE * note_lines + 6 if note_lines else 0)
+    notes_height = max((measure_lines(_break_notes(sheet, columns)) for sheet in sheets), default=0)
+    height = y + BEGIN + (notes_height + 6 if notes_height else 0)
     size = (columns.right + EDGE, height)
     return PlacedRun(sheets, Stage(columns, places, stages, y + 2, size))
 
@@ -386,13 +393,9 @@ def _height_of_entry(entry: Row | PackDrawing, columns: Columns) -> float:
     return entry.height(columns.right - columns.strip_x)
 
 
-def _lay_notes(sheet: MemorySheet, columns: Columns) -> list[tuple[str, str]]:
-    """Return the lines at the foot, each with its whole sentence."""
-    lines = []
-    for note in sheet.notes:
-        parts = wrap_text(note, columns_that_fit(columns.right - EDGE, "m"), most=4)
-        lines += [(part, note) for part in parts]
-    return lines
+def _break_notes(sheet: MemorySheet, columns: Columns) -> tuple[SentenceLine, ...]:
+    """Break the sentences at the foot into lines as wide as the picture."""
+    return break_sentences(sheet.notes, columns.right - EDGE)
 
 
 def _make_strips_alike(sheets: list[MemorySheet]) -> None:
@@ -503,9 +506,7 @@ def draw_sheet(sheet: MemorySheet, stage: Stage) -> str:
             entry.draw_sentences(canvas, columns.strip_x, width, middle)
         else:
             _draw_pack(canvas, columns, y, entry)
-    for place, (line, note) in enumerate(_lay_notes(sheet, columns)):
-        whole = note if line.endswith("…") else ""
-        canvas.text(EDGE, stage.foot + LINE * place + 12, line, "m", whole=whole)
+    draw_lines(canvas, _break_notes(sheet, columns), EDGE, stage.foot)
     return canvas.svg(*stage.size, sheet.summary, sheet.is_whole)
 
 

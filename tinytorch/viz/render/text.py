@@ -38,9 +38,13 @@ def memory_text(contents: MemoryContents) -> str:
         lines += ["", *_write_tensor(tensor)]
     if contents.notes:
         lines.append("")
-    # Notes are half sentences in the drawing, and whole ones here.
     for note in contents.notes:
-        lines.append(gettext("{sentence}.", sentence=f"{note[:1].upper()}{note[1:]}"))
+        if note.kind == "hazard":
+            lines.append(_sentence_of_remark(note))
+        else:
+            # A half sentence in the drawing, and a whole one here.
+            sentence = f"{note.sentence[:1].upper()}{note.sentence[1:]}"
+            lines.append(gettext("{sentence}.", sentence=sentence))
     return join_lines(lines)
 
 

@@ -175,8 +175,8 @@ class MemoryContents:
     """The storages in order, folded where there are many."""
     without_storage: tuple[TensorEntry, ...]
     """The tensors that have no memory to be drawn: sparse, nested, not filled yet."""
-    notes: tuple[str, ...]
-    """Half sentences, below the storages."""
+    notes: tuple[Remark, ...]
+    """Half sentences, below the storages: notes, and hazards of tensors that have no row."""
     is_whole: bool
     """True if the picture was asked for as a whole, however large."""
     level: Level

@@ -8,10 +8,10 @@ wrote (`add_writing_lines`) is in both. What the graph picture says of the same 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
+from itertools import chain
 
 from ..diagnose import (
-    SavedOfNode,
     add_writing_lines,
     find_maybe_unseen_writes,
     find_refusals_of_snapshot,
@@ -22,7 +22,7 @@ from ..diagnose import (
     phrase_then_and_now,
     phrase_writes,
 )
-from ..read import NodeRecord, SavedRecord, Snapshot
+from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import gettext, join_few_names, short_node_name
 from .contents import Remark
 
@@ -31,7 +31,9 @@ def describe_hazards(snap: Snapshot) -> dict[str, tuple[Remark, ...]]:
     """Return the remarks on hazards, by the ids of the tensors that have them."""
     remarks: dict[str, dict[str, Remark]] = {}
     captions: set[tuple[str, str]] = set()
-    for tensor_id, remark in _describe_each_hazard(snap):
+    for tensor_id, remark in chain(_describe_saved(snap), _describe_refusals(snap)):
+        if tensor_id is None:
+            continue
         group = remarks.setdefault(tensor_id, {})
         # Many nodes may have saved one tensor, and say the same.
         if remark.sentence in group:
@@ -44,19 +46,47 @@ def describe_hazards(snap: Snapshot) -> dict[str, tuple[Remark, ...]]:
     return {tensor_id: tuple(group.values()) for tensor_id, group in remarks.items()}
 
 
-def _describe_each_hazard(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
-    """Yield a remark for each node that saved a tensor with a hazard, with the id of that tensor."""
+def describe_hazards_out_of_sight(snap: Snapshot, ids_with_row: Collection[str]) -> list[str]:
+    """Return the sentences on tensors with a hazard that have no row, or are not known."""
+    sentences: dict[str, None] = {}
+    labels_by_sentence: dict[str, dict[str, None]] = {}
+    for tensor_id, remark in _describe_saved(snap):
+        if tensor_id is None:
+            # It may have a name, and be shown: which one it is could not be found out.
+            sentences[gettext("a saved tensor: {sentence}", sentence=remark.sentence)] = None
+        elif tensor_id not in ids_with_row:
+            # Of hundreds of layers that were written in place, all may say the same.
+            labels = labels_by_sentence.setdefault(remark.sentence, {})
+            labels[snap.label(tensor_id)] = None
+    for sentence, labels in labels_by_sentence.items():
+        tensors = join_few_names(labels)
+        if len(labels) > 1:
+            line = gettext("each of {tensors}: {sentence}", tensors=tensors, sentence=sentence)
+        else:
+            line = gettext("{what}: {facts}", what=tensors, facts=sentence)
+        sentences[line] = None
+    for tensor_id, remark in _describe_refusals(snap):
+        if tensor_id not in ids_with_row:
+            # It names the leaf itself.
+            sentences[remark.sentence] = None
+    return list(sentences)
+
+
+def _describe_saved(snap: Snapshot) -> Iterator[tuple[str | None, Remark]]:
+    """Yield a remark for each tensor with a hazard that a node saved, and the id of that tensor.
+
+    The id is None where it could not be found out which tensor was saved.
+    """
     for node, saved in find_stale_saved(snap):
-        if saved.tensor is not None:
-            caption = gettext(
-                "saved by {node}: {consequence}",
-                node=short_node_name(node.name),
-                consequence=phrase_consequence(saved),
-            )
-            caption = add_writing_lines(caption, saved)
-            yield saved.tensor, Remark("hazard", _sentence_of_stale(node, saved), caption)
+        caption = gettext(
+            "saved by {node}: {consequence}",
+            node=short_node_name(node.name),
+            consequence=phrase_consequence(saved),
+        )
+        caption = add_writing_lines(caption, saved)
+        yield saved.tensor, Remark("hazard", _sentence_of_stale(node, saved), caption)
     for node, saved in list_saved(snap.nodes):
-        if saved.was_written_unseen and saved.tensor is not None:
+        if saved.was_written_unseen:
             sentence = gettext(
                 "{node} saved it, and it was written past its version counter",
                 node=short_node_name(node.name),
@@ -67,21 +97,25 @@ def _describe_each_hazard(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
             sentence = add_writing_lines(sentence, saved)
             caption = add_writing_lines(caption, saved)
             yield saved.tensor, Remark("hazard", sentence, caption)
-        if saved.state == "detached" and saved.tensor is not None:
+        if saved.state == "detached" and saved.may_raise:
+            names = {
+                "node": short_node_name(node.name),
+                "consequence": phrase_consequence(saved),
+            }
             sentence = gettext(
-                "{node} saved it, and detach_() has cut it off its history since: backward will "
-                "raise",
-                node=short_node_name(node.name),
+                "{node} saved it, and detach_() has cut it off its history since: {consequence}",
+                **names,
             )
-            caption = gettext(
-                "saved by {node}, detached since: backward will raise",
-                node=short_node_name(node.name),
-            )
+            caption = gettext("saved by {node}, detached since: {consequence}", **names)
             yield saved.tensor, Remark("hazard", sentence, caption)
+    yield from _describe_maybe_unseen_writes(snap)
+
+
+def _describe_refusals(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
+    """Yield a remark for each leaf that refuses its gradient, and the id of that leaf."""
     for refusal in find_refusals_of_snapshot(snap):
         if refusal.node.variable is not None:
             yield refusal.node.variable, Remark.in_both("hazard", phrase_refusal(refusal))
-    yield from _describe_maybe_unseen_writes(snap)
 
 
 def _describe_maybe_unseen_writes(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
@@ -94,53 +128,35 @@ def _describe_maybe_unseen_writes(snap: Snapshot) -> Iterator[tuple[str, Remark]
             for node, saved in pairs:
                 nodes.setdefault(saved.tensor or "", short_node_name(node.name))
             nodes_by_list[id(pairs)] = nodes
-        sentence = gettext(
-            "{other} counted {writes} here that {own} did not see: backward may be silently wrong",
-            other=writer.counter,
-            writes=phrase_writes(writer),
-            own=tensor.counter,
-        )
+        sentence = _sentence_of_maybe_unseen(snap, tensor, writer)
         for tensor_id, node_name in nodes_by_list[id(pairs)].items():
             # Without the ids of counters: the drawing has no such names, it has two marks.
             caption = gettext("saved by {node}: the gradient may be wrong", node=node_name)
             yield tensor_id, Remark("hazard", sentence, caption)
 
 
-def describe_hazards_out_of_sight(snap: Snapshot, ids_with_row: Collection[str]) -> list[str]:
-    """Return the sentences on stale saved tensors that have no row, or are not known."""
-    notes: dict[str, None] = {}
-    groups: dict[str, list[SavedOfNode]] = {}
-    for node, saved in find_stale_saved(snap):
-        sentence = _sentence_of_stale(node, saved)
-        if saved.tensor is None:
-            # It may have a name, and be shown: which one it is could not be found out.
-            notes[gettext("a saved tensor: {sentence}", sentence=sentence)] = None
-        elif saved.tensor not in ids_with_row:
-            # Of hundreds of layers that were written in place, all may say the same.
-            groups.setdefault(sentence, []).append(SavedOfNode(node, saved))
-    for pairs in groups.values():
-        notes[_sentence_of_hidden(snap, pairs)] = None
-    return list(notes)
+def _sentence_of_maybe_unseen(snap: Snapshot, tensor: TensorRecord, writer: TensorRecord) -> str:
+    sharing = () if tensor.counter is None else snap.counter(tensor.counter).tensors
+    # A counter has a mark, and with it a name, where a tensor that has it is drawn.
+    if not snap.shown_tensor_ids.isdisjoint(sharing):
+        return gettext(
+            "{other} counted {writes} here that {own} did not see: backward may be silently wrong",
+            other=writer.counter,
+            writes=phrase_writes(writer),
+            own=tensor.counter,
+        )
+    return gettext(
+        "{other} counted {writes} here that its own counter did not see: backward may be silently "
+        "wrong",
+        other=writer.counter,
+        writes=phrase_writes(writer),
+    )
 
 
 def _sentence_of_stale(node: NodeRecord, saved: SavedRecord) -> str:
     sentence = gettext(
         "{node} saved it {then_and_now}: {consequence}",
         node=short_node_name(node.name),
-        then_and_now=phrase_then_and_now(saved),
-        consequence=phrase_consequence(saved),
-    )
-    return add_writing_lines(sentence, saved)
-
-
-def _sentence_of_hidden(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> str:
-    """Return what is said of tensors without a row, by what the graph picture calls them."""
-    node, saved = pairs[0]
-    labels = dict.fromkeys(snap.label(pair.saved.tensor or "") for pair in pairs)
-    sentence = gettext(
-        "{node} saved {saved} {then_and_now}: {consequence}",
-        node=short_node_name(node.name),
-        saved=join_few_names(labels),
         then_and_now=phrase_then_and_now(saved),
         consequence=phrase_consequence(saved),
     )

@@ -121,7 +121,7 @@ def describe_memory(
         without_storage=tuple(
             _describe_tensor(subject, tensor, None) for tensor in without_storage
         ),
-        notes=tuple(_list_notes(subject, ids_with_row)),
+        notes=tuple(_describe_what_remains(subject, ids_with_row)),
         is_whole=selection.is_whole,
         level=level,
     )
@@ -413,15 +413,24 @@ def _describe_counter(changed: Changes, counter_id: str) -> str:
     )
 
 
-def _list_notes(subject: _MemorySubject, ids_with_row: frozenset[str]) -> Iterator[str]:
-    """Yield what remains to be said below the storages."""
+def _describe_what_remains(
+    subject: _MemorySubject, ids_with_row: frozenset[str]
+) -> Iterator[Remark]:
+    """Yield what is said below the storages."""
+    # Tensors with a hazard and no name have no row that could say it.
+    if subject.has_level("graph"):
+        for sentence in describe_hazards_out_of_sight(subject.changed.now, ids_with_row):
+            yield Remark.in_both("hazard", sentence)
+    for note in _list_notes(subject):
+        yield Remark.in_both("note", note)
+
+
+def _list_notes(subject: _MemorySubject) -> Iterator[str]:
+    """Yield half sentences on names, arrays and storages without a row."""
     snap, selection = subject.changed.now, subject.selection
     gone = [escape_name(name) for name in subject.changed.gone_names]
     if gone:
         yield gettext("no longer there: {names}", names=join_names(gone))
-    # Tensors with a hazard and no name have no row that could say it.
-    if subject.has_level("graph"):
-        yield from describe_hazards_out_of_sight(snap, ids_with_row)
     for name in snap.arrays:
         yield gettext(
             "the NumPy array {name} shares no memory with a tensor shown here",
