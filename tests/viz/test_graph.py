@@ -386,8 +386,8 @@ def test_dot_on_the_path_stands_in_with_the_same_picture(
 
     snap = snapshot(run("network", tinytorch))
     drawn = graph(snap, direction="right").svg
-    changed = compare_snapshots(snap, None)
-    sheet = make_sheet(describe_graph(changed, select_nodes(changed)))
+    changes = compare_snapshots(snap, None)
+    sheet = make_sheet(describe_graph(changes, select_nodes(changes)))
     # Stands in for dot: takes the source, checks how it was called, answers with the layout made before.
     areas = {card.name: card.size.area("below", goes_right=True) for card in sheet.cards}
     lines = [DotLine(edge.tail, edge.head, edge.has_sign, False) for edge in sheet.edges]

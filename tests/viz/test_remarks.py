@@ -34,15 +34,15 @@ from tinytorch.viz.show import (
 def memory_of(program: str, engine: ModuleType) -> tuple[Snapshot, MemoryContents]:
     """The snapshot at the end of a program, and what its memory picture says."""
     snap, since = looked(program, engine)
-    changed = compare_snapshots(snap, since)
-    return snap, describe_memory(changed, select_storages(changed))
+    changes = compare_snapshots(snap, since)
+    return snap, describe_memory(changes, select_storages(changes))
 
 
 def graph_of(program: str, engine: ModuleType) -> tuple[Snapshot, GraphContents]:
     """The snapshot at the end of a program, and what its graph picture says."""
     snap, since = looked(program, engine)
-    changed = compare_snapshots(snap, since)
-    return snap, describe_graph(changed, select_nodes(changed))
+    changes = compare_snapshots(snap, since)
+    return snap, describe_graph(changes, select_nodes(changes))
 
 
 def render(contents: MemoryContents | GraphContents) -> tuple[str, str]:

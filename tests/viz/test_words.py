@@ -7,8 +7,8 @@ from tinytorch.viz.diagnose.diff import compare_snapshots, list_written_names
 from tinytorch.viz.show import step_sentences
 
 
-def describe(changed: Changes, before: dict[str, str], after: dict[str, str]) -> tuple[str, ...]:
-    return step_sentences.list_texts(step_sentences.describe_step(changed, before, after))
+def describe(changes: Changes, before: dict[str, str], after: dict[str, str]) -> tuple[str, ...]:
+    return step_sentences.list_texts(step_sentences.describe_step(changes, before, after))
 
 
 def test_one_sentence_is_the_headline_and_the_numbers_are_apart(engine: ModuleType) -> None:
@@ -19,8 +19,8 @@ def test_one_sentence_is_the_headline_and_the_numbers_are_apart(engine: ModuleTy
     before = snapshot(a=a, b=b, z=z, w=w)
     z.backward()
     after = snapshot(a=a, b=b, z=z, w=w, since=before)
-    changed = compare_snapshots(after, before)
-    said = step_sentences.describe_step(changed, {}, {"i": "2"}, root="z")
+    changes = compare_snapshots(after, before)
+    said = step_sentences.describe_step(changes, {}, {"i": "2"}, root="z")
     assert [(each.text, each.role) for each in said] == [
         ("The gradient of z reached a through the clone.", "headline"),
         ("a.grad is set: 3.", "numbers"),
@@ -29,11 +29,11 @@ def test_one_sentence_is_the_headline_and_the_numbers_are_apart(engine: ModuleTy
     ]
     assert said[1].pair == ("a.grad", "None", "3")
     # Of w one way leads past the clone.
-    assert step_sentences.describe_step(changed, {}, {}, root="w")[0].text == (
+    assert step_sentences.describe_step(changes, {}, {}, root="w")[0].text == (
         "The gradient of w reached a."
     )
     # What a loss is called is known, or nothing is said of it.
-    assert step_sentences.describe_step(changed, {}, {})[0].role == "numbers"
+    assert step_sentences.describe_step(changes, {}, {})[0].role == "numbers"
 
 
 def test_a_new_view_of_a_large_tensor_changes_no_value(engine: ModuleType) -> None:

@@ -120,14 +120,14 @@ def list_written_names(before: Snapshot, after: Snapshot) -> list[str]:
 
     With them `x.grad`, if that gradient came, went or changed.
     """
-    changed = compare_snapshots(after, before)
-    id_now = {earlier.id: tensor_id for tensor_id, earlier in changed.earlier_tensors.items()}
+    changes = compare_snapshots(after, before)
+    id_now = {earlier.id: tensor_id for tensor_id, earlier in changes.earlier_tensors.items()}
     names = []
     for tensor in before.tensors:
         tensor_id, name = id_now.get(tensor.id), before.first_name(tensor)
         if tensor_id is None or not name:
             continue
-        attributes = changed.attribute_changes.get(tensor_id, {})
+        attributes = changes.attribute_changes.get(tensor_id, {})
         if "grad" in attributes:
             names.append(f"{name}.grad")
         # A tensor that was given another storage (`x.data = y`) was not written to.
@@ -135,10 +135,10 @@ def list_written_names(before: Snapshot, after: Snapshot) -> list[str]:
         # A checksum says that some cell of the storage has changed, and not which: it needs a
         # tensor that shows all of them.
         has_changed_cells = "storage" not in attributes and (
-            record.storage in changed.earlier_cells
-            or (record.storage in changed.written_elsewhere and after.shows_all_cells(record))
+            record.storage in changes.earlier_cells
+            or (record.storage in changes.written_elsewhere and after.shows_all_cells(record))
         )
-        if tensor_id in changed.earlier_versions or has_changed_cells:
+        if tensor_id in changes.earlier_versions or has_changed_cells:
             names.append(name)
     return names
 

@@ -71,10 +71,10 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         self._make_sheet: Callable[[], GraphSheet] | None = None
         self._room = room
         if snap is not None:
-            changed = compare_snapshots(snap, since)
-            selection = select_nodes(changed, find, fold)
+            changes = compare_snapshots(snap, since)
+            selection = select_nodes(changes, find, fold)
             # No function within this one: a picture can be pickled.
-            make_own_sheet = cache_in_language()(partial(_make_sheet, changed, selection))
+            make_own_sheet = cache_in_language()(partial(_make_sheet, changes, selection))
             self._make_sheet, sheet = make_own_sheet, make_own_sheet()
             # With "out", edges leave a node in the order in which they are added: that of its inputs.
             rank = "LR" if room.direction == "right" else "TB"
@@ -259,8 +259,8 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         return other
 
 
-def _make_sheet(changed: Changes, selection: NodeSelection) -> GraphSheet:
-    return make_sheet(describe_graph(changed, selection))
+def _make_sheet(changes: Changes, selection: NodeSelection) -> GraphSheet:
+    return make_sheet(describe_graph(changes, selection))
 
 
 def _call_graphviz(call: Any, *args: Any, **options: Any) -> Any:

@@ -260,7 +260,7 @@ def _state_of_entry(entry: NodeEntry | FoldEntry, *, is_freed: bool) -> str:
 def _list_beside(node: NodeEntry) -> Iterator[Beside]:
     for tensor in node.results[:MOST_BESIDE]:
         name = cut_middle(tensor.label, NAME_COLUMNS)
-        whole = join_facts((tensor.label, *tensor.changes))
+        whole = join_facts((tensor.label, *tensor.change_sentences))
         yield Beside(name, tensor.id, whole, tensor.is_new or bool(tensor.marks))
         if tensor.grad:
             yield Beside(tensor.grad, is_fresh=tensor.has_new_grad)

@@ -124,14 +124,14 @@ def graphs_of(
     # Both may be shorter than the run, as for a caller that knows none: the rest has None and none.
     roots_of_steps, reads_of_steps = iter(roots), iter(reads)
     # A run whose time for drawing is up ends before its nodes do.
-    for changed, wrong_in_step in zip(run, wrong_nodes, strict=False):
-        selection = select_nodes(changed)
+    for changes, wrong_in_step in zip(run, wrong_nodes, strict=False):
+        selection = select_nodes(changes)
         root = next(roots_of_steps, None)
         read = next(reads_of_steps, ())
-        contents = describe_graph(changed, selection, wrong_in_step, root, read)
+        contents = describe_graph(changes, selection, wrong_in_step, root, read)
         sheets.append(make_sheet(contents))
         old = [each._replace(is_new=False) for each in read]
-        unmarked = partial(describe_graph, Changes(changed.now), selection, reads=old)
+        unmarked = partial(describe_graph, Changes(changes.now), selection, reads=old)
         describe_unmarked.append(unmarked)
     stage: Callable[[], GraphStage] | None = None
     # By their ids two nodes of two steps may have one name, and Graphviz would give them one place.

@@ -113,7 +113,7 @@ def memories_of(
     a tensor which expression computed it.
     """
     memory_run = _MemoryRun(run, find, fold, level, sources)
-    for step in range(len(memory_run.changes)):
+    for step in range(len(memory_run.run)):
         yield memory_run.make_picture(step)
 
 
@@ -130,14 +130,14 @@ class _MemoryRun:
     ) -> None:
         check_level(level)
         self.find, self.fold, self.level = find, fold, level
-        self.changes = list(run)
+        self.run = list(run)
         # Selected at once, since that raises for wrong options; the rest is made when it is asked for.
-        self.selections = [select_storages(changed, find, fold) for changed in self.changes]
+        self.selections = [select_storages(changes, find, fold) for changes in self.run]
         if level != LEVELS[-1]:
             self.selections = list(map(leave_out_gradients, self.selections))
         self.arrangements = arrange_run(self.selections)
-        steps = zip(self.changes, sources, strict=False)
-        self.origins = find_origins(steps) or [{} for _ in self.changes]
+        steps = zip(self.run, sources, strict=False)
+        self.origins = find_origins(steps) or [{} for _ in self.run]
         # Text, title, folds and drawing of a step need the same contents, all drawings the same places.
         # Kept by language: a picture that is shown again after `use_language` says it anew.
         self.describe_step = cache_in_language()(
@@ -172,7 +172,7 @@ class _MemoryRun:
         self, arrangements: Mapping[str, Arrangement], step: int
     ) -> MemoryContents:
         return describe_memory(
-            self.changes[step],
+            self.run[step],
             self.selections[step],
             arrangements,
             self.level,
@@ -182,11 +182,11 @@ class _MemoryRun:
     def _describe_unmarked_step(self, step: int) -> MemoryContents:
         """Describe a step as if nothing had changed in it."""
         # Without origins, which the drawing alone says: this is for a text.
-        unchanged = Changes(self.changes[step].now)
+        unchanged = Changes(self.run[step].now)
         return describe_memory(unchanged, self.selections[step], self.arrangements, self.level)
 
     def _place_steps(self) -> PlacedRun:
-        steps = range(len(self.changes))
+        steps = range(len(self.run))
         placed = place_sheets([make_sheet(self.describe_step(step)) for step in steps])
         # Which words are too wide beside their cells is known once all steps share their columns, so
         # a run may be placed twice.
@@ -206,7 +206,7 @@ class _MemoryRun:
         return [*folds, Folded(gettext("everything"), partial(self._open_whole, step))]
 
     def _open_whole(self, step: int) -> tuple[str, str, list[Folded]]:
-        whole = _MemoryRun([self.changes[step]], self.find, self.fold).make_picture(0)
+        whole = _MemoryRun([self.run[step]], self.find, self.fold).make_picture(0)
         return whole.svg, whole.text, []
 
 

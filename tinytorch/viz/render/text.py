@@ -149,7 +149,7 @@ def fold_text(fold: FoldEntry, contents: GraphContents) -> str:
 
 def _write_named_tensor(tensor: NamedTensor) -> Iterator[str]:
     yield "  " + _write_statement(_mark_new(tensor.label, tensor.is_new), tensor.sentence)
-    for fact in tensor.changes:
+    for fact in tensor.change_sentences:
         yield "    " + gettext("Changed: {fact}.", fact=fact)
 
 

@@ -206,7 +206,7 @@ class NamedTensor:
     """True if the earlier snapshot did not have it."""
     has_new_grad: bool
     """True if its .grad came, or has other values than before."""
-    changes: tuple[str, ...]
+    change_sentences: tuple[str, ...]
     """What changed in it, a sentence each."""
     marks: tuple[str, ...] = ()
     """Those of them that the drawing has in words."""

@@ -30,7 +30,7 @@ def find_backward_root(since: Snapshot, source: str) -> object:
     return None if grad_fns in ([], [None]) else since.node(str(grad_fns[0])).key
 
 
-def find_flow(changed: Changes, root: object = None) -> frozenset[str]:
+def find_flow(changes: Changes, root: object = None) -> frozenset[str]:
     """Return the ids of the nodes that a backward ran between the two snapshots.
 
     `root`: the key of the node that it began at, if the caller knows that a whole backward ran;
@@ -38,13 +38,13 @@ def find_flow(changed: Changes, root: object = None) -> frozenset[str]:
     lies between them and leaves whose .grad changed: the engine runs each node on the way to one
     that it runs. Where nothing was freed (retain_graph=True, a graph of additions), it is not known.
     """
-    now = changed.now
-    if changed.since is None:
+    now = changes.now
+    if changes.since is None:
         return frozenset()
     if root is not None:
         begun = [node for node in now.nodes if node.key == root]
         return frozenset(_follow_edges(now, [node.id for node in begun], ()))
-    freed = {node.id for node, _ in changed.find_saves_that_became("freed")}
+    freed = {node.id for node, _ in changes.find_saves_that_became("freed")}
     if not freed:
         return frozenset()
     # A node that still has what it saved, or had lost it before, was run by another backward or by
@@ -54,7 +54,7 @@ def find_flow(changed: Changes, root: object = None) -> frozenset[str]:
     ends = freed | {
         node.id
         for node in now.nodes
-        if node.variable is not None and node.id in ahead and _has_new_grad(changed, node.variable)
+        if node.variable is not None and node.id in ahead and _has_new_grad(changes, node.variable)
     }
     return frozenset(ends | _find_nodes_on_the_way(now, ahead, ends))
 
@@ -63,10 +63,10 @@ def _was_not_run(node: NodeRecord) -> bool:
     return any(saved.state in _UNLIKE_A_RUN for saved in node.saved)
 
 
-def _has_new_grad(changed: Changes, leaf: str) -> bool:
-    facts = changed.attribute_changes.get(leaf, {})
+def _has_new_grad(changes: Changes, leaf: str) -> bool:
+    facts = changes.attribute_changes.get(leaf, {})
     # A .grad that is None now was taken away, and by no backward.
-    return changed.now.tensor(leaf).grad is not None and not facts.keys().isdisjoint(
+    return changes.now.tensor(leaf).grad is not None and not facts.keys().isdisjoint(
         ("grad", "values")
     )
 

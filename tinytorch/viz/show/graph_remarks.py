@@ -74,7 +74,7 @@ _KIND_BY_STATE: dict[str, RemarkKind] = {"stale": "raises", "written unseen": "w
 
 
 def describe_graph(
-    changed: Changes,
+    changes: Changes,
     selection: NodeSelection,
     wrong_nodes: Collection[object] = (),
     root: object = None,
@@ -86,7 +86,7 @@ def describe_graph(
     `blame_lines`, and no other caller knows. `root`: see `find_flow`.
     `reads`: see `find_cuts`.
     """
-    return _GraphDescriber(changed, selection, wrong_nodes, root, reads).describe()
+    return _GraphDescriber(changes, selection, wrong_nodes, root, reads).describe()
 
 
 class _GraphDescriber:
@@ -94,16 +94,16 @@ class _GraphDescriber:
 
     def __init__(
         self,
-        changed: Changes,
+        changes: Changes,
         selection: NodeSelection,
         wrong_nodes: Collection[object],
         root: object,
         reads: Sequence[NumberRead],
     ) -> None:
-        self.changed, self.snap, self.selection = changed, changed.now, selection
+        self.changes, self.snap, self.selection = changes, changes.now, selection
         self.wrong_nodes, self.reads = wrong_nodes, reads
-        self.flow = find_flow(changed, root)
-        self.maybe_written = find_maybe_written(changed.now)
+        self.flow = find_flow(changes, root)
+        self.maybe_written = find_maybe_written(changes.now)
         """(node id, tensor id) -> the names through which it may have been written unseen."""
         self.refusals: dict[str, list[Refusal]] = {}
         for refusal in find_refusals_of_snapshot(self.snap):
@@ -138,7 +138,7 @@ class _GraphDescriber:
         return GraphContents(
             title=_title_of_graph(snap),
             heading=_heading_of_graph(snap, without_graph),
-            summary=_summarize_graph(self.changed, len(self.flow), len(cuts) + len(numbers)),
+            summary=_summarize_graph(self.changes, len(self.flow), len(cuts) + len(numbers)),
             listed=self._describe_all(listed_tensors),
             not_listed=gettext("and {number} more, leaves or folded.", number=f"{hidden:,}")
             if hidden
@@ -160,7 +160,7 @@ class _GraphDescriber:
             ),
             outside=outside,
             edges=(*edges, *outside_edges),
-            notes=tuple(_list_notes(self.changed, selection)),
+            notes=tuple(_list_notes(self.changes, selection)),
             is_whole=selection.is_whole,
             keys={node.id: node.key for node in snap.nodes},
             has_folded_tensors=bool(selection.folded_tensors),
@@ -237,7 +237,7 @@ class _GraphDescriber:
         if len(self.snap.named_tensors) <= FOLD_ABOVE or self.selection.is_whole:
             return tensors
         # Leaves that changed are listed, however many there are.
-        altered = self.changed.new_tensors | self.changed.attribute_changes.keys()
+        altered = self.changes.new_tensors | self.changes.attribute_changes.keys()
         leaves = [tensor.id for tensor in tensors if tensor.is_leaf and tensor.id not in altered]
         hidden = set(leaves[MOST_LEAVES:])
         return [tensor for tensor in tensors if tensor.id not in hidden]
@@ -247,10 +247,10 @@ class _GraphDescriber:
 
     def _describe_tensor(self, tensor: TensorRecord) -> NamedTensor:
         is_grad_leaf = bool(tensor.is_leaf and tensor.requires_grad)
-        facts = self.changed.attribute_changes.get(tensor.id, {})
+        facts = self.changes.attribute_changes.get(tensor.id, {})
         names = (
-            *list_rebound_names(self.changed, tensor),
-            *list_new_names(self.changed, tensor),
+            *list_rebound_names(self.changes, tensor),
+            *list_new_names(self.changes, tensor),
         )
         # A node that is new, or a gradient, has signs of its own.
         said = [fact for fact in GRAPH_FACTS if fact in ("requires_grad", "shape")]
@@ -261,11 +261,11 @@ class _GraphDescriber:
             has_name=bool(tensor.names),
             grad=self._words_of_grad(tensor),
             is_grad_leaf=is_grad_leaf,
-            is_new=tensor.id in self.changed.new_tensors,
+            is_new=tensor.id in self.changes.new_tensors,
             has_new_grad=tensor.grad is not None
             and not facts.keys().isdisjoint(("grad", "values")),
-            changes=(*names, *list_changes(self.changed, tensor.id, GRAPH_FACTS)),
-            marks=(*names, *list_changes(self.changed, tensor.id, said)),
+            change_sentences=(*names, *list_changes(self.changes, tensor.id, GRAPH_FACTS)),
+            marks=(*names, *list_changes(self.changes, tensor.id, said)),
         )
 
     def _words_of_grad(self, tensor: TensorRecord) -> str:
@@ -291,7 +291,7 @@ class _GraphDescriber:
         return NodeEntry(
             id=node.id,
             name=short_node_name(node.name),
-            is_new=node.id in self.changed.new_nodes,
+            is_new=node.id in self.changes.new_nodes,
             is_found=node.id in self.selection.found,
             has_wrong_gradient=node.key in self.wrong_nodes,
             is_freed=any(saved.state == "freed" for saved in node.saved),
@@ -319,9 +319,9 @@ class _GraphDescriber:
             # The line of the name says what is new and what changed.
             yield Remark("gradient", adds)
             return
-        is_new = node.variable in self.changed.new_tensors
+        is_new = node.variable in self.changes.new_tensors
         yield Remark("gradient", gettext("{what} (new)", what=adds) if is_new else adds)
-        for fact in list_changes(self.changed, node.variable, GRAPH_FACTS):
+        for fact in list_changes(self.changes, node.variable, GRAPH_FACTS):
             yield Remark("gradient changed", fact)
 
     def _remarks_of_edges(self, node: NodeRecord) -> Iterator[Remark]:
@@ -357,7 +357,7 @@ class _GraphDescriber:
             # The key is the tensor: another entry of this node may have it live, this one stale.
             if saved.state == "live":
                 writer_names = self.maybe_written.get((node.id, saved.tensor or ""))
-            before = self.changed.earlier_saved.get((node.id, index_in_node))
+            before = self.changes.earlier_saved.get((node.id, index_in_node))
             yield self._remark_of_state(saved, before, is_doubtful=writer_names is not None)
             if saved.written_at:
                 # The text has it in brackets behind the state.
@@ -401,12 +401,12 @@ class _GraphDescriber:
         title = title_of_fold(fold)
         inside = None
         if fold.inside is not None:
-            inside = partial(_describe_inside, self.changed, fold)
+            inside = partial(_describe_inside, self.changes, fold)
         return FoldEntry(
             id=fold.id,
             title=title,
             summary=_summarize_fold(fold, title),
-            is_new=self.changed.new_nodes.issuperset(fold.nodes),
+            is_new=self.changes.new_nodes.issuperset(fold.nodes),
             is_found=not self.selection.found.isdisjoint(fold.nodes),
             flows=not self.flow.isdisjoint(fold.nodes),
             remarks=(
@@ -415,7 +415,7 @@ class _GraphDescriber:
                 *self._name_tensors(fold),
                 *(
                     Remark.in_both("changed", fact)
-                    for fact in list_changes_in_fold(self.changed, fold)
+                    for fact in list_changes_in_fold(self.changes, fold)
                 ),
                 *(
                     Remark("edge", gettext("goes on to: {node}", node=self._describe_target(end)))
@@ -524,10 +524,10 @@ class _GraphDescriber:
         )
 
 
-def _describe_inside(changed: Changes, fold: NodeFold) -> GraphContents:
+def _describe_inside(changes: Changes, fold: NodeFold) -> GraphContents:
     if fold.inside is None:
         raise ValueError(f"{fold.id} is a fold of leaves")
-    return describe_graph(changed, fold.inside())
+    return describe_graph(changes, fold.inside())
 
 
 def _summarize_fold(fold: NodeFold, title: str) -> str:
@@ -707,16 +707,16 @@ def _title_of_graph(snap: Snapshot) -> str:
     return gettext("graph of {names}: {nodes}", names=snap.title, nodes=nodes)
 
 
-def _summarize_graph(changed: Changes, flow_count: int, cut_count: int) -> str:
-    snap = changed.now
+def _summarize_graph(changes: Changes, flow_count: int, cut_count: int) -> str:
+    snap = changes.now
     summary = ngettext(
         "Autograd graph with {number} node", "Autograd graph with {number} nodes", len(snap.nodes)
     )
     if snap.notes:
         summary += gettext(" and more")
     phrases = [summary]
-    if changed.new_nodes:
-        phrases += [gettext("{number} of them new", number=f"{len(changed.new_nodes):,}")]
+    if changes.new_nodes:
+        phrases += [gettext("{number} of them new", number=f"{len(changes.new_nodes):,}")]
     if flow_count:
         went = gettext("a gradient went through {number} of them", number=f"{flow_count:,}")
         phrases += [went]
@@ -733,24 +733,24 @@ def _summarize_graph(changed: Changes, flow_count: int, cut_count: int) -> str:
     return join_phrases(phrases)
 
 
-def _list_notes(changed: Changes, selection: NodeSelection) -> Iterator[str]:
+def _list_notes(changes: Changes, selection: NodeSelection) -> Iterator[str]:
     """Yield what remains to be said below the nodes: what was not read, is gone, or is not shown."""
     # The picture that an opened fold is a part of has said these.
     if not selection.outside:
-        for note in changed.now.notes:
+        for note in changes.now.notes:
             yield gettext("{note}, and what lies beyond is not shown", note=note)
-        gone = [escape_name(name) for name in changed.gone_names]
+        gone = [escape_name(name) for name in changes.gone_names]
         if gone:
             yield gettext("no longer there: {names}", names=join_names(gone))
-        if changed.lost_node_count:
+        if changes.lost_node_count:
             yield ngettext(
                 "{number} earlier node is no longer reached",
                 "{number} earlier nodes are no longer reached",
-                changed.lost_node_count,
+                changes.lost_node_count,
             )
     folds = [entry for entry in selection.entries if isinstance(entry, NodeFold)]
     if any(fold.label for fold in folds):
-        if has_noted_modules(changed.now):
+        if has_noted_modules(changes.now):
             yield gettext("a fold is named after modules whose forward made nodes in it")
         else:
             yield gettext("a fold is named after modules whose tensors are read by nodes in it")

@@ -33,16 +33,16 @@ class _LostName(NamedTuple):
     """The same as it is now; None if it is not there any more, or not known as the same."""
 
 
-def describe_left_behind(changed: Changes) -> Iterator[str]:
+def describe_left_behind(changes: Changes) -> Iterator[str]:
     """Yield sentences on what the names of a step have left."""
-    lost_names = list(_list_lost_names(changed))
+    lost_names = list(_list_lost_names(changes))
     yield from _describe_optimizers(lost_names)
-    yield from _describe_names_now_apart(changed, lost_names)
-    yield from _describe_unreachable_leaves(changed, lost_names)
-    yield from _describe_memory_of_gone(changed, lost_names)
-    if changed.since is not None:
-        before = _find_kept_graphs(changed.since)
-        for container, graphs in _find_kept_graphs(changed.now).items():
+    yield from _describe_names_now_apart(changes, lost_names)
+    yield from _describe_unreachable_leaves(changes, lost_names)
+    yield from _describe_memory_of_gone(changes, lost_names)
+    if changes.since is not None:
+        before = _find_kept_graphs(changes.since)
+        for container, graphs in _find_kept_graphs(changes.now).items():
             # Said once; how many they are in the end is said there.
             former = before.get(container)
             if former and len(former.finished) < 2 and _has_grown(former, graphs):
@@ -70,20 +70,20 @@ def describe_kept_graphs(snaps: Sequence[Snapshot]) -> Iterator[str]:
             yield _describe_container(container, len(graphs.finished))
 
 
-def _list_lost_names(changed: Changes) -> Iterator[_LostName]:
+def _list_lost_names(changes: Changes) -> Iterator[_LostName]:
     """Yield the names that were taken from a tensor, in the order of before."""
-    if changed.since is None:
+    if changes.since is None:
         return
-    ids_now = {earlier.id: tensor_id for tensor_id, earlier in changed.earlier_tensors.items()}
-    for name, tensor_id in changed.since.names:
+    ids_now = {earlier.id: tensor_id for tensor_id, earlier in changes.earlier_tensors.items()}
+    for name, tensor_id in changes.since.names:
         # What a call returned has its name for one step, and a place in an optimizer is no name of
         # the program's.
         if name.endswith(RETURNS) or PARAM_GROUPS in name:
             continue
-        if name in changed.rebound_names or name in changed.gone_names:
+        if name in changes.rebound_names or name in changes.gone_names:
             now = ids_now.get(tensor_id)
-            tensor = None if now is None else changed.now.tensor(now)
-            yield _LostName(name, changed.since.tensor(tensor_id), tensor)
+            tensor = None if now is None else changes.now.tensor(now)
+            yield _LostName(name, changes.since.tensor(tensor_id), tensor)
 
 
 def _describe_optimizers(lost_names: Iterable[_LostName]) -> Iterator[str]:
@@ -103,13 +103,13 @@ def _describe_optimizers(lost_names: Iterable[_LostName]) -> Iterator[str]:
         )
 
 
-def _describe_names_now_apart(changed: Changes, lost_names: Iterable[_LostName]) -> Iterator[str]:
+def _describe_names_now_apart(changes: Changes, lost_names: Iterable[_LostName]) -> Iterator[str]:
     """Say of which two names, both of one tensor until now, each has its own."""
     lost_names = list(lost_names)
     pairs: list[tuple[str, str]] = []
     for lost in lost_names:
-        pairs += [(lost.name, other) for other in _find_kept_name(changed, lost)]
-    pairs += _find_parameters_now_apart(changed, lost_names)
+        pairs += [(lost.name, other) for other in _find_kept_name(changes, lost)]
+    pairs += _find_parameters_now_apart(changes, lost_names)
     if not pairs:
         return
     (name, other), *others = pairs
@@ -125,21 +125,21 @@ def _describe_names_now_apart(changed: Changes, lost_names: Iterable[_LostName])
     )
 
 
-def _find_kept_name(changed: Changes, lost: _LostName) -> Iterator[str]:
+def _find_kept_name(changes: Changes, lost: _LostName) -> Iterator[str]:
     """Yield a name that the former tensor of a name has kept, if it is worth saying."""
-    if lost.tensor is None or lost.name not in changed.rebound_names:
+    if lost.tensor is None or lost.name not in changes.rebound_names:
         return
     # A variable goes on to another tensor by design (`x = layer(x)`, `best = x`), and so does all
     # that is named by a variable (`for layer in net`): only an attribute or entry was untied.
     root, dot, _ = lost.name.partition(".")
-    siblings = [name for name, _ in changed.now.names if name.partition(".")[0] == root]
+    siblings = [name for name, _ in changes.now.names if name.partition(".")[0] == root]
     if not dot or _LOCAL in root:
         return
-    tensor = changed.now.tensor(lost.name)
-    is_new = tensor.id in changed.new_tensors
+    tensor = changes.now.tensor(lost.name)
+    is_new = tensor.id in changes.new_tensors
     # Of an object with one tensor alone, `embed.weight = Parameter(...)` looks the same.
     is_attribute = len(siblings) == 1 and is_new and tensor.is_leaf and tensor.requires_grad
-    if changed.rebound_names.issuperset(siblings) and not is_attribute:
+    if changes.rebound_names.issuperset(siblings) and not is_attribute:
         return
     # After `buf.pop(0)` each entry has the tensor of the next one.
     if lost.name.rpartition(".")[2].isdecimal() and not is_new:
@@ -151,7 +151,7 @@ def _find_kept_name(changed: Changes, lost: _LostName) -> Iterator[str]:
 
 
 def _find_parameters_now_apart(
-    changed: Changes, lost_names: Iterable[_LostName]
+    changes: Changes, lost_names: Iterable[_LostName]
 ) -> Iterator[tuple[str, str]]:
     """Yield two names of one parameter in one object, of which each has another tensor now.
 
@@ -160,11 +160,11 @@ def _find_parameters_now_apart(
     names_by_parameter: dict[str, list[str]] = {}
     for lost in lost_names:
         is_entry = "." in lost.name and _LOCAL not in lost.name.partition(".")[0]
-        if is_entry and lost.name in changed.rebound_names and lost.earlier.requires_grad:
+        if is_entry and lost.name in changes.rebound_names and lost.earlier.requires_grad:
             names_by_parameter.setdefault(lost.earlier.id, []).append(lost.name)
     for first, *others in names_by_parameter.values():
         for other in others:
-            tensors = changed.now.tensor(first), changed.now.tensor(other)
+            tensors = changes.now.tensor(first), changes.now.tensor(other)
             is_of_one_object = first.partition(".")[0] == other.partition(".")[0]
             are_parameters = all(tensor.is_leaf and tensor.requires_grad for tensor in tensors)
             if is_of_one_object and are_parameters and tensors[0].id != tensors[1].id:
@@ -173,10 +173,10 @@ def _find_parameters_now_apart(
 
 
 def _describe_unreachable_leaves(
-    changed: Changes, lost_names: Iterable[_LostName]
+    changes: Changes, lost_names: Iterable[_LostName]
 ) -> Iterator[str]:
     """Say which leaves have no name any more that is seen, though backward adds to their .grad."""
-    leaves = _find_live_leaves(changed.now)
+    leaves = _find_live_leaves(changes.now)
     names = [
         lost.name
         for lost in lost_names
@@ -213,9 +213,9 @@ def _find_live_leaves(snap: Snapshot) -> set[str]:
     return leaves
 
 
-def _describe_memory_of_gone(changed: Changes, lost_names: Iterable[_LostName]) -> Iterator[str]:
+def _describe_memory_of_gone(changes: Changes, lost_names: Iterable[_LostName]) -> Iterator[str]:
     """Say which nodes keep the memory of a name that was deleted."""
-    now = changed.now
+    now = changes.now
     saved_by: dict[str, list[str]] = {}
     for node in now.nodes:
         for saved in node.saved:
@@ -225,11 +225,11 @@ def _describe_memory_of_gone(changed: Changes, lost_names: Iterable[_LostName]) 
     # Ids are counted anew in each snapshot; a key stays.
     id_by_key = {storage.key: storage.id for storage in now.storages}
     for lost in lost_names:
-        if lost.name not in changed.gone_names or _LOCAL in lost.name:
+        if lost.name not in changes.gone_names or _LOCAL in lost.name:
             continue
-        assert changed.since is not None
+        assert changes.since is not None
         storage = lost.earlier.storage
-        storage = id_by_key.get(changed.since.storage(storage).key) if storage else None
+        storage = id_by_key.get(changes.since.storage(storage).key) if storage else None
         has_name = storage is not None and any(
             now.first_name(now.tensor(tensor_id)) for tensor_id in now.storage(storage).tensors
         )

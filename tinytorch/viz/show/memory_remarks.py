@@ -64,7 +64,7 @@ _LEVEL_OF_KIND: dict[RemarkKind, Level] = {
 class _MemorySubject(NamedTuple):
     """What a picture describes: a snapshot with its changes, and how much is said of it."""
 
-    changed: Changes
+    changes: Changes
     """What was there, and what has changed."""
     selection: MemorySelection
     """Which storages are shown."""
@@ -93,7 +93,7 @@ class _MemorySubject(NamedTuple):
 
 
 def describe_memory(
-    changed: Changes,
+    changes: Changes,
     selection: MemorySelection,
     arrangements: Mapping[str, Arrangement] | None = None,
     level: Level = "graph",
@@ -104,8 +104,8 @@ def describe_memory(
     `arrangements` are those of all steps of a run (`arrange_run`), `origins` the expressions that
     computed tensors, by their ids (`find_origins`).
     """
-    subject = _MemorySubject(changed, selection, arrangements or {}, level, origins or {})
-    snap = changed.now
+    subject = _MemorySubject(changes, selection, arrangements or {}, level, origins or {})
+    snap = changes.now
     without_storage = [tensor for tensor in snap.named_tensors if tensor.storage is None]
     ids_with_row = snap.shown_tensor_ids | {tensor.id for tensor in without_storage}
     if ids_with_row:
@@ -129,7 +129,7 @@ def describe_memory(
 
 def _describe_total(subject: _MemorySubject, without_storage: Sequence[TensorRecord]) -> Remark:
     """Return how many tensors there are; of what is in a module or container, the bytes, too."""
-    snap = subject.changed.now
+    snap = subject.changes.now
     tensors, storages = snap.counts
     bands = [entry for entry in subject.selection.entries if isinstance(entry, Band)]
     if not subject.has_level("graph") and len(bands) == len(subject.selection.entries):
@@ -163,15 +163,15 @@ def _describe_entries(
         with_hazard = [
             tensor.id for tensor in entry.tensors if tensor.id in subject.selection.hazards
         ]
-        summary = summarize_pack(subject.changed, entry, with_hazard)
+        summary = summarize_pack(subject.changes, entry, with_hazard)
         open_pack = partial(_describe_entries, subject, entry.inside)
         described.append(PackEntry(summary, bool(with_hazard), open_pack))
     return tuple(described)
 
 
 def _describe_storage(subject: _MemorySubject, band: Band) -> StorageEntry:
-    snap, storage, members = subject.changed.now, band.storage, band.members
-    old_values = subject.changed.earlier_cells.get(storage.id, {})
+    snap, storage, members = subject.changes.now, band.storage, band.members
+    old_values = subject.changes.earlier_cells.get(storage.id, {})
     arrangement = subject.arrangement_of(band)
     more = None
     if band.hidden:
@@ -182,7 +182,7 @@ def _describe_storage(subject: _MemorySubject, band: Band) -> StorageEntry:
         unusual = join_phrases(list_unusual(storage, are_cells_drawn=arrangement.has_cells))
     counters: Iterable[CounterEntry] = ()
     if subject.has_level("counter"):
-        counters = _describe_counters(subject.changed, members)
+        counters = _describe_counters(subject.changes, members)
     return StorageEntry(
         storage=storage,
         title=Remark(
@@ -221,21 +221,21 @@ def _remarks_of_storage(
         yield Remark("summary", gettext("all cells: {facts}", facts=facts), facts)
     for note in storage.notes:
         yield Remark.in_both("note", note)
-    old_values = subject.changed.earlier_cells.get(storage.id, {})
-    changes = [
+    old_values = subject.changes.earlier_cells.get(storage.id, {})
+    phrases = [
         gettext("cell {cell} was {value}", cell=cell, value=format_value(value))
         for cell, value in sorted(old_values.items())
     ]
-    if changes:
+    if phrases:
         caption = ""
         # What is drawn has below it what it was.
         if not arrangement.has_cells:
-            others = ["…"] if len(changes) > MOST_CELLS_SAID else []
-            caption = join_phrases([*changes[:MOST_CELLS_SAID], *others])
+            others = ["…"] if len(phrases) > MOST_CELLS_SAID else []
+            caption = join_phrases([*phrases[:MOST_CELLS_SAID], *others])
         yield Remark(
-            "changed cells", gettext("changed: {cells}.", cells=join_phrases(changes)), caption
+            "changed cells", gettext("changed: {cells}.", cells=join_phrases(phrases)), caption
         )
-    if storage.id in subject.changed.written_elsewhere:
+    if storage.id in subject.changes.written_elsewhere:
         yield Remark.in_both("changed", gettext("cells that are not shown have changed"))
 
 
@@ -257,9 +257,9 @@ def _list_values(storage: StorageRecord) -> str:
 def _describe_tensor(
     subject: _MemorySubject, tensor: TensorRecord, band: Band | None
 ) -> TensorEntry:
-    changed = subject.changed
-    label, is_new = changed.now.label(tensor.id), tensor.id in changed.new_tensors
-    changed_names = changed.rebound_names | changed.added_names
+    changes = subject.changes
+    label, is_new = changes.now.label(tensor.id), tensor.id in changes.new_tensors
+    changed_names = changes.rebound_names | changes.added_names
     flag = "found" if tensor.id in subject.selection.found else ""
     names = [
         NameEntry(escape_name(name), "new" if is_new or name in changed_names else flag)
@@ -267,7 +267,7 @@ def _describe_tensor(
     ]
     remarks = (
         *_facts_of_tensor(subject, tensor, band),
-        *_changes_of_tensor(changed, tensor),
+        *_changes_of_tensor(changes, tensor),
         # Made by `select_storages`, which needs them first: it keeps some of these out of folds.
         *subject.selection.hazards.get(tensor.id, ()),
         *(Remark.in_both("note", note) for note in _list_tensor_notes(tensor)),
@@ -291,7 +291,7 @@ def _facts_of_tensor(
     subject: _MemorySubject, tensor: TensorRecord, band: Band | None
 ) -> Iterator[Remark]:
     """Yield what is so of a tensor, in the order of the text."""
-    snap = subject.changed.now
+    snap = subject.changes.now
     sizes, strides = format_shape(tensor.shape), format_shape(tensor.stride)
     shape = gettext("shape {shape}", shape=sizes)
     # Without memory no cells can show the shape.
@@ -329,7 +329,7 @@ def _facts_of_tensor(
 
 
 def _caption_of_history(subject: _MemorySubject, tensor: TensorRecord, band: Band | None) -> str:
-    if _has_new_node(subject.changed, tensor):
+    if _has_new_node(subject.changes, tensor):
         return ""
     if tensor.grad_fn_name is not None and tensor.id in subject.origins:
         return gettext("from {expression}", expression=subject.origins[tensor.id])
@@ -341,32 +341,32 @@ def _caption_of_history(subject: _MemorySubject, tensor: TensorRecord, band: Ban
     return history_of_tensor(tensor, short_form=True)
 
 
-def _has_new_node(changed: Changes, tensor: TensorRecord) -> bool:
+def _has_new_node(changes: Changes, tensor: TensorRecord) -> bool:
     """Return True if a tensor got a grad_fn of another name: that it is new says what it is."""
-    facts = changed.attribute_changes.get(tensor.id, {})
+    facts = changes.attribute_changes.get(tensor.id, {})
     return tensor.grad_fn_name is not None and "grad_fn_name" in facts
 
 
-def _changes_of_tensor(changed: Changes, tensor: TensorRecord) -> Iterator[Remark]:
+def _changes_of_tensor(changes: Changes, tensor: TensorRecord) -> Iterator[Remark]:
     for kind in MEMORY_FACTS:
-        for fact in list_changes(changed, tensor.id, (kind,)):
+        for fact in list_changes(changes, tensor.id, (kind,)):
             caption = fact
-            if kind == "grad" and tensor.grad in changed.now.shown_tensor_ids:
+            if kind == "grad" and tensor.grad in changes.now.shown_tensor_ids:
                 # A gradient that came has a row, which says that it is new.
                 caption = ""
-            elif kind == "grad_fn_name" and _has_new_node(changed, tensor):
+            elif kind == "grad_fn_name" and _has_new_node(changes, tensor):
                 caption = gettext("now {node}", node=short_node_name(tensor.grad_fn_name or ""))
             yield Remark("changed", fact, caption)
-    for fact in list_rebound_names(changed, tensor):
+    for fact in list_rebound_names(changes, tensor):
         yield Remark.in_both("changed", fact)
-    for fact in list_new_names(changed, tensor):
+    for fact in list_new_names(changes, tensor):
         # In the drawing, the flag at the name says it.
         yield Remark("changed", fact)
 
 
-def _describe_counters(changed: Changes, members: Sequence[TensorRecord]) -> Iterator[CounterEntry]:
+def _describe_counters(changes: Changes, members: Sequence[TensorRecord]) -> Iterator[CounterEntry]:
     """Yield the version counters of a storage, each with the rows of its tensors."""
-    snap = changed.now
+    snap = changes.now
     rows: dict[str, list[int]] = {}
     for row, tensor in enumerate(members):
         if snap.shows_counter(tensor):
@@ -379,19 +379,19 @@ def _describe_counters(changed: Changes, members: Sequence[TensorRecord]) -> Ite
                 "{name}: no version counter (an inference tensor).", name=snap.label(tensor.id)
             )
         else:
-            sentence = _describe_counter(changed, tensor.counter)
+            sentence = _describe_counter(changes, tensor.counter)
         yield CounterEntry(
             tensor.counter,
             tensor.version,
-            changed.earlier_version_of(tensor.counter),
+            changes.earlier_version_of(tensor.counter),
             tuple(places),
             sentence,
         )
 
 
-def _describe_counter(changed: Changes, counter_id: str) -> str:
-    snap = changed.now
-    counter, before = snap.counter(counter_id), changed.earlier_version_of(counter_id)
+def _describe_counter(changes: Changes, counter_id: str) -> str:
+    snap = changes.now
+    counter, before = snap.counter(counter_id), changes.earlier_version_of(counter_id)
     # Gradients and saved tensors that are not drawn would be names that nobody finds.
     sharing = [snap.tensor(tid) for tid in counter.tensors if tid in snap.shown_tensor_ids]
     version = gettext("at version {version}", version=counter.version)
@@ -419,7 +419,7 @@ def _describe_what_remains(
     """Yield what is said below the storages."""
     # Tensors with a hazard and no name have no row that could say it.
     if subject.has_level("graph"):
-        for sentence in describe_hazards_out_of_sight(subject.changed.now, ids_with_row):
+        for sentence in describe_hazards_out_of_sight(subject.changes.now, ids_with_row):
             yield Remark.in_both("hazard", sentence)
     for note in _list_notes(subject):
         yield Remark.in_both("note", note)
@@ -427,8 +427,8 @@ def _describe_what_remains(
 
 def _list_notes(subject: _MemorySubject) -> Iterator[str]:
     """Yield half sentences on names, arrays and storages without a row."""
-    snap, selection = subject.changed.now, subject.selection
-    gone = [escape_name(name) for name in subject.changed.gone_names]
+    snap, selection = subject.changes.now, subject.selection
+    gone = [escape_name(name) for name in subject.changes.gone_names]
     if gone:
         yield gettext("no longer there: {names}", names=join_names(gone))
     for name in snap.arrays:

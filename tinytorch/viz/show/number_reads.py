@@ -56,15 +56,15 @@ def find_number_reads(
     """Return for each step what has the numbers of a tensor that requires grad, and no history."""
     known: list[NumberRead] = []
     found = []
-    for step, (changed, source, plain) in enumerate(steps):
+    for step, (changes, source, plain) in enumerate(steps):
         # What a line binds anew has no longer what it was given before, even if it looks the same.
         rebound = _list_names(source)
         known = [
             read._replace(is_new=False)
             for read in known
-            if read.name not in rebound and _still_holds(read, changed.now, plain)
+            if read.name not in rebound and _still_holds(read, changes.now, plain)
         ]
-        read = _find_read(changed, source, plain, step)
+        read = _find_read(changes, source, plain, step)
         if read is not None:
             known.append(read)
         found.append(tuple(known))
@@ -91,7 +91,7 @@ def _still_holds(read: NumberRead, now: Snapshot, plain: Mapping[str, str]) -> b
 
 
 def _find_read(
-    changed: Changes, source: str, plain: Mapping[str, str], step: int
+    changes: Changes, source: str, plain: Mapping[str, str], step: int
 ) -> NumberRead | None:
     try:
         statement = ast.parse(source.strip()).body[0]
@@ -102,17 +102,17 @@ def _find_read(
             read_name = _find_read_name(expression)
         case _:
             return None
-    if changed.since is None or not read_name:
+    if changes.since is None or not read_name:
         return None
-    now, source_id = changed.now, dict(changed.since.names).get(read_name, "")
+    now, source_id = changes.now, dict(changes.since.names).get(read_name, "")
     # A tensor that has become another since, or is gone, is not what can be seen now.
-    if source_id not in changed.earlier_tensors:
+    if source_id not in changes.earlier_tensors:
         return None
     tensor = now.tensor(source_id)
     if not tensor.requires_grad:
         return None
     made = dict(now.names).get(name, "")
-    if made in changed.new_tensors:
+    if made in changes.new_tensors:
         # `float`, say, may be a function of the program's own: the values decide.
         is_copy = _has_numbers_of(now, now.tensor(made), tensor)
         return NumberRead(name, source_id, made, "", step, is_new=True) if is_copy else None

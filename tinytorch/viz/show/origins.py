@@ -20,25 +20,27 @@ def find_origins(steps: Iterable[tuple[Changes, str]]) -> list[dict[str, str]]:
     """
     known: dict[str, str] = {}
     origins = []
-    for changed, source in steps:
-        now = changed.now
+    for changes, source in steps:
+        now = changes.now
         alive = {tensor.id for tensor in now.tensors}
         known = {
             tensor_id: expression
             for tensor_id, expression in known.items()
-            if tensor_id in alive and not _has_another_history(changed.attribute_changes, tensor_id)
+            if tensor_id in alive and not _has_another_history(changes.attribute_changes, tensor_id)
         }
         name, expression = _read_assignment(source)
         tensor_id = dict(now.names).get(name, "")
-        if tensor_id in changed.new_tensors:
+        if tensor_id in changes.new_tensors:
             known[tensor_id] = shorten_text(expression, ORIGIN_COLUMNS)
         origins.append(dict(known))
     return origins
 
 
-def _has_another_history(changes: Mapping[str, Mapping[str, object]], tensor_id: str) -> bool:
+def _has_another_history(
+    attribute_changes: Mapping[str, Mapping[str, object]], tensor_id: str
+) -> bool:
     """Return True if a tensor has another grad_fn than before: what computed it is not all."""
-    return not changes.get(tensor_id, {}).keys().isdisjoint(("grad_fn_name", "node"))
+    return not attribute_changes.get(tensor_id, {}).keys().isdisjoint(("grad_fn_name", "node"))
 
 
 def _read_assignment(source: str) -> tuple[str, str]:

@@ -91,18 +91,18 @@ class NodeSelection:
         return frozenset(tensor_ids)
 
 
-def select_nodes(changed: Changes, find: str = "", fold: bool = True) -> NodeSelection:
+def select_nodes(changes: Changes, find: str = "", fold: bool = True) -> NodeSelection:
     """Select the entries of a graph; a large one is folded, by module and by what is repeated.
 
     As far as they are not too many, nodes that have a hazard or changed, whose results have names,
     or that `find` names stay visible.
     """
     check_options(find, fold)
-    snap = changed.now
+    snap = changes.now
     is_large = fold and len(snap.nodes) > FOLD_ABOVE
     if not is_large and not find:
         return NodeSelection(snap.nodes, {node.id: node.id for node in snap.nodes}, {}, not fold)
-    fresh = changed.new_nodes | {node for node, _ in changed.earlier_saved}
+    fresh = changes.new_nodes | {node for node, _ in changes.earlier_saved}
     order = _NodeOrder(snap, _find_nodes_with_hazard(snap), fresh, find)
     if is_large:
         return order.select("F", 0, len(order.computed), {})

@@ -76,14 +76,14 @@ class MemorySelection:
     """Tensor id -> the remarks on its hazards, for which the first `MOST_HAZARDS` are not folded."""
 
 
-def select_storages(changed: Changes, find: str = "", fold: bool = True) -> MemorySelection:
+def select_storages(changes: Changes, find: str = "", fold: bool = True) -> MemorySelection:
     """Select the storages to show; storages of one module are folded where there are many.
 
     As far as they are not too many, tensors that have a hazard, that changed, that share memory or
     that have `find` in their names stay visible.
     """
     check_options(find, fold)
-    snap = changed.now
+    snap = changes.now
     hazards = describe_hazards(snap)
     with_hazard = hazards.keys()
     found = frozenset(
@@ -101,12 +101,12 @@ def select_storages(changed: Changes, find: str = "", fold: bool = True) -> Memo
     paths = [path for _, path in homes]
     # A write through one tensor is seen by all others over the same cells.
     in_changed_cells: set[str] = set()
-    for storage_id in changed.earlier_cells:
+    for storage_id in changes.earlier_cells:
         in_changed_cells.update(snap.storage(storage_id).tensors)
     fresh = (
-        changed.new_tensors
-        | changed.attribute_changes.keys()
-        | changed.earlier_versions.keys()
+        changes.new_tensors
+        | changes.attribute_changes.keys()
+        | changes.earlier_versions.keys()
         | in_changed_cells
     )
     line = FoldableLine(
@@ -186,7 +186,7 @@ def _find_visible(
     fresh: AbstractSet[str],
 ) -> list[int]:
     """Return the places of what has to be visible, the most important first."""
-    looked_for, hazardous, with_graph, changed = [], [], [], []
+    looked_for, hazardous, with_graph, altered = [], [], [], []
     for place, band in enumerate(bands):
         ids = {tensor.id for tensor in band.members}
         if not found.isdisjoint(ids):
@@ -196,13 +196,13 @@ def _find_visible(
         if any(tensor.holds_graph_in_module for tensor in band.members):
             with_graph.append(place)
         if not fresh.isdisjoint(ids):
-            changed.append(place)
+            altered.append(place)
     # What was looked for is shown in any case, the rest up to a limit.
     visible = [
         *looked_for,
         *hazardous[:MOST_HAZARDS],
         *with_graph[:MOST_HAZARDS],
-        *changed[:MOST_NEW],
+        *altered[:MOST_NEW],
     ]
     # What shares memory is what a memory picture is for: in a fold nobody would see it.
     visible += [place for place, band in enumerate(bands) if not band.is_alone]

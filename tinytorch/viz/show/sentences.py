@@ -186,9 +186,9 @@ def count_not_finite(nan: int, infinite: int) -> list[str]:
     return counts
 
 
-def summarize_pack(changed: Changes, pack: StoragePack, with_hazard: Sequence[str]) -> str:
+def summarize_pack(changes: Changes, pack: StoragePack, with_hazard: Sequence[str]) -> str:
     """Return `net.layers.0: 6 tensors, 12,640 bytes, each alone in its storage, 1 changed`."""
-    snap, members = changed.now, pack.tensors
+    snap, members = changes.now, pack.tensors
     nbytes = sum(band.storage.nbytes for band in pack.bands)
     facts = [
         ngettext("{number} tensor", "{number} tensors", len(members)),
@@ -201,12 +201,12 @@ def summarize_pack(changed: Changes, pack: StoragePack, with_hazard: Sequence[st
     not_finite = [band.storage.count_not_finite() for band in pack.bands]
     facts += count_not_finite(sum(nan for nan, _ in not_finite), sum(inf for _, inf in not_finite))
     # A fold hides its rows, so it has to say how many of them need attention.
-    altered = changed.attribute_changes.keys() | changed.earlier_versions.keys()
+    altered = changes.attribute_changes.keys() | changes.earlier_versions.keys()
     hazard_count = sum(tensor.id in with_hazard for tensor in members)
     changed_count = sum(
-        tensor.id in altered or tensor.storage in changed.earlier_cells for tensor in members
+        tensor.id in altered or tensor.storage in changes.earlier_cells for tensor in members
     )
-    new_count = sum(tensor.id in changed.new_tensors for tensor in members)
+    new_count = sum(tensor.id in changes.new_tensors for tensor in members)
     if hazard_count:
         facts.append(gettext("{number} in trouble", number=f"{hazard_count:,}"))
     if changed_count:
@@ -269,10 +269,10 @@ _TRANSLATED = [
 """States of saved values and flags of pictures, as records have them: here for translators."""
 
 
-def list_changes(changed: Changes, tensor_id: str, kinds: Sequence[str]) -> list[str]:
+def list_changes(changes: Changes, tensor_id: str, kinds: Sequence[str]) -> list[str]:
     """Return what changed in a tensor, as far as it is of these kinds."""
-    facts = changed.attribute_changes.get(tensor_id, {})
-    before = changed.earlier_tensors.get(tensor_id)
+    facts = changes.attribute_changes.get(tensor_id, {})
+    before = changes.earlier_tensors.get(tensor_id)
     if before is None:
         return []
     # That it requires grad follows from the grad_fn that came, and that it does not from its loss.
@@ -292,15 +292,15 @@ def _describe_change(kind: str, value_before: object, before: TensorRecord) -> s
     return gettext(_SENTENCES[kind], was=short_dtype(str(value_before)))
 
 
-def list_rebound_names(changed: Changes, tensor: TensorRecord) -> list[str]:
+def list_rebound_names(changes: Changes, tensor: TensorRecord) -> list[str]:
     """Return a sentence for each name that was another tensor's before."""
-    names = [escape_name(name) for name in tensor.names if name in changed.rebound_names]
+    names = [escape_name(name) for name in tensor.names if name in changes.rebound_names]
     return [gettext("{name} is now another tensor", name=name) for name in names]
 
 
-def list_new_names(changed: Changes, tensor: TensorRecord) -> list[str]:
+def list_new_names(changes: Changes, tensor: TensorRecord) -> list[str]:
     """Return a sentence for each name that an old tensor got."""
-    names = [escape_name(name) for name in tensor.names if name in changed.added_names]
+    names = [escape_name(name) for name in tensor.names if name in changes.added_names]
     return [gettext("{name} is a new name", name=name) for name in names]
 
 
@@ -312,20 +312,20 @@ def state_before(saved: SavedRecord) -> str:
     return gettext("was {state} at version {version}", state=state, version=saved.version)
 
 
-def list_changes_in_fold(changed: Changes, fold: NodeFold) -> list[str]:
+def list_changes_in_fold(changes: Changes, fold: NodeFold) -> list[str]:
     """Return what changed in nodes that are folded, counted."""
     inside = set(fold.nodes)
-    new = len(inside & changed.new_nodes)
+    new = len(inside & changes.new_nodes)
     lines = [ngettext("{number} node new", "{number} nodes new", new)] if new else []
     # Counted by what they say: a hundred nodes freed by one backward are one line.
     states = Counter(
-        state_before(saved) for (node, _), saved in changed.earlier_saved.items() if node in inside
+        state_before(saved) for (node, _), saved in changes.earlier_saved.items() if node in inside
     )
     for state, count in states.items():
         lines.append(gettext("{number} saved {was}", number=f"{count:,}", was=state))
     facts: Counter[str] = Counter()
     for leaf in fold.leaves:
-        facts.update(list_changes(changed, leaf, GRAPH_FACTS))
+        facts.update(list_changes(changes, leaf, GRAPH_FACTS))
     for fact, count in facts.items():
         lines.append(ngettext("{number} leaf: {fact}", "{number} leaves: {fact}", count, fact=fact))
     return lines

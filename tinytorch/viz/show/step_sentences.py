@@ -69,7 +69,7 @@ class _UnrankedSentence(NamedTuple):
 
 
 def describe_step(
-    changed: Changes,
+    changes: Changes,
     plain_before: Mapping[str, str],
     plain_after: Mapping[str, str],
     *,
@@ -88,19 +88,19 @@ def describe_step(
     said, as `memory` has it. Returns at most twelve sentences, the last of which says how many were
     left out.
     """
-    names = [_UnrankedSentence(text, "name") for text in _describe_names(changed, off_graph, level)]
+    names = [_UnrankedSentence(text, "name") for text in _describe_names(changes, off_graph, level)]
     left_behind = [
-        _UnrankedSentence(text, level="storage") for text in describe_left_behind(changed)
+        _UnrankedSentence(text, level="storage") for text in describe_left_behind(changes)
     ]
     # Of a new network the names fill all there is room for.
     are_many = len(names) + len(left_behind) > MOST_SENTENCES
     sentences = [
         *(left_behind + names if are_many else names + left_behind),
-        *_describe_attributes(changed),
-        *_describe_writes(changed),
-        *_describe_gradients(changed, root),
-        *_describe_missing_gradients(changed, silent_keys),
-        *_describe_saved(changed),
+        *_describe_attributes(changes),
+        *_describe_writes(changes),
+        *_describe_gradients(changes, root),
+        *_describe_missing_gradients(changes, silent_keys),
+        *_describe_saved(changes),
     ]
     sentences = _keep_to_level(sentences, level)
     for name, text in plain_after.items():
@@ -161,19 +161,19 @@ def list_texts(sentences: Iterable[StepSentence]) -> tuple[str, ...]:
 # -- names -------------------------------------------------------------------------
 
 
-def _describe_names(changed: Changes, off_graph: Collection[str], level: Level) -> Iterator[str]:
+def _describe_names(changes: Changes, off_graph: Collection[str], level: Level) -> Iterator[str]:
     """Yield sentences about names that are new, that are now another tensor's, or that are gone."""
-    now, earlier = changed.now, dict(changed.since.names if changed.since else ())
+    now, earlier = changes.now, dict(changes.since.names if changes.since else ())
     described: set[str] = set()
-    copied_trees = _find_copied_trees(changed)
+    copied_trees = _find_copied_trees(changes)
     for tree in copied_trees:
         yield _describe_copied_tree(tree)
     in_trees = set(chain.from_iterable(tree.names for tree in copied_trees))
     for name, tensor_id in now.names:
-        if (name in earlier and name not in changed.rebound_names) or name in in_trees:
+        if (name in earlier and name not in changes.rebound_names) or name in in_trees:
             continue
         # What an optimizer alone still has: see `describe_left_behind`.
-        if PARAM_GROUPS in name and tensor_id in changed.earlier_tensors:
+        if PARAM_GROUPS in name and tensor_id in changes.earlier_tensors:
             continue
         if name.endswith(RETURNS):
             start = name
@@ -182,13 +182,13 @@ def _describe_names(changed: Changes, off_graph: Collection[str], level: Level) 
         else:
             start = gettext("{name} is", name=name)
         tensor = now.tensor(tensor_id)
-        if tensor_id in changed.earlier_tensors or tensor_id in described:
-            yield _describe_old_tensor(changed, start, name, tensor)
+        if tensor_id in changes.earlier_tensors or tensor_id in described:
+            yield _describe_old_tensor(changes, start, name, tensor)
         else:
             # Its other names are told as names of the same tensor.
-            yield _describe_new_tensor(changed, start, tensor, level, is_kept_off=name in off_graph)
+            yield _describe_new_tensor(changes, start, tensor, level, is_kept_off=name in off_graph)
             described.add(tensor_id)
-    gone = [name for name in changed.gone_names if not name.endswith(RETURNS)]
+    gone = [name for name in changes.gone_names if not name.endswith(RETURNS)]
     gone = [name for name in gone if PARAM_GROUPS not in name]
     if len(gone) == 1:
         yield gettext("{name} is gone.", name=gone[0])
@@ -196,7 +196,7 @@ def _describe_names(changed: Changes, off_graph: Collection[str], level: Level) 
         yield gettext("{names} are gone.", names=join_few_names(gone))
 
 
-def _describe_old_tensor(changed: Changes, start: str, name: str, tensor: TensorRecord) -> str:
+def _describe_old_tensor(changes: Changes, start: str, name: str, tensor: TensorRecord) -> str:
     others = [other for other in tensor.names if other != name and not other.endswith(RETURNS)]
     if others:
         return gettext(
@@ -204,11 +204,11 @@ def _describe_old_tensor(changed: Changes, start: str, name: str, tensor: Tensor
             name_is=start,
             others=join_few_names(others),
         )
-    earlier = changed.earlier_tensors.get(tensor.id)
+    earlier = changes.earlier_tensors.get(tensor.id)
     if earlier is not None and earlier.names and earlier.names[0].endswith(RETURNS):
         call = earlier.names[0].removesuffix(" returns")
         return gettext("{name_is} the tensor that {call} returned.", name_is=start, call=call)
-    owners = () if tensor.grad_of is None else changed.now.tensor(tensor.grad_of).names
+    owners = () if tensor.grad_of is None else changes.now.tensor(tensor.grad_of).names
     if owners:
         return gettext("{name_is} the tensor {grad}.", name_is=start, grad=f"{owners[0]}.grad")
     return gettext(
@@ -217,13 +217,13 @@ def _describe_old_tensor(changed: Changes, start: str, name: str, tensor: Tensor
 
 
 def _describe_new_tensor(
-    changed: Changes, start: str, tensor: TensorRecord, level: Level, *, is_kept_off: bool
+    changes: Changes, start: str, tensor: TensorRecord, level: Level, *, is_kept_off: bool
 ) -> str:
-    sharers = _find_sharers(changed, tensor)
+    sharers = _find_sharers(changes, tensor)
     if level == "names":
         if not sharers:
             return gettext("{name_is} a new tensor.", name_is=start)
-        names = join_few_names(map(changed.now.first_name, sharers))
+        names = join_few_names(map(changes.now.first_name, sharers))
         return gettext(
             "{name_is} a new tensor over the cells of {names}.", name_is=start, names=names
         )
@@ -243,7 +243,7 @@ def _describe_new_tensor(
     return gettext(
         "{name_is} a new tensor {where}{graph}.",
         name_is=start,
-        where=_describe_storage(changed, tensor, sharers, level),
+        where=_describe_storage(changes, tensor, sharers, level),
         graph=graph,
     )
 
@@ -259,16 +259,16 @@ class _CopiedTree(NamedTuple):
     """The names of its tensors."""
 
 
-def _find_copied_trees(changed: Changes) -> list[_CopiedTree]:
+def _find_copied_trees(changes: Changes) -> list[_CopiedTree]:
     """Find the objects that became a second name of what others hold: `target = net`."""
-    earlier = dict(changed.since.names if changed.since else ())
+    earlier = dict(changes.since.names if changes.since else ())
     found: dict[tuple[str, str], _CopiedTree] = {}
-    for name, tensor_id in changed.now.names:
+    for name, tensor_id in changes.now.names:
         root, dot, path = name.partition(".")
-        is_new_name = name not in earlier or name in changed.rebound_names
-        if not dot or not is_new_name or tensor_id not in changed.earlier_tensors:
+        is_new_name = name not in earlier or name in changes.rebound_names
+        if not dot or not is_new_name or tensor_id not in changes.earlier_tensors:
             continue
-        for other in changed.now.tensor(tensor_id).names:
+        for other in changes.now.tensor(tensor_id).names:
             other_root, _, other_path = other.partition(".")
             if other_path == path and other_root != root and other in earlier:
                 tree = found.setdefault((root, other_root), _CopiedTree(root, other_root, []))
@@ -288,19 +288,19 @@ def _describe_copied_tree(tree: _CopiedTree) -> str:
     )
 
 
-def _find_sharers(changed: Changes, tensor: TensorRecord) -> list[TensorRecord]:
+def _find_sharers(changes: Changes, tensor: TensorRecord) -> list[TensorRecord]:
     """Return the earlier tensors with names over the storage of a new one."""
-    now = changed.now
+    now = changes.now
     members = now.storage(tensor.storage).tensors if tensor.storage else ()
-    earlier = [tid for tid in members if tid in changed.earlier_tensors and tid != tensor.id]
+    earlier = [tid for tid in members if tid in changes.earlier_tensors and tid != tensor.id]
     return [now.tensor(tid) for tid in earlier if now.first_name(now.tensor(tid))]
 
 
 def _describe_storage(
-    changed: Changes, tensor: TensorRecord, sharers: Sequence[TensorRecord], level: Level
+    changes: Changes, tensor: TensorRecord, sharers: Sequence[TensorRecord], level: Level
 ) -> str:
     """Return `with a storage of its own`, or `over the storage of ...` with its counter."""
-    now, since = changed.now, changed.since
+    now, since = changes.now, changes.since
     if tensor.storage is None:
         return gettext("without a storage")
     if not sharers:
@@ -344,10 +344,10 @@ def _describe_storage(
 # -- tensors that were there before ------------------------------------------------
 
 
-def _describe_attributes(changed: Changes) -> Iterator[_UnrankedSentence]:
+def _describe_attributes(changes: Changes) -> Iterator[_UnrankedSentence]:
     """Yield sentences about requires_grad, grad_fn, shape and storage of earlier tensors."""
-    for tensor_id, facts in changed.attribute_changes.items():
-        name = changed.now.first_name(changed.now.tensor(tensor_id))
+    for tensor_id, facts in changes.attribute_changes.items():
+        name = changes.now.first_name(changes.now.tensor(tensor_id))
         if not name:
             continue
         if "grad_fn_name" in facts:
@@ -391,18 +391,18 @@ def _describe_attributes(changed: Changes) -> Iterator[_UnrankedSentence]:
                 text, "attribute", NumberPair(f"{name}.stride()", before, after), "storage"
             )
         if "storage" in facts:
-            text = _describe_new_storage(changed, tensor_id, name)
+            text = _describe_new_storage(changes, tensor_id, name)
             yield _UnrankedSentence(text, "attribute", level="storage")
 
 
-def _describe_new_storage(changed: Changes, tensor_id: str, name: str) -> str:
+def _describe_new_storage(changes: Changes, tensor_id: str, name: str) -> str:
     """Say that a tensor was given another storage (`x.data = y`), and who has kept the former."""
-    now, storage = changed.now, changed.now.tensor(tensor_id).storage
-    assert changed.since is not None
-    former = changed.since.storage(changed.earlier_tensors[tensor_id].storage or "").key
+    now, storage = changes.now, changes.now.tensor(tensor_id).storage
+    assert changes.since is not None
+    former = changes.since.storage(changes.earlier_tensors[tensor_id].storage or "").key
     left = [
         now.first_name(tensor)
-        for tensor in map(now.tensor, changed.earlier_tensors)
+        for tensor in map(now.tensor, changes.earlier_tensors)
         if tensor.storage and now.storage(tensor.storage).key == former
     ]
     names = [each for each in left if each]
@@ -416,17 +416,17 @@ def _describe_new_storage(changed: Changes, tensor_id: str, name: str) -> str:
     )
 
 
-def _describe_writes(changed: Changes) -> Iterator[_UnrankedSentence]:
+def _describe_writes(changes: Changes) -> Iterator[_UnrankedSentence]:
     """Yield sentences about version counters, values, and writes that no counter noticed."""
-    now = changed.now
+    now = changes.now
     members_of: dict[str | None, list[str]] = {}
-    for tensor_id in changed.earlier_versions:
+    for tensor_id in changes.earlier_versions:
         members_of.setdefault(now.tensor(tensor_id).counter, []).append(tensor_id)
     for counter, members in members_of.items():
         names = [now.tensor(tid).names[0] for tid in members if now.tensor(tid).names]
         # A gradient without a name of its own is described with its tensor.
         if names and counter is not None:
-            then, version = changed.earlier_versions[members[0]], now.tensor(members[0]).version
+            then, version = changes.earlier_versions[members[0]], now.tensor(members[0]).version
             label = join_few_names(names)
             text = gettext(
                 "Written in place: the version counter of {names} went up from {then} to {now}.",
@@ -437,17 +437,17 @@ def _describe_writes(changed: Changes) -> Iterator[_UnrankedSentence]:
             subject = gettext("version of {names}", names=label)
             pair = NumberPair(subject, str(then), str(version))
             yield _UnrankedSentence(text, "written", pair, "counter")
-    for storage_id, cells in changed.earlier_cells.items():
+    for storage_id, cells in changes.earlier_cells.items():
         # Those that came since, too: of a round of a loop it is the news that they show it.
         named = [
             now.tensor(tid) for tid in now.storage(storage_id).tensors if now.tensor(tid).names
         ]
         # A view of other cells does not show what changed.
         showing = [each for each in named if _shows_any_cell(now, each, cells)]
-        yield from _describe_values_written(changed, showing)
+        yield from _describe_values_written(changes, showing)
     # A set of strings has another order in each process.
-    for storage_id in sorted(changed.written_elsewhere):
-        yield from _describe_unread_cells_written(changed, now.storage(storage_id))
+    for storage_id in sorted(changes.written_elsewhere):
+        yield from _describe_unread_cells_written(changes, now.storage(storage_id))
 
 
 def _shows_any_cell(snap: Snapshot, tensor: TensorRecord, cells: Iterable[int]) -> bool:
@@ -455,9 +455,9 @@ def _shows_any_cell(snap: Snapshot, tensor: TensorRecord, cells: Iterable[int]) 
 
 
 def _describe_values_written(
-    changed: Changes, tensors: Sequence[TensorRecord]
+    changes: Changes, tensors: Sequence[TensorRecord]
 ) -> Iterator[_UnrankedSentence]:
-    earlier = [tensor for tensor in tensors if tensor.id in changed.earlier_tensors]
+    earlier = [tensor for tensor in tensors if tensor.id in changes.earlier_tensors]
     if tensors:
         names = join_few_names(tensor.names[0] for tensor in tensors)
         text = gettext("The values of {names} changed.", names=names)
@@ -465,18 +465,18 @@ def _describe_values_written(
             # What came since may have come after the write, and never had other values.
             text = gettext("The values in the memory of {names} changed.", names=names)
         yield _UnrankedSentence(text, "written")
-    yield from _describe_unnoticed(changed, earlier)
+    yield from _describe_unnoticed(changes, earlier)
 
 
 def _describe_unread_cells_written(
-    changed: Changes, storage: StorageRecord
+    changes: Changes, storage: StorageRecord
 ) -> Iterator[_UnrankedSentence]:
     """Yield sentences on a write to cells that are not drawn: only a checksum shows it."""
-    now = changed.now
+    now = changes.now
     earlier = [
         now.tensor(tid)
         for tid in storage.tensors
-        if tid in changed.earlier_tensors and now.tensor(tid).names
+        if tid in changes.earlier_tensors and now.tensor(tid).names
     ]
     if not earlier:
         return
@@ -494,18 +494,18 @@ def _describe_unread_cells_written(
         )
     yield _UnrankedSentence(text, "written")
     # A counter that went up may have counted this very write.
-    if showing or not any(tensor.id in changed.earlier_versions for tensor in earlier):
-        yield from _describe_unnoticed(changed, showing or earlier)
+    if showing or not any(tensor.id in changes.earlier_versions for tensor in earlier):
+        yield from _describe_unnoticed(changes, showing or earlier)
 
 
 def _describe_unnoticed(
-    changed: Changes, tensors: Sequence[TensorRecord]
+    changes: Changes, tensors: Sequence[TensorRecord]
 ) -> Iterator[_UnrankedSentence]:
     """Yield a sentence on version counters that a write to these tensors did not reach."""
     unnoticed = [
         tensor.names[0]
         for tensor in tensors
-        if tensor.id not in changed.earlier_versions and tensor.version is not None
+        if tensor.id not in changes.earlier_versions and tensor.version is not None
     ]
     if len(unnoticed) == 1:
         text = gettext(
@@ -521,17 +521,17 @@ def _describe_unnoticed(
         yield _UnrankedSentence(text, level="graph")
 
 
-def _describe_gradients(changed: Changes, root: str) -> Iterator[_UnrankedSentence]:
+def _describe_gradients(changes: Changes, root: str) -> Iterator[_UnrankedSentence]:
     """Yield sentences about gradients that came, went, or were added to."""
-    now, since = changed.now, changed.since
+    now, since = changes.now, changes.since
     sentences: list[_UnrankedSentence] = []
     reached: list[TensorRecord] = []
     for tensor in now.tensors:
         if not tensor.names:
             continue
         name = tensor.names[0]
-        earlier = changed.earlier_tensors.get(tensor.id)
-        facts = changed.attribute_changes.get(tensor.id, {})
+        earlier = changes.earlier_tensors.get(tensor.id)
+        facts = changes.attribute_changes.get(tensor.id, {})
         if tensor.grad is None:
             if "grad" in facts:
                 text = gettext("{name}.grad is None again.", name=name)
@@ -547,23 +547,23 @@ def _describe_gradients(changed: Changes, root: str) -> Iterator[_UnrankedSenten
             sentences.append(_UnrankedSentence(text, "gradient", pair))
         elif "values" in facts:
             reached.append(tensor)
-            sentences.append(_describe_changed_gradient(changed, tensor, earlier.grad))
+            sentences.append(_describe_changed_gradient(changes, tensor, earlier.grad))
     if root and reached:
-        text = _describe_way_of_gradient(changed, root, reached)
+        text = _describe_way_of_gradient(changes, root, reached)
         sentences.insert(0, _UnrankedSentence(text, "gradient"))
     for said in sentences:
         yield said._replace(level="graph")
 
 
 def _describe_changed_gradient(
-    changed: Changes, tensor: TensorRecord, earlier: str
+    changes: Changes, tensor: TensorRecord, earlier: str
 ) -> _UnrankedSentence:
     """Return the sentence on a `.grad` that has other values; `earlier`: its id before."""
     name = tensor.names[0]
-    assert changed.since is not None
+    assert changes.since is not None
     assert tensor.grad is not None
-    before = format_values(changed.since, earlier)
-    after = format_values(changed.now, tensor.grad)
+    before = format_values(changes.since, earlier)
+    after = format_values(changes.now, tensor.grad)
     # Of a large gradient only the shape is written, which says nothing of the change.
     if before == after:
         return _UnrankedSentence(gettext("{name}.grad changed.", name=name), "gradient")
@@ -571,28 +571,28 @@ def _describe_changed_gradient(
     return _UnrankedSentence(text, "gradient", NumberPair(f"{name}.grad", before, after))
 
 
-def _describe_way_of_gradient(changed: Changes, root: str, reached: Sequence[TensorRecord]) -> str:
+def _describe_way_of_gradient(changes: Changes, root: str, reached: Sequence[TensorRecord]) -> str:
     """Return the headline: `The gradient of z reached a through the clone.`, with its full stop."""
     names = join_few_names(tensor.names[0] for tensor in reached)
-    if _passes_one_clone(changed, root, reached):
+    if _passes_one_clone(changes, root, reached):
         return gettext(
             "The gradient of {root} reached {names} through the clone.", root=root, names=names
         )
     return gettext("The gradient of {root} reached {names}.", root=root, names=names)
 
 
-def _passes_one_clone(changed: Changes, root: str, reached: Sequence[TensorRecord]) -> bool:
+def _passes_one_clone(changes: Changes, root: str, reached: Sequence[TensorRecord]) -> bool:
     """Return True if all ways from a root to some tensors lead through the one clone on them."""
     # Before the step: what backward went through may be gone after it.
-    snap = changed.since
+    snap = changes.since
     if snap is None or root not in dict(snap.names):
         return False
     nodes = {node.id: node for node in snap.nodes_behind(dict(snap.names)[root])}
     clones = {node.id for node in nodes.values() if node.name.startswith("CloneBackward")}
     ids = {
-        changed.earlier_tensors[each.id].id
+        changes.earlier_tensors[each.id].id
         for each in reached
-        if each.id in changed.earlier_tensors
+        if each.id in changes.earlier_tensors
     }
     leaves = {node.id for node in nodes.values() if node.variable in ids}
     if len(clones) != 1 or len(leaves) != len(reached):
@@ -608,25 +608,25 @@ def _passes_one_clone(changed: Changes, root: str, reached: Sequence[TensorRecor
 
 
 def _describe_missing_gradients(
-    changed: Changes, silent_keys: set[object] | None
+    changes: Changes, silent_keys: set[object] | None
 ) -> Iterator[_UnrankedSentence]:
     """Yield a sentence on the parameters that a backward has left out, of objects that it reached.
 
     Once of each: a graph that is cut on the way there is cut in each round. Not of those that have
     had a gradient: `zero_grad` sets it to None.
     """
-    now = changed.now
+    now = changes.now
     if silent_keys is None:
         return
-    for snap in filter(None, (changed.since, now)):
+    for snap in filter(None, (changes.since, now)):
         silent_keys.update(tensor.key for tensor in snap.tensors if tensor.grad is not None)
     roots_with_new_grad = {
         _root_of(now.tensor(tensor_id))
-        for tensor_id, facts in changed.attribute_changes.items()
+        for tensor_id, facts in changes.attribute_changes.items()
         if "grad" in facts and now.tensor(tensor_id).grad is not None
     }
     # Without anything freed it may have been a loop that sets `.grad`.
-    if not changed.find_saves_that_became("freed"):
+    if not changes.find_saves_that_became("freed"):
         return
     missing = [
         tensor
@@ -672,22 +672,22 @@ def format_values(snap: Snapshot, tensor_id: str) -> str:
 # -- the graph ---------------------------------------------------------------------
 
 
-def _describe_saved(changed: Changes) -> Iterator[_UnrankedSentence]:
+def _describe_saved(changes: Changes) -> Iterator[_UnrankedSentence]:
     """Yield sentences about saved tensors that were freed, written or detached in this step."""
     # Sorted: a set of strings has another order in each process.
     freed = sorted(
-        {short_node_name(node.name) for node, _ in changed.find_saves_that_became("freed")}
+        {short_node_name(node.name) for node, _ in changes.find_saves_that_became("freed")}
     )
     if freed:
         nodes = join_few_names(freed)
         text = gettext("Backward freed what {nodes} had saved.", nodes=nodes)
         yield _UnrankedSentence(text, level="graph")
     stale: dict[str, list[str]] = {}
-    for node, saved in changed.find_saves_that_became("stale"):
+    for node, saved in changes.find_saves_that_became("stale"):
         if not saved.raises:
             continue  # a Function in Python may never open it
         stale.setdefault(short_node_name(node.name), []).append(f"_saved_{saved.name}")
-    for node, saved in changed.find_saves_that_became("detached"):
+    for node, saved in changes.find_saves_that_became("detached"):
         text = gettext(
             "detach_() cut off what {node} saved (_saved_{name}): backward will raise an error.",
             node=short_node_name(node.name),
