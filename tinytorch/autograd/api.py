@@ -38,7 +38,7 @@ def backward(
     Source: `torch.autograd.backward`.
     """
     targets = None if inputs is None else _check_inputs(inputs, "backward")
-    _run_engine(
+    _check_and_walk(
         _as_tuple(tensors), grad_tensors, retain_graph, create_graph, targets, accumulate=True
     )
 
@@ -66,7 +66,7 @@ def grad(
         )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     targets = _check_inputs(inputs, "grad")
-    gradients = _run_engine(
+    gradients = _check_and_walk(
         _as_tuple(outputs), grad_outputs, retain_graph, create_graph, targets, accumulate=False
     )
     for i, gradient in enumerate(gradients):
@@ -223,7 +223,7 @@ def _find_target_edges(inputs: tuple, accumulate: bool) -> list:
     return edges
 
 
-def _run_engine(
+def _check_and_walk(
     outputs: tuple,
     grads: Any,
     retain_graph: Any,
@@ -231,7 +231,10 @@ def _run_engine(
     inputs: tuple | None,
     accumulate: bool,
 ) -> list:
-    """Make PyTorch's checks and walk; return the gradients of `inputs` unless accumulated."""
+    """Make PyTorch's checks, then walk; return the gradients of `inputs` unless accumulated.
+
+    `inputs`: None for all leaves. `accumulate`: add to `.grad`.
+    """
     starts = _make_start_gradients(outputs, grads)
     keep_graph = bool(create_graph if retain_graph is None else retain_graph)
     if len(outputs) != len(starts):

@@ -240,8 +240,7 @@ class GraphTask:
         """Keep the gradients that `inputs=` asks for, and run the hooks on what arrived.
 
         Return what the node runs on; None if the walk ends here, as nothing below it is wanted.
-        `node_hooks`: the hooks of a node; of
-        a leaf, those on the leaf and on its accumulator.
+        `node_hooks`: the hooks of a node; of a leaf, those on the leaf and on its accumulator.
         """
         if node in self.captures:
             ends_here = node not in self.nodes_needed  # type: ignore[operator]
@@ -319,7 +318,7 @@ class GraphTask:
         if not (posthooks or node._needs_tensors):
             return outputs
         # A copy, which is changed below: `outputs` may be a GradientList that a node keeps.
-        fitted = GradientList(outputs, list(GradientList.of_new(outputs).states))
+        fitted = GradientList(outputs, list(GradientList.ensure_states(outputs).states))
         devices = [CPU] * len(outputs)
         for index, edge in enumerate(node._edges):
             if edge is None and not (node._needs_tensors or node._has_one_formula):
@@ -392,12 +391,12 @@ class GraphTask:
         return not self.is_anomaly_mode and (not self.ready or self.ready[0][0] != -HIGHEST_NUMBER)
 
     def _add_to_buffer(
-        self, target: Any, output_nr: int, gradient: Any, state: GradientState, unqueued: list
+        self, target: Any, output_nr: int, gradient: Any, state: GradientState, outside_queue: list
     ) -> None:
         """Put a gradient where it waits for the others of its node, or add it to one that waits.
 
-        `unqueued`: this gradient, and the outputs of the same node that come after it, for
-        `_settle_state`.
+        `outside_queue`: the outputs of the same node that are not sent yet, this one included. Only
+        `_settle_state` reads it.
         """
         buffer = self.buffers.get(id(target))
         if buffer is None:
@@ -412,7 +411,7 @@ class GraphTask:
         elif gradient is not None:
             earlier_state = buffer.states[output_nr]
             if earlier_state.maybe_held_twice:
-                earlier_state = self._settle_state(earlier_state, earlier, unqueued)
+                earlier_state = self._settle_state(earlier_state, earlier, outside_queue)
             total, state = add_gradients(earlier, gradient, earlier_state)
             buffer[output_nr], buffer.states[output_nr] = total, state
 
@@ -441,20 +440,22 @@ class GraphTask:
             if state.maybe_held_twice:
                 states[index] = self._settle_state(state, arrived[index], arrived)
 
-    def _settle_state(self, state: GradientState, gradient: Any, unqueued: list) -> GradientState:
+    def _settle_state(
+        self, state: GradientState, gradient: Any, outside_queue: list
+    ) -> GradientState:
         """Return the state of a gradient that was `maybe_held_twice`, by where it is at this moment.
 
         A formula may return one array for two inputs, as that of `x + y` does. In PyTorch both are
         one tensor: the first is added to in place only if the second is no longer on its way.
 
-        All gradients on their way are in a buffer, with a node that is ready, or in `unqueued`: what
-        arrived at the node that runs next, or what the last one computed and `_route` has not sent
-        yet. This gradient is in one of these places, so if it is held twice it is found twice.
+        All gradients on their way are in a buffer, with a node that is ready, or in `outside_queue`:
+        what arrived at the node that runs next, or what the last one computed and `_route` has not
+        sent yet. This gradient is in one of these places, so if it is held twice it is found twice.
         """
         lists_on_their_way = [
             *self.buffers.values(),
             *[entry[-1] for entry in self.ready],
-            unqueued,
+            outside_queue,
         ]
         on_their_way = itertools.chain.from_iterable(lists_on_their_way)
         # Not `count` of a list, which compares arrays by their elements. The first two are enough:

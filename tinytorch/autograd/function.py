@@ -86,7 +86,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         "_is_given_out",  # True if what was saved was read, and may not be read again
         "_is_tensor_input",  # for each argument of forward, True if it is a tensor
         "_materialize",  # True if backward gets zeros where no gradient arrived
-        "_results_saved",  # which saved tensors are outputs of this node, and which outputs
+        "_output_nr_of_saved",  # as on the class `Node`, but known only once forward has run
         "_takes_grads_in_list",  # the Function's `boxed_grads_call` when it was applied
         "_zeros",  # shape, dtype and device of such zeros, for each output
         "dirty_tensors",
@@ -106,7 +106,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
             else ()
         )
         self.to_save = self.dirty_tensors = self.non_differentiable = None
-        self._results_saved = {}
+        self._output_nr_of_saved = {}
         self._materialize = True
         self._gives_out_once = _read_flag(self._forward_cls, "clear_saved_tensors_on_access")
         self._takes_grads_in_list = _read_flag(self._forward_cls, "boxed_grads_call")
@@ -158,7 +158,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                     f"{type_name(tensor)}"
                 )
             elif self._is_result(tensor):
-                self._results_saved[i] = tensor._edge[1]
+                self._output_nr_of_saved[i] = tensor._edge[1]
                 saved.append(save_result(tensor, tensor._edge[1]))
             else:
                 saved.append(save_tensor(tensor))
@@ -181,7 +181,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
 
     def _apply(self, grads: list, on_arrays: bool) -> list:
         """Call the user's backward, on tensors even where gradients are arrays; check its results."""
-        arrived = GradientList.of_new(grads)
+        arrived = GradientList.ensure_states(grads)
         return call_with_tensors(self._call_backward, arrived, devices_of_outputs(self), on_arrays)
 
     def _call_backward(self, gradients: tuple) -> list:

@@ -131,7 +131,7 @@ def call_with_tensors(
     """Call a function that takes and returns gradients as tensors; return arrays if `on_arrays`."""
     tensors = tensors_over(gradients, devices)
     if not on_arrays:
-        return GradientList.of_new(list(function(tensors)))
+        return GradientList.ensure_states(list(function(tensors)))
     ids_of_given = set(map(id, tensors))
     returned = list(function(tensors))
     # Only what somebody else holds is still alive when `_Trace.state_now` looks.

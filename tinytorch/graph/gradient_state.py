@@ -160,8 +160,8 @@ class GradientList(list):
         return cls([None] * count, [HELD_BY_OTHERS] * count)
 
     @classmethod
-    def of_new(cls, gradients: list) -> GradientList:
-        """Gradients that were just computed, unless they say their states themselves."""
+    def ensure_states(cls, gradients: list) -> GradientList:
+        """Return gradients with their states: those that they have, else those of new arrays."""
         if isinstance(gradients, cls):
             return gradients
         return cls(gradients, [NEW_GRADIENT] * len(gradients))

@@ -68,8 +68,9 @@ class Node:
     # For each saved value the only input whose gradient needs it; None if it is saved in any case:
     # if several need it, or if torch does not ask (see `make_node_class`).
     _needed_by: tuple[int | None, ...] = ()
-    # Index of a saved value that is an output of the node: number of that output.
-    _results_saved: dict[int, int] = {}
+    # By the index of a saved value that is one of the node's own outputs, the number of that output.
+    # Empty if the node saves none of them.
+    _output_nr_of_saved: dict[int, int] = {}
     # For each input the formula of its gradient (None for none), and the indices of the saved
     # values that it reads. Empty for a node whose backward is written by hand.
     _formulas: tuple[tuple[Callable | None, tuple[int, ...]], ...] = ()
@@ -175,7 +176,7 @@ class Node:
     def _keep_results(self, outputs: tuple) -> None:
         """Save the node's own outputs, as far as formulas read them."""
         saved = list(self._saved)
-        for index, output_nr in self._results_saved.items():
+        for index, output_nr in self._output_nr_of_saved.items():
             saved[index] = save_result(outputs[output_nr], output_nr)
         self._saved = tuple(saved)
 
@@ -439,14 +440,16 @@ def _find_needed_by(
     also_saved: tuple[str, ...],
     saves_always: bool,
 ) -> list[int | None]:
-    """Return, for each saved value, the only input whose formula reads it.
+    """Return, for each saved value, the only input whose gradient needs it: its formula reads it.
 
-    None if it is saved in any case.
+    None if it is saved in any case. `reads`: for each input, what its formula reads.
     """
     needed_by: list[int | None] = []
     for name in saved_names:
-        readers = [i for i, names in enumerate(reads) if name in names and name not in also_saved]
-        needed_by.append(readers[0] if len(readers) == 1 and not saves_always else None)
+        readers = [i for i, names in enumerate(reads) if name in names]
+        # torch saves what `also_saved` names without asking who reads it.
+        is_saved_in_any_case = saves_always or name in also_saved or len(readers) != 1
+        needed_by.append(None if is_saved_in_any_case else readers[0])
     return needed_by
 
 
@@ -525,7 +528,7 @@ def make_node_class(
         "_apply": _apply_formulas,
         "_has_one_formula": has_one_formula,
         "_is_pointwise": is_pointwise,
-        "_results_saved": {names.index(n): nr for nr, n in enumerate(results) if n in names},
+        "_output_nr_of_saved": {names.index(n): nr for nr, n in enumerate(results) if n in names},
     }
     if base is Node and not has_one_formula:
         body["_apply"] = _choose_apply(functions, indices, needed_by)

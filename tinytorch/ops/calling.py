@@ -471,7 +471,7 @@ def make_recorder(op: Any) -> Callable[[Any, tuple, tuple], None] | None:
     node_class = op.node_class
     if node_class is None:
         return None
-    is_result_saved = bool(node_class._results_saved)
+    is_result_saved = bool(node_class._output_nr_of_saved)
 
     def record(out: Any, edges: tuple, saved: tuple) -> None:
         data, storage = out._data, out._storage
@@ -742,7 +742,7 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
     run, node_class, save = op.run_in_place, op.node_class, op.save
     ufunc, direct_nums, takes_numbers = _ufunc_of(op), op.kernel.direct_dtype_nums, op.numbers
     defaults = op.defaults[2:]
-    saves_result = node_class is not None and node_class._results_saved
+    is_result_saved = node_class is not None and bool(node_class._output_nr_of_saved)
 
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if more or named or not isinstance(x, Tensor):
@@ -770,7 +770,7 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
             or not a.flags.forc
         ):
             return run(x, y, *defaults)
-        if NODE_LISTENERS or GRAPH_EXIT_LISTENERS or saves_result:
+        if NODE_LISTENERS or GRAPH_EXIT_LISTENERS or is_result_saved:
             return run(x, y, *defaults)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, y, *defaults)

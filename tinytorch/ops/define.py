@@ -234,7 +234,7 @@ class Op:
         pairs = zip(node_class._names_of_saved, node_class._needed_by, strict=True)
         for at, (name, needed_by) in enumerate(pairs):
             read = None
-            if at not in node_class._results_saved:
+            if at not in node_class._output_nr_of_saved:
                 read = readers.get(name) or make_argument_reader(name, schema)
             may_be_left_out = name in tensor_names or name in readers
             saved.append(SavedArgument(name, read, needed_by, may_be_left_out))
@@ -354,7 +354,7 @@ class Op:
             node._note_gradient_specs(result)
             result._edge = (node, 0)
             results = (result,)
-        if node._results_saved:
+        if node._output_nr_of_saved:
             node._keep_results(results)
 
     # ways to run ---------------------------------------------------------------------------------
@@ -398,20 +398,15 @@ class Op:
             result = make_tensor(data, place)
         if node is not None:
             self.end_recording(node, result)
-        # Only here does the result's counter see how PyTorch filled it, see ops/inner_writes.py.
-        elif (
-            self.inner_writes
-            and not MODES.thread.inference
-            and tensors
-            and all([t._counter.is_inference for t in tensors])
-        ):
+        elif self.inner_writes and are_inner_writes_counted(tensors):
             self._count_inner_writes(values, result)
         return result
 
     def _count_inner_writes(self, values: tuple, result: Any) -> None:
-        """Set the versions of results that are made of inference tensors alone.
+        """Set the versions of results to the number of writes by which PyTorch fills them.
 
-        `torch.sum(x)._version` is 1 for such an `x`: PyTorch makes the result empty and writes to it.
+        `torch.sum(x)._version` is 1 for an inference tensor `x`: PyTorch makes the result empty and
+        writes to it. Of any other `x` it is 0: there autograd hides these writes from the counter.
         """
         writes = self.inner_writes
         count = writes(*arrays_of(values)) if callable(writes) else writes
@@ -475,7 +470,7 @@ class Op:
         if node is not None:
             node._note_gradient_specs(target)
             rebase_history(target, node)
-            if node._results_saved:
+            if node._output_nr_of_saved:
                 node._keep_results((target,))
         return target
 
@@ -615,6 +610,16 @@ def is_called_on_arrays(values: tuple) -> bool:
             if isinstance(x, (ndarray, np.generic)):
                 return True
     return False
+
+
+def are_inner_writes_counted(operands: list) -> bool:
+    """Return True if PyTorch's counter of a result sees the writes by which the result is filled.
+
+    It does if all operands are inference tensors and inference mode is off: see ops/inner_writes.py.
+    """
+    if MODES.thread.inference or not operands:
+        return False
+    return all([t._counter.is_inference for t in operands])
 
 
 # How the facts that PyTorch saves in place of a tensor are read: `self_sym_sizes`, `_self_dtype`.
