@@ -49,7 +49,7 @@ def render(contents: MemoryContents | GraphContents) -> tuple[str, str]:
     """Text and SVG of what a picture says."""
     if isinstance(contents, GraphContents):
         return graph_text(contents), graph_svg.draw_sheet(graph_svg.make_sheet(contents))
-    run = memory_svg.place_sheets([memory_svg.make_sheet(contents)])
+    run = memory_svg.lay_out_sheets([memory_svg.make_sheet(contents)])
     return memory_text(contents), memory_svg.draw_sheet(run.sheets[0], run.stage)
 
 

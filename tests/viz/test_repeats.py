@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tinytorch.viz.render.places import assign_places
+from tinytorch.viz.render.slots import assign_slots
 from tinytorch.viz.show.repeats import SHORTEST, Repeat, choose_repeats, find_repeats
 
 
@@ -60,11 +60,11 @@ def test_of_overlapping_repeats_the_one_that_saves_most_is_chosen() -> None:
     assert choose_repeats(iter([small, large, apart])) == [large, apart]
 
 
-def test_a_place_is_kept_while_a_thing_is_visible_and_then_reused() -> None:
+def test_a_slot_is_kept_while_a_thing_is_visible_and_then_reused() -> None:
     steps = [["a", "b"], ["b"], ["b", "c"], ["a", "b", "c"]]
-    assert assign_places(steps) == [["a"], ["b"], ["c"]], "a comes back, and has kept its place"
-    assert assign_places([["a", "b"], ["b", "c"], ["c", "d"]]) == [["a", "c"], ["b", "d"]]
-    assert assign_places([]) == []
+    assert assign_slots(steps) == [["a"], ["b"], ["c"]], "a comes back, and has kept its slot"
+    assert assign_slots([["a", "b"], ["b", "c"], ["c", "d"]]) == [["a", "c"], ["b", "d"]]
+    assert assign_slots([]) == []
 
 
 def test_a_long_loop_takes_steps_in_proportion() -> None:

@@ -171,8 +171,8 @@ def test_nothing_is_lost_and_what_is_told_as_equal_is_so(
                 assert len(rounds) == fold.times
         for item in seen.entries:
             ends = item.ends
-            assert all(end in seen.places or end in seen.outside for end in ends)
-            later = [seen.places[end] for end in ends if end in seen.places]
+            assert all(end in seen.entry_of or end in seen.outside for end in ends)
+            later = [seen.entry_of[end] for end in ends if end in seen.entry_of]
             assert item.id not in later, "folded as they are, entries never lead back"
 
 

@@ -305,7 +305,7 @@ def _describe_none(snap: Snapshot, nodes: Sequence[NodeRecord]) -> Iterator[str]
             "No gradient arrives at {names}: {node} returns None for an input on the way ({code}).",
             names=join_few_names([snap.label(leaf.id) for leaf in leaves]),
             node=short_node_name(functions[0].name),
-            code=functions[0].function.place if functions[0].function else "",
+            code=functions[0].function.label if functions[0].function else "",
         )
 
 

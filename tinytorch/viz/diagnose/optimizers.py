@@ -87,22 +87,22 @@ def _name_argument(snap: Snapshot, tensor_id: str) -> str:
 
 def list_stepped(snap: Snapshot) -> dict[str, list[TensorRecord]]:
     """Return the tensors that each named optimizer steps, by its name, in its order."""
-    placed: dict[str, list[tuple[tuple[int, ...], TensorRecord]]] = {}
+    pairs_by_optimizer: dict[str, list[tuple[tuple[int, ...], TensorRecord]]] = {}
     for tensor in snap.named_tensors:
-        for place in tensor.optimizer_places:
-            optimizer, _, position = place.rpartition(PARAM_GROUPS)
+        for path in tensor.optimizer_paths:
+            optimizer, _, position = path.rpartition(PARAM_GROUPS)
             # As numbers: among words, "10" would come before "2".
             numbers = [int(word) for word in position.split(".") if word.isdecimal()]
-            placed.setdefault(optimizer, []).append((tuple(numbers), tensor))
+            pairs_by_optimizer.setdefault(optimizer, []).append((tuple(numbers), tensor))
     stepped: dict[str, list[TensorRecord]] = {}
-    for optimizer, pairs in placed.items():
+    for optimizer, pairs in pairs_by_optimizer.items():
         pairs.sort(key=lambda pair: pair[0])
         stepped[optimizer] = [tensor for _, tensor in pairs]
     return stepped
 
 
 def _is_held_alone(tensor: TensorRecord) -> bool:
-    """Return True for what has no name but its place in an optimizer."""
+    """Return True for what has no name but a path in an optimizer."""
     return all(PARAM_GROUPS in name for name in tensor.names)
 
 

@@ -102,7 +102,7 @@ def phrase_writes(tensor: TensorRecord) -> str:
 def name_in_python(tensor: TensorRecord) -> str:
     """Return a name of a tensor as a program can write it (`hs[0]`); empty if there is none."""
     for name in tensor.names:
-        # A number between dots is a place in a list: `hs.0` is written `hs[0]`.
+        # A number between dots is a position in a list: `hs.0` is written `hs[0]`.
         expression = re.sub(r"\.(\d+)(?![^.\[])", r"[\1]", name)
         try:
             ast.parse(expression, mode="eval")

@@ -14,7 +14,7 @@ from ..read import NodeRecord, Snapshot, TensorRecord
 def find_visiting_order(
     snap: Snapshot, root: TensorRecord, nodes: Sequence[NodeRecord]
 ) -> dict[str, int] | None:
-    """Return the place of each node behind a root, by its id; None if it is not known.
+    """Return node id -> its position in the order, behind a root; None if it is not known.
 
     nodes: those behind the root. On other devices than the CPU, threads of the engine share the work.
     """

@@ -1,4 +1,4 @@
-"""NumPy arrays with the questions that are asked of tensors about their place in memory."""
+"""NumPy arrays with the questions that are asked of tensors about their view of memory."""
 
 from __future__ import annotations
 

@@ -58,8 +58,8 @@ class IdSequence:
 
 
 @dataclass
-class BlockPlace:
-    """Geometry of one tensor and its place in a storage, as its `TensorRecord` has them.
+class BlockGeometry:
+    """Where one tensor is in a storage, and its geometry there, as its `TensorRecord` has them.
 
     These are storage, start_byte, shape, stride, offset, itemsize and notes.
     """
@@ -134,15 +134,15 @@ def lasting_view_key_of(tensor: Any) -> tuple[Any, ...]:
 # -- one tensor ------------------------------------------------------------------------
 
 
-def _read_place(tensor: Any, place: BlockPlace) -> _StorageObject | None:
+def _read_geometry(tensor: Any, geometry: BlockGeometry) -> _StorageObject | None:
     """Fill in the geometry of a tensor and return its storage; None, and a note, if it has none."""
     try:
-        place.itemsize = int(tensor.element_size())
+        geometry.itemsize = int(tensor.element_size())
         # Geometry is read twice and compared: another thread may be changing it at this moment.
         for _ in range(3):
-            place.shape = tuple(int(size) for size in tensor.shape)
-            place.stride = tuple(int(step) for step in tensor.stride())
-            place.offset = int(tensor.storage_offset())
+            geometry.shape = tuple(int(size) for size in tensor.shape)
+            geometry.stride = tuple(int(step) for step in tensor.stride())
+            geometry.offset = int(tensor.storage_offset())
             storage = tensor.untyped_storage()
             found = _StorageObject(
                 key=identity_key(storage),
@@ -151,22 +151,22 @@ def _read_place(tensor: Any, place: BlockPlace) -> _StorageObject | None:
                 device=str(tensor.device),
             )
             if _is_wrapper(tensor, found):
-                place.notes = (_describe_wrapper(tensor),)
+                geometry.notes = (_describe_wrapper(tensor),)
                 break
-            if (place.shape, place.stride) == (tuple(tensor.shape), tuple(tensor.stride())):
-                place.notes = tuple(gettext(_LAZY_BITS[bit]) for bit in _lazy_bits(tensor))
+            if (geometry.shape, geometry.stride) == (tuple(tensor.shape), tuple(tensor.stride())):
+                geometry.notes = tuple(gettext(_LAZY_BITS[bit]) for bit in _lazy_bits(tensor))
                 return found
         else:
-            place.notes = (gettext("it changes while it is looked at"),)
+            geometry.notes = (gettext("it changes while it is looked at"),)
     except Exception:  # noqa: BLE001 - sparse layouts and subclasses each raise another error
-        place.notes = (_describe_missing_storage(tensor),)
+        geometry.notes = (_describe_missing_storage(tensor),)
     # Without a storage they lead nowhere, however far the reading came.
-    place.stride = place.offset = None
-    if place.shape is None:
+    geometry.stride = geometry.offset = None
+    if geometry.shape is None:
         try:
-            place.shape = tuple(int(size) for size in tensor.shape)
+            geometry.shape = tuple(int(size) for size in tensor.shape)
         except Exception:  # noqa: BLE001 - the rows of a nested tensor differ in size
-            place.shape = None
+            geometry.shape = None
     return None
 
 
@@ -246,16 +246,16 @@ class _CellsRead(NamedTuple):
 
 
 class Blocks:
-    """The blocks of memory behind some tensors, and the place of each tensor in them."""
+    """The blocks of memory behind some tensors, and the geometry of each tensor in them."""
 
     def __init__(self, tensors: list[Any], ids: IdSequence) -> None:
         self.tensors = tensors
-        self.places = [BlockPlace() for _ in tensors]
+        self.geometries = [BlockGeometry() for _ in tensors]
         self.blocks: list[_Block] = []
         self.cells_to_summarize = MOST_SUMMARIZED
         storages: dict[int, _StorageObject] = {}
-        for position, (tensor, place) in enumerate(zip(tensors, self.places, strict=True)):
-            storage = _read_place(tensor, place)
+        for position, (tensor, geometry) in enumerate(zip(tensors, self.geometries, strict=True)):
+            storage = _read_geometry(tensor, geometry)
             if storage is not None:
                 storages[position] = storage
         block_of = _group_by_memory(storages)
@@ -267,12 +267,12 @@ class Blocks:
                 block.id = ids.id_of(storage.key)
             block.members.append(position)
             block.object_keys[storage.key] = None
-            place = self.places[position]
-            place.storage = block.id
+            geometry = self.geometries[position]
+            geometry.storage = block.id
             # A storage may begin inside of its block: that of `from_numpy(a[2:])` beside one of all
             # of `a`.
-            offset_bytes = (place.offset or 0) * place.itemsize
-            place.start_byte = storage.address - block.start + offset_bytes
+            offset_bytes = (geometry.offset or 0) * geometry.itemsize
+            geometry.start_byte = storage.address - block.start + offset_bytes
 
     def find_arrays(self, arrays: list[tuple[str, Any]], shown: set[int]) -> dict[str, list[str]]:
         """Return block id -> names of the NumPy arrays over it, for blocks with a tensor in `shown`."""
@@ -307,7 +307,7 @@ class Blocks:
         self, block: _Block, ids: list[str], reads_values: bool, arrays: list[str]
     ) -> StorageRecord:
         first = block.members[0]
-        itemsize = self.places[first].itemsize
+        itemsize = self.geometries[first].itemsize
         nbytes = block.stop - block.start
         runs, notes, summary, checksum = _CellsRead()
         if reads_values and nbytes // itemsize:
@@ -377,10 +377,10 @@ class Blocks:
         if cells <= MAX_CELLS:
             return [(0, cells)]
         ranges = [(0, CELLS_AT_START), (cells - CELLS_AT_END, cells)]
-        for place in (self.places[position] for position in block.members[:MAX_VIEWS]):
-            axes = zip(place.shape or (), place.stride or (), strict=True)
-            span = sum((size - 1) * stride for size, stride in axes if size) * place.itemsize
-            first, last = place.start_byte // itemsize, (place.start_byte + span) // itemsize
+        for geometry in (self.geometries[position] for position in block.members[:MAX_VIEWS]):
+            axes = zip(geometry.shape or (), geometry.stride or (), strict=True)
+            span = sum((size - 1) * stride for size, stride in axes if size) * geometry.itemsize
+            first, last = geometry.start_byte // itemsize, (geometry.start_byte + span) // itemsize
             ranges += [(first, first + CELLS_OF_VIEW), (last - 1, last + 1)]
         inside = ((max(start, 0), min(stop, cells)) for start, stop in ranges)
         joined: list[tuple[int, int]] = []

@@ -57,7 +57,7 @@ def _is_source_of(call: ast.Call, code: CodeType, first_line: int, start: int) -
         if at is None or at.lineno is None or at.col_offset is None:
             continue
         if instruction.opname.startswith("LOAD_"):
-            # One instruction of Python 3.13 loads two names: the place is that of the first.
+            # One instruction of Python 3.13 loads two names: the position is that of the first.
             names_at.setdefault((at.lineno, at.col_offset), instruction.argrepr)
     for argument in call.args:
         if not isinstance(argument, ast.Name):

@@ -67,7 +67,7 @@ def doubts_of_node(node: Any, *, may_get_none: bool = False) -> Iterator[str]:
             yield gettext(
                 "{node} is a Function in Python: {code} may raise and compute what it likes",
                 node=name,
-                code=function.place,
+                code=function.label,
             )
     elif node_class.__name__ == "CppFunction":
         yield gettext("{node} is of a kind that shows nothing of what it saved", node=name)

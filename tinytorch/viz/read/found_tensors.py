@@ -37,7 +37,7 @@ class FoundTensor:
     @property
     def key(self) -> Any:
         """The key by which two snapshots recognise the tensor."""
-        # torch hands out a new object each time a saved result is read: only its place in memory
+        # torch hands out a new object each time a saved result is read: only its view of memory
         # is the same.
         if self.role == "saved":
             return ("saved", *lasting_view_key_of(self.tensor))

@@ -59,8 +59,8 @@ class CollectedThings(NamedTuple):
     """The names of arguments that are arrays."""
     held_by_modules: set[int]
     """See `KnownNames`."""
-    optimizer_places: dict[int, tuple[str, ...]]
-    """The places of tensors in optimizers, as "opt.param_groups.0.params.2", by identity."""
+    optimizer_paths: dict[int, tuple[str, ...]]
+    """The paths to tensors in optimizers, as "opt.param_groups.0.params.2", by identity."""
 
 
 def collect_tensors(
@@ -131,14 +131,14 @@ def collect_tensors_and_arrays(
         if not found:
             raise make_type_error(label, argument)
         pairs += found
-    places = _list_optimizer_places(pairs)
+    paths = _list_optimizer_paths(pairs)
     pairs = _without_second_names(pairs)[:MAX_NAMES]
     tensors: Pairs = []
     arrays: Pairs = []
     for pair in pairs:
         (tensors if is_tensor(pair[1]) else arrays).append(pair)
     array_arguments = [name for name, argument in arguments if isinstance(argument, np.ndarray)]
-    return CollectedThings(tensors, arrays, array_arguments, known_names.held_by_modules, places)
+    return CollectedThings(tensors, arrays, array_arguments, known_names.held_by_modules, paths)
 
 
 def choose_objects_of_program(frame: FrameType | None) -> ObjectChoice:
@@ -175,13 +175,13 @@ def make_type_error(label: str, argument: object) -> TypeError:
     )
 
 
-def _list_optimizer_places(pairs: Pairs) -> dict[int, tuple[str, ...]]:
+def _list_optimizer_paths(pairs: Pairs) -> dict[int, tuple[str, ...]]:
     """Return where optimizers have tensors, also those that are known by other names."""
-    places: dict[int, tuple[str, ...]] = {}
+    paths: dict[int, tuple[str, ...]] = {}
     for name, value in pairs:
         if PARAM_GROUPS in name:
-            places[id(value)] = (*places.get(id(value), ()), name)
-    return places
+            paths[id(value)] = (*paths.get(id(value), ()), name)
+    return paths
 
 
 def _without_second_names(pairs: Pairs) -> Pairs:

@@ -39,7 +39,7 @@ class _ArrayInterface:
     def __init__(self, view: ViewGeometry) -> None:
         self.__array_interface__ = {
             "version": 3,
-            # Bytes of no dtype, as places alone are compared; True below: not to be written.
+            # Bytes of no dtype, as addresses alone are compared; True below: not to be written.
             "typestr": f"|V{view.itemsize}",
             "shape": view.shape,
             "strides": tuple(step * view.itemsize for step in view.stride or ()),

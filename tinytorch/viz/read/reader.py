@@ -24,7 +24,7 @@ from typing import Any
 
 from ...graph import name_of_node
 from ..wording import gettext
-from .blocks import PLAIN_CLASSES, BlockPlace, Blocks, IdSequence
+from .blocks import PLAIN_CLASSES, BlockGeometry, Blocks, IdSequence
 from .counter_sharing import find_counter_sharers
 from .doubts import doubts_of_node, doubts_of_process, hides_saved, refusals_of_node
 from .found_tensors import FoundTensor, FoundTensors
@@ -134,7 +134,7 @@ def read_snapshot(
     collected = collect_tensors_and_arrays(tensors, named, frame, objects=objects)
     # A subclass or a mode would be asked by the look, and could refuse it, record it or change it.
     with pause_garbage_collection(), disable_overrides(), hold_identities() as identities:
-        reader = _Reader(values, collected.held_by_modules, collected.optimizer_places)
+        reader = _Reader(values, collected.held_by_modules, collected.optimizer_paths)
         for name, tensor in collected.tensors:
             reader.add_name(reader.tensors.add(tensor, "named"), name)
         snap = reader.read(
@@ -201,11 +201,11 @@ class _Reader:
         self,
         reads_values: bool,
         held_by_modules: Collection[int] = (),
-        optimizer_places: Mapping[int, tuple[str, ...]] | None = None,
+        optimizer_paths: Mapping[int, tuple[str, ...]] | None = None,
     ) -> None:
         self.reads_values = reads_values
         self.held_by_modules = held_by_modules
-        self.optimizer_places = optimizer_places or {}
+        self.optimizer_paths = optimizer_paths or {}
         self.tensors = FoundTensors()
         self.saved_reader = SavedReader(self.tensors, reads_values)
         self.position_by_name: dict[str, int] = {}
@@ -260,7 +260,7 @@ class _Reader:
         arrays_by_block = blocks.find_arrays(arrays, shown)
         return Snapshot(
             names=tuple((name, ids[at]) for name, at in self.position_by_name.items()),
-            tensors=self._make_tensors(keys, ids, blocks.places, counters, grad_of),
+            tensors=self._make_tensors(keys, ids, blocks.geometries, counters, grad_of),
             storages=blocks.make_records(
                 ids, shown if self.reads_values else set(), arrays_by_block
             ),
@@ -349,30 +349,30 @@ class _Reader:
         self,
         keys: list[Any],
         ids: list[str],
-        places: list[BlockPlace],
+        geometries: list[BlockGeometry],
         counters: tuple[Counter, ...],
         grad_of: Mapping[int, str],
     ) -> tuple[TensorRecord, ...]:
         counter_of = _map_tensors_to_counters(counters)
         records = []
         for position, found in enumerate(self.tensors.entries):
-            tensor, place, tensor_id = found.tensor, places[position], ids[position]
+            tensor, geometry, tensor_id = found.tensor, geometries[position], ids[position]
             counter = counter_of.get(tensor_id)
             base = getattr_or_none(tensor, "_base")
             base_position = None if base is None else self.tensors.position_of(base)
             record = TensorRecord(
                 id=tensor_id,
                 names=tuple(found.names),
-                shape=place.shape,
-                stride=place.stride,
-                offset=place.offset,
+                shape=geometry.shape,
+                stride=geometry.stride,
+                offset=geometry.offset,
                 dtype=str(tensor.dtype),
-                itemsize=place.itemsize,
+                itemsize=geometry.itemsize,
                 device=str(tensor.device),
                 requires_grad=bool(tensor.requires_grad),
                 is_leaf=found.is_leaf,
-                storage=place.storage,
-                start_byte=place.start_byte,
+                storage=geometry.storage,
+                start_byte=geometry.start_byte,
                 counter=counter.id if counter else None,
                 version=counter.version if counter else None,
                 grad_fn=self._node_id(found.grad_fn),
@@ -384,8 +384,8 @@ class _Reader:
                 is_view=base is not None,
                 role=found.role,
                 is_module_state=id(tensor) in self.held_by_modules,
-                optimizer_places=self.optimizer_places.get(id(tensor), ()),
-                notes=(*found.notes, *_describe_subclass(tensor), *place.notes),
+                optimizer_paths=self.optimizer_paths.get(id(tensor), ()),
+                notes=(*found.notes, *_describe_subclass(tensor), *geometry.notes),
                 exits=find_exits(tensor) if found.is_leaf and tensor.requires_grad else None,
                 key=keys[position],
             )

@@ -45,7 +45,7 @@ class Axis(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TensorRecord:
-    """One tensor object: its geometry, its place in a storage, its place in the graph."""
+    """One tensor object: its geometry, its storage, its node of the graph."""
 
     id: str
     """T1, T2: by which the other records refer to it."""
@@ -99,7 +99,7 @@ class TensorRecord:
     """True for what a module holds besides parameters: a buffer, a tensor in an attribute."""
     notes: tuple[str, ...] = ()
     """What else there is to say of it: its subclass, lazy bits, why it has no storage."""
-    optimizer_places: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    optimizer_paths: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """Where optimizers that were given hold it: "opt.param_groups.0.params.2"."""
     exits: tuple[GraphExit, ...] | None = field(default=None, compare=False, repr=False)
     """Of a leaf that requires grad, where its values left the graph; None if no watch was on."""
@@ -405,7 +405,7 @@ class SavedRecord:
 class FunctionRecord:
     """What the code of a Function's backward shows without being run."""
 
-    place: str
+    label: str
     """Such as "Square.backward (train.py:7)"."""
     reads_saved: bool | None
     """True if it reads `ctx.saved_tensors` first of all, False if it cannot, else None."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..wording import gettext, join_names
 from .array_views import ArrayView
-from .blocks import BlockPlace, Blocks, IdSequence
+from .blocks import BlockGeometry, Blocks, IdSequence
 from .call_source import argument_names
 from .identity import hold_identities
 from .naming import (
@@ -105,8 +105,8 @@ class _Thing:
     uses: dict[_UseOfName, None] = field(default_factory=dict)
     """In the order of the arguments. A dict, because one tensor may have thousands of names."""
     steps: dict[_UseOfName, None] = field(default_factory=dict)
-    """Its places in optimizers, which step it."""
-    place: BlockPlace = field(default_factory=BlockPlace)
+    """The paths to it in optimizers, which step it."""
+    geometry: BlockGeometry = field(default_factory=BlockGeometry)
     """Of a tensor or array: where it is in memory."""
 
     @property
@@ -166,13 +166,13 @@ class _Search:
             self._add_argument(index, *arguments[index], known_names)
         for table in (self.data, self.containers):
             for thing in table.values():
-                # What has no name but its place in optimizers is known by that.
+                # What has no name but a path in an optimizer is known by that.
                 if not thing.uses:
                     thing.uses, thing.steps = thing.steps, {}
                 by_argument = sorted(thing.uses, key=lambda use: use.argument)
                 thing.uses = dict.fromkeys(by_argument)
         self._add_grads()
-        self._find_places()
+        self._read_geometries()
 
     def _add_argument(
         self, index: int, label: str, argument: Any, known_names: dict[int, str]
@@ -225,15 +225,15 @@ class _Search:
                 argument, name = next(iter(thing.uses))
                 self._note_use(self.data, grad, _UseOfName(argument, f"{name}.grad"))
 
-    def _find_places(self) -> None:
+    def _read_geometries(self) -> None:
         things = list(self.data.values())
         values = [thing.value for thing in things]
         views = [value if is_tensor(value) else ArrayView(value) for value in values]
         blocks = Blocks(views, IdSequence("S", {}, 0))
-        for thing, place in zip(things, blocks.places, strict=True):
-            thing.place = place
-            if place.storage is None:
-                self.notes.append(f"{thing.label}: {'; '.join(place.notes)}")
+        for thing, geometry in zip(things, blocks.geometries, strict=True):
+            thing.geometry = geometry
+            if geometry.storage is None:
+                self.notes.append(f"{thing.label}: {'; '.join(geometry.notes)}")
 
     def _have_different_arguments(self, group: Sequence[_Thing]) -> bool:
         """Return True if two things are in different arguments; of a single argument, for any two.
@@ -299,14 +299,14 @@ class _Search:
         """Yield the facts on things that are several objects over one memory."""
         by_storage: dict[str, list[_Thing]] = {}
         for thing in self.data.values():
-            if thing.place.storage is not None and count_elements(thing.place):
-                by_storage.setdefault(thing.place.storage, []).append(thing)
+            if thing.geometry.storage is not None and count_elements(thing.geometry):
+                by_storage.setdefault(thing.geometry.storage, []).append(thing)
         same: list[SharedFact] = []
         apart: list[SharedFact] = []
         for things in by_storage.values():
             by_cells: dict[Any, list[_Thing]] = {}
             for thing in things:
-                by_cells.setdefault(normalize_geometry(thing.place), []).append(thing)
+                by_cells.setdefault(normalize_geometry(thing.geometry), []).append(thing)
             groups = list(by_cells.values())
             same += map(_describe_same_cells, filter(self._have_different_arguments, groups))
             apart += self._compare_groups(groups)
@@ -324,7 +324,7 @@ class _Search:
         names_without_cells: dict[str, None] = {}
         pairs = self._pair_groups(groups)
         for first, second in islice(pairs, _MOST_COMPARED):
-            if share_bytes(first[0].place, second[0].place):
+            if share_bytes(first[0].geometry, second[0].geometry):
                 yield _describe_overlap(first, second)
             else:
                 count_without_cells += 1
@@ -356,8 +356,8 @@ class _Search:
 
     def _find_repeats(self) -> Iterator[SharedFact]:
         for thing in self.data.values():
-            if thing.place.storage is not None and has_overlapping_elements(thing.place):
-                times = count_repeats(thing.place)
+            if thing.geometry.storage is not None and has_overlapping_elements(thing.geometry):
+                times = count_repeats(thing.geometry)
                 yield SharedFact("repeat", (thing.label,), counts=(times if times > 1 else None,))
 
     # -- to be drawn -----------------------------------------------------------------------
@@ -396,23 +396,23 @@ def _describe_same_cells(things: Sequence[_Thing]) -> SharedFact:
     return SharedFact(
         "cells",
         tuple(thing.label for thing in things),
-        counts=(count_cells(things[0].place),),
+        counts=(count_cells(things[0].geometry),),
         repeats=_list_repeats(things),
     )
 
 
 def _describe_overlap(first: Sequence[_Thing], second: Sequence[_Thing]) -> SharedFact:
-    places = first[0].place, second[0].place
+    geometries = first[0].geometry, second[0].geometry
     return SharedFact(
         "overlap",
         (_label_of(first), _label_of(second)),
-        counts=(count_common_cells(*places), *map(count_cells, places)),
+        counts=(count_common_cells(*geometries), *map(count_cells, geometries)),
         repeats=_list_repeats([*first, *second]),
     )
 
 
 def _list_repeats(things: Iterable[_Thing]) -> tuple[tuple[str, int], ...]:
-    repeats = [(thing.label, count_repeats(thing.place)) for thing in things]
+    repeats = [(thing.label, count_repeats(thing.geometry)) for thing in things]
     return tuple((label, times) for label, times in repeats if times > 1)
 
 

@@ -17,7 +17,7 @@ class Stretches:
     """
 
     def __init__(self, tensors: Sequence[TensorRecord]) -> None:
-        self._order = {tensor.id: place for place, tensor in enumerate(tensors)}
+        self._order = {tensor.id: index for index, tensor in enumerate(tensors)}
         self._tensors = sorted(tensors, key=lambda tensor: tensor.start_byte)
         self._starts = [tensor.start_byte for tensor in self._tensors]
         self._furthest = list(accumulate((tensor.stop_byte() for tensor in self._tensors), max))
@@ -27,10 +27,10 @@ class Stretches:
         """Return those of the tensors that overlap one over the same storage, in their order."""
         start, stop = tensor.start_byte, tensor.stop_byte()
         found = []
-        place = bisect_left(self._starts, stop)
+        index = bisect_left(self._starts, stop)
         # Where this ends, none of the tensors before it reaches so far.
-        while place and self._furthest[place - 1] > start:
-            place -= 1
-            if self._tensors[place].overlaps(tensor):
-                found.append(self._tensors[place])
+        while index and self._furthest[index - 1] > start:
+            index -= 1
+            if self._tensors[index].overlaps(tensor):
+                found.append(self._tensors[index])
         return sorted(found, key=lambda other: self._order[other.id])

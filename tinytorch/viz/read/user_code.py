@@ -39,7 +39,7 @@ _SEES_ALL_NAMES = {"locals", "vars", "eval", "exec", "_getframe", "currentframe"
 
 
 def describe_code(function: Any) -> str:
-    """Return "Square.backward (train.py:7)"; without a place for what was not written in Python."""
+    """Return "Square.backward (train.py:7)"; without a line for what was not written in Python."""
     # Not without end: a Mock has a `func`, which is a Mock again.
     for _ in range(9):  # a bound method, functools.partial, or a decorated function
         inner = getattr_or_none(function, "__func__") or getattr_or_none(function, "func")
@@ -69,27 +69,27 @@ def read_function(node: Any) -> FunctionRecord | None:
     package = str(getattr_or_none(function_class, "__module__")).partition(".")[0]
     is_torch = package == "torch"
     backward = _find_backward(function_class)
-    place = describe_code(backward)
+    label = describe_code(backward)
     # PyTorch's checkpoint of the older kind has a Function that runs the user's function again.
     repeated = getattr_or_none(node, "run_function") if is_torch else None
     if repeated is not None:
-        place = describe_code(repeated)
+        label = describe_code(repeated)
         if _computes_again(node, repeated):
-            return FunctionRecord(place, True, is_trusted=True)
+            return FunctionRecord(label, True, is_trusted=True)
     code = getattr_or_none(backward, "__code__")
     if not isinstance(code, CodeType):
-        return FunctionRecord(place, None, is_trusted=False)
+        return FunctionRecord(label, None, is_trusted=False)
     if not _is_of_engine(backward) and always_raises(backward):
         refusal = gettext(
             "{node} is a Function in Python: {code} raises an error as it is now",
             node=short_node_name(name_of_node(node)),
-            code=place,
+            code=label,
         )
-        return FunctionRecord(place, _reads_saved(code), is_trusted=False, refusal=refusal)
+        return FunctionRecord(label, _reads_saved(code), is_trusted=False, refusal=refusal)
     if is_torch and function_class.__name__ in _TRUSTED:
-        return FunctionRecord(place, _reads_saved(code), is_trusted=True)
-    return _rehearse_backward(node, backward, place) or FunctionRecord(
-        place, _reads_saved(code), is_trusted=False
+        return FunctionRecord(label, _reads_saved(code), is_trusted=True)
+    return _rehearse_backward(node, backward, label) or FunctionRecord(
+        label, _reads_saved(code), is_trusted=False
     )
 
 
@@ -249,7 +249,7 @@ def _find_saved(raw: Any) -> Any:
     return raw if tensor is None else tensor
 
 
-def _rehearse_backward(node: Any, backward: Any, place: str) -> FunctionRecord | None:
+def _rehearse_backward(node: Any, backward: Any, label: str) -> FunctionRecord | None:
     """Return what is known of a backward that was rehearsed; None if that does not show what it does."""
     specs, needs = gradient_specs_of(node), getattr_or_none(node, "needs_input_grad")
     if not isinstance(needs, tuple) or _may_get_none(type(node)._forward_cls):
@@ -269,16 +269,16 @@ def _rehearse_backward(node: Any, backward: Any, place: str) -> FunctionRecord |
         refusal = gettext(
             "{node} is a Function in Python: {code}, as it is now, raises {error}",
             node=short_node_name(name_of_node(node)),
-            code=place,
+            code=label,
             error=escape_unseen(error),
         )
-        return FunctionRecord(place, reads_saved, is_trusted=False, refusal=refusal)
+        return FunctionRecord(label, reads_saved, is_trusted=False, refusal=refusal)
     if not _fit_inputs(node, values, needs, specs):
         return None
     origins: set[str] = set().union(*[each.origins for each in values if each is not None])
     kept = sorted(name.partition(".")[2] for name in origins if name.startswith("ctx."))
     unsent = _find_unsent(node, values, needs)
-    return FunctionRecord(place, reads_saved, is_trusted=True, kept=tuple(kept), unsent=unsent)
+    return FunctionRecord(label, reads_saved, is_trusted=True, kept=tuple(kept), unsent=unsent)
 
 
 def _computes_again(node: Any, repeated: Any) -> bool:

@@ -1,6 +1,6 @@
 """The graph picture as an object: a `graphviz.Digraph` that draws itself.
 
-Its source is plain DOT that any Graphviz can render. Its own SVG takes only the places from Graphviz
+Its source is plain DOT that any Graphviz can render. Its own SVG takes only the layout from Graphviz
 and draws the boxes itself, so the picture has the same colours, signs and themes as the memory
 picture. Labels are plain: the WebAssembly build drops HTML-like labels without an error. No URL is
 ever written.
@@ -102,7 +102,7 @@ class GraphPicture(PictureBase, graphviz.Digraph):
     def _add_card(self, card: Card) -> None:
         # Graphviz reads backslashes in a label as commands.
         lines = [graphviz.escape(_SIGNS.get(line.sign, "") + line.text) for line in card.lines]
-        # It has no place beside a box.
+        # There is no room for it beside a box.
         if card.beside:
             lines.append(graphviz.escape(" ".join(part.text for part in card.beside)))
         colours = _DOT_COLOURS[card.kind]

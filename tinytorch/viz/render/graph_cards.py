@@ -321,12 +321,12 @@ def draw_card(canvas: Canvas, card: Card, middle: tuple[float, float], names: st
     ink = "m" if box == "card dash" and card.kind != "cut" else "t"
     inks = {"cross": "bad-t", "warn": "bad-t", "was": "new-t"}
     last_ink = ink
-    for place, line in enumerate(card.lines):
-        line_y = top + 16.5 + place * ROW if len(card.lines) > 1 else y + 4.5
+    for index, line in enumerate(card.lines):
+        line_y = top + 16.5 + index * ROW if len(card.lines) > 1 else y + 4.5
         line_ink = last_ink if line.sign == "none" else inks.get(line.sign, ink)
         last_ink = line_ink
         style = f"{line_ink} {line.style}".rstrip()
-        whole = card.whole if place == 0 else ""
+        whole = card.whole if index == 0 else ""
         if line.sign:
             if line.sign != "none":
                 canvas.mark(line.sign, left + PAD + 4, line_y - 4)
@@ -352,8 +352,8 @@ def _draw_beside(canvas: Canvas, card: Card, middle: tuple[float, float], names:
         if part.tensor_id:
             kind = "name fresh" if part.is_fresh else "name"
             canvas.rect(left, top, part.width, PILL, kind, PILL / 2, part.tensor_id)
-            place = left + part.width / 2
-            canvas.text(place, top + 11.5, part.text, "t mono b c", whole=part.whole)
+            text_x = left + part.width / 2
+            canvas.text(text_x, top + 11.5, part.text, "t mono b c", whole=part.whole)
         else:
             style = "new-t b" if part.is_fresh else "t"
             # A line that goes down from the box must not cross it.

@@ -1,6 +1,6 @@
 """The graph picture: which nodes backward will walk, and where it ends.
 
-Graphviz finds the places; boxes, signs and colours are drawn here. From left to right where that
+Graphviz finds the layout; boxes, signs and colours are drawn here. From left to right where that
 fits the width that there is, from the top down where it does not.
 """
 
@@ -112,7 +112,7 @@ def graphs_of(
 ) -> Iterator[GraphStep]:
     """Make the graph pictures of the steps of a run.
 
-    A graph that is not too large is laid out once, so that what stays keeps its place. `wrong_nodes`
+    A graph that is not too large is laid out once, so that what stays does not move. `wrong_nodes`
     has, for each step, the keys of the nodes whose gradient is wrong, as `blame_lines` found them;
     `width` is that of the pictures beside them, in px: a graph may be as wide; `roots` has, for each step, the key of the node that a
     backward began at, or None (see `find_flow`); `reads` what has the numbers of a tensor alone (see
@@ -134,12 +134,12 @@ def graphs_of(
         unmarked = partial(describe_graph, Changes(changes.now), selection, reads=old)
         describe_unmarked.append(unmarked)
     stage: Callable[[], GraphStage] | None = None
-    # By their ids two nodes of two steps may have one name, and Graphviz would give them one place.
+    # By their ids two nodes of two steps may have one name, and Graphviz would draw them as one.
     renamed = _rename_all(sheets)
     if renamed is not None:
         sheets = renamed
         # Graphviz is called once for the whole run, when the first of its pictures is drawn.
-        stage = cache(partial(place_sheets, sheets, room))
+        stage = cache(partial(lay_out_sheets, sheets, room))
     for sheet, describe in zip(sheets, describe_unmarked, strict=True):
         picture = Picture(
             partial(_draw_on_stage, sheet, room, stage),
@@ -157,11 +157,11 @@ def _draw_on_stage(sheet: GraphSheet, room: Room, stage: Callable[[], GraphStage
     return draw_sheet(sheet, room, None if stage is None else stage())
 
 
-# -- a sheet: everything that is drawn, not yet placed -----------------------------
+# -- a sheet: everything that is drawn, not yet laid out ---------------------------
 
 
 class GraphSheet(NamedTuple):
-    """What one picture draws, before anything in it has a place."""
+    """What one picture draws, before it is laid out."""
 
     contents: GraphContents
     """The records that it is made from, which the text is written from as well."""
@@ -209,7 +209,7 @@ def _open_fold(fold: FoldEntry, room: Room) -> tuple[str, str, list[Folded]]:
     return svg, fold_text(fold, contents), list_folds(contents, room)
 
 
-# -- places ------------------------------------------------------------------------
+# -- layout ------------------------------------------------------------------------
 
 
 class Route(NamedTuple):
@@ -241,7 +241,7 @@ class DotLine(NamedTuple):
 class GraphLayout(NamedTuple):
     """What Graphviz found, in px with y upwards."""
 
-    places: dict[str, Point]
+    middles: dict[str, Point]
     """The middles of cards."""
     routes: list[Route]
     """The courses of the lines."""
@@ -260,7 +260,7 @@ class GraphStage(NamedTuple):
     """ "below" or "right": where the names of tensors are."""
     sizes: Mapping[str, CardSize]
     """The size of each card, as large as it ever is."""
-    places: Mapping[str, Point]
+    middles: Mapping[str, Point]
     """The middles of cards, with y downwards."""
     routes: list[Route]
     """The courses of the lines."""
@@ -300,7 +300,7 @@ def _rename_cards(sheet: GraphSheet, names: Mapping[str, str]) -> GraphSheet:
 
 
 def _share_slots(sheets: Sequence[GraphSheet]) -> dict[str, str]:
-    """Return card -> the name of its place, which it has after another card that is no longer there.
+    """Return card -> the name of its slot, which it has after another card that is no longer there.
 
     The graph of each round of a loop is drawn where that of the round before was: below one another,
     they would leave most of the picture empty.
@@ -327,7 +327,7 @@ def _share_slots(sheets: Sequence[GraphSheet]) -> dict[str, str]:
     return slots
 
 
-def place_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
+def lay_out_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
     """Lay out all cards of a run together, each as large as it ever is."""
     sizes: dict[str, CardSize] = {}
     lines: Counter[tuple[str, str]] = Counter()
@@ -357,7 +357,7 @@ def place_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
         x, y = point
         return x + EDGE, highest - y + HEAD
 
-    places = {name: turn_upright(point) for name, point in found.places.items()}
+    middles = {name: turn_upright(point) for name, point in found.middles.items()}
     routes = [
         route._replace(points=list(map(turn_upright, route.points))) for route in found.routes
     ]
@@ -367,7 +367,7 @@ def place_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
         direction,
         names,
         sizes,
-        places,
+        middles,
         routes,
         bottom,
         (widest + 2 * EDGE, bottom + foot + FOOT),
@@ -382,7 +382,7 @@ class ChosenLayout(NamedTuple):
     names: str
     """ "below" or "right": where the names of tensors are."""
     found: GraphLayout
-    """The places and routes of boxes, not of their areas."""
+    """The middles and routes of boxes, not of their areas."""
 
 
 def _choose_layout(
@@ -427,8 +427,10 @@ def _lay_out(
 
 def _move_up_boxes(sizes: Mapping[str, CardSize], found: GraphLayout) -> GraphLayout:
     """Return a layout with boxes in the upper parts of their areas, above their names."""
-    places = {name: (x, y + sizes[name].beside_height / 2) for name, (x, y) in found.places.items()}
-    return found._replace(places=places)
+    middles = {
+        name: (x, y + sizes[name].beside_height / 2) for name, (x, y) in found.middles.items()
+    }
+    return found._replace(middles=middles)
 
 
 def _lay_out_with_leaves_beside(
@@ -455,17 +457,17 @@ def _lay_out_with_leaves_beside(
     found = lay_out(layout.render, write_dot(alone, joined, "down"))
     if names == "below":
         found = _move_up_boxes(sizes, found)
-    places, routes = dict(found.places), []
+    middles, routes = dict(found.middles), []
     for accumulator, leaf in leaf_of.items():
-        x, y = places[accumulator]
+        x, y = middles[accumulator]
         left = x - (sizes[accumulator].width if is_centred else areas[accumulator][0]) / 2
         start = left + sizes[accumulator].width
-        places[accumulator] = (left + sizes[accumulator].width / 2, y)
+        middles[accumulator] = (left + sizes[accumulator].width / 2, y)
         end = start + LEAF_GAP + (areas[leaf][0] - sizes[leaf].width) / 2
-        places[leaf] = (end + sizes[leaf].width / 2, y)
+        middles[leaf] = (end + sizes[leaf].width / 2, y)
         points = [(start + (end - start) * part / 3, y) for part in range(4)]
         routes.append(Route(accumulator, leaf, points))
-    tops = {name: places[name][1] + areas[name][1] / 2 for name in leaf_of}
+    tops = {name: middles[name][1] + areas[name][1] / 2 for name in leaf_of}
     waiting: dict[tuple[str, str], list[list[Point]]] = {}
     for route in found.routes:
         waiting.setdefault((route.tail, route.head), []).append(route.points)
@@ -474,11 +476,11 @@ def _lay_out_with_leaves_beside(
         if leaf_of.get(line.tail) != line.head:
             points = waiting[tail, head].pop(0)
             if head in tops:
-                x, y = places[line.head]
+                x, y = middles[line.head]
                 end = (x, y + sizes[line.head].height / 2)
                 points = _aim_at_card(points, end, tops[head])
             routes.append(Route(line.tail, line.head, points))
-    return ChosenLayout("down", names, found._replace(places=places, routes=routes))
+    return ChosenLayout("down", names, found._replace(middles=middles, routes=routes))
 
 
 def _join_ends(
@@ -536,7 +538,7 @@ def _find_ends(
 ) -> tuple[float, float]:
     """Return the lowest and the highest y of anything that is drawn, with y upwards."""
     ends: list[float] = []
-    for name, (_, y) in found.places.items():
+    for name, (_, y) in found.middles.items():
         size = sizes[name]
         below = size.beside_height if names == "below" else 0
         half = max(size.height, size.beside_height if names == "right" else 0) / 2
@@ -596,7 +598,7 @@ def lay_out(render: Callable[[str], str], dot: str) -> GraphLayout:
 
     render: what calls Graphviz, as `layout.render` does.
     """
-    places: dict[str, Point] = {}
+    middles: dict[str, Point] = {}
     routes: list[Route] = []
     total_width = total_height = 0.0
     for line in render(dot).splitlines():
@@ -605,14 +607,14 @@ def lay_out(render: Callable[[str], str], dot: str) -> GraphLayout:
         if words[0] == "graph":
             total_width, total_height = float(words[2]) * 72, float(words[3]) * 72
         elif words[0] == "node":
-            places[words[1]] = (float(words[2]) * 72, float(words[3]) * 72)
+            middles[words[1]] = (float(words[2]) * 72, float(words[3]) * 72)
         elif words[0] == "edge":
             # Coordinates of so many points, then, as the case may be, a label and a style.
             end = 4 + 2 * int(words[3])
             coordinates = [float(word) * 72 for word in words[4:end]]
             points = list(zip(coordinates[::2], coordinates[1::2], strict=True))
             routes.append(Route(words[1], words[2], points))
-    return GraphLayout(places, routes, total_width, total_height)
+    return GraphLayout(middles, routes, total_width, total_height)
 
 
 # -- drawing -----------------------------------------------------------------------
@@ -623,7 +625,7 @@ def draw_sheet(
 ) -> str:
     """Draw a picture on the stage of its run, or laid out by itself; returns the SVG document."""
     canvas, contents = Canvas(), sheet.contents
-    stage = stage or place_sheets([sheet], room)
+    stage = stage or lay_out_sheets([sheet], room)
     canvas.text(EDGE, 12, _heading_of(sheet, room, stage.direction), "m b" if sheet.cards else "m")
     waiting: dict[tuple[str, str], list[list[Point]]] = {}
     for route in stage.routes:
@@ -635,29 +637,29 @@ def draw_sheet(
         # Two between the same cards take their routes in turn.
         points = waiting[edge.tail, edge.head].pop(0)
         # A leaf may be beside its accumulator where all others are below one another.
-        is_level = abs(stage.places[edge.tail][1] - stage.places[edge.head][1]) < 1
+        is_level = abs(stage.middles[edge.tail][1] - stage.middles[edge.head][1]) < 1
         direction = "right" if edge.kind == "leaf" and is_level else stage.direction
         ends = (
             _find_side(stage, cards[edge.tail], direction, 1),
             _find_side(stage, cards[edge.head], direction, -1),
         )
         if direction == "down" and cards[edge.head].is_disc:
-            ends = ends[0], _find_point_on_disc(stage.places[edge.head], points[-1])
+            ends = ends[0], _find_point_on_disc(stage.middles[edge.head], points[-1])
         _draw_edge(canvas, edge, points, ends)
         numbers.setdefault((edge.tail, edge.head), []).append((edge.label, points))
     for parallel in numbers.values():
         _draw_count(canvas, parallel)
     for card in sheet.cards:
-        draw_card(canvas, card, stage.places[card.name], stage.names)
-    for place, note in enumerate(_wrap_notes(sheet, room)):
-        canvas.text(EDGE, stage.foot + 15 + NOTE * place, note, "m")
+        draw_card(canvas, card, stage.middles[card.name], stage.names)
+    for index, note in enumerate(_wrap_notes(sheet, room)):
+        canvas.text(EDGE, stage.foot + 15 + NOTE * index, note, "m")
     summary = contents.summary if contents.listed else gettext("Graph picture without tensors")
     return canvas.svg(*stage.size, label or summary, contents.is_whole)
 
 
 def _find_side(stage: GraphStage, card: Card, direction: str, sign: int) -> Point:
     """Return the middle of the side of a box at which lines leave it (sign 1), or arrive (-1)."""
-    x, y = stage.places[card.name]
+    x, y = stage.middles[card.name]
     if direction == "right":
         return x + sign * card.size.width / 2, y
     return x, y + sign * card.size.height / 2
@@ -690,7 +692,7 @@ def _draw_edge(
     # Boxes are in the middle of the areas that Graphviz knows: a line goes on to their sides.
     goes_on = _measure_distance(points[-1], end) > 1.5
     before = points[-1] if goes_on else points[-2]
-    # Two points in one place have no direction, and no length to divide by.
+    # Two equal points have no direction, and no length to divide by.
     length = _measure_distance(before, end) or 1.0
     ux, uy = (end[0] - before[0]) / length, (end[1] - before[1]) / length
     # The line ends at the base of its tip.
@@ -701,8 +703,8 @@ def _draw_edge(
         curve += f"L{format_point(points[0])}"
     others = list(map(format_point, (*points[1:-1], points[-1] if goes_on else base)))
     # Each cubic curve begins where the one before ends, and has three more points.
-    for place in range(0, len(others), 3):
-        curve += "C" + " ".join(others[place : place + 3])
+    for index in range(0, len(others), 3):
+        curve += "C" + " ".join(others[index : index + 3])
     if goes_on:
         curve += f"L{format_point(base)}"
     canvas.path(curve, line)

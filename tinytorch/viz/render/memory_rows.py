@@ -35,7 +35,7 @@ GROUND = 8
 NAME_COLUMNS = 24
 """A longer name is cut in its middle."""
 ALIKE_NAMES, ALIKE_CELLS = 74, 140
-"""Up to these widths names are made equally wide, and words begin at one place."""
+"""Up to these widths names are made equally wide, and words begin at one x."""
 LEAST_ARROW = 12
 """Of an arrow behind the word "new", in px."""
 GAP = 12
@@ -78,7 +78,7 @@ _INKS: dict[RemarkKind, str] = {
 
 
 class Columns(NamedTuple):
-    """Places of the columns of a picture, in px."""
+    """Where the columns of a picture are, in px."""
 
     names_width: float
     """How wide names are that are alike."""
@@ -137,7 +137,7 @@ def break_sentences(sentences: tuple[Sentence, ...], width: float) -> tuple[Sent
     for sentence in sentences:
         room = width - (CROSS + HAZARD_EDGE) * sentence.is_hazard
         parts = _wrap_evenly(sentence.text, columns_that_fit(room, sentence.ink))
-        lines += [SentenceLine(part, sentence, place == 0) for place, part in enumerate(parts)]
+        lines += [SentenceLine(part, sentence, index == 0) for index, part in enumerate(parts)]
     return tuple(lines)
 
 
@@ -165,10 +165,10 @@ def measure_lines(lines: Sequence[SentenceLine]) -> float:
 
 def draw_lines(canvas: Canvas, lines: Sequence[SentenceLine], x: float, y: float) -> None:
     """Draw lines of words below y; what is in trouble is on a red ground."""
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         sentence = line.sentence
         if sentence.is_hazard and line.is_first:
-            same = [other for other in lines[place:] if other.sentence == sentence]
+            same = [other for other in lines[index:] if other.sentence == sentence]
             width = max(other.width for other in same)
             canvas.rect(x - 4, y, width + 6 + HAZARD_EDGE, len(same) * LINE + 3, "bad", 4)
             canvas.mark("cross", x + 4, y + 9)
@@ -176,7 +176,7 @@ def draw_lines(canvas: Canvas, lines: Sequence[SentenceLine], x: float, y: float
         whole = sentence.text if line.text.endswith("…") else ""
         canvas.text(x + CROSS * sentence.is_hazard, y + 12, line.text, sentence.ink, whole=whole)
         y += LINE
-        is_last = place + 1 == len(lines) or lines[place + 1].sentence != sentence
+        is_last = index + 1 == len(lines) or lines[index + 1].sentence != sentence
         if sentence.is_hazard and is_last:
             y += HAZARD_GROUND - 2
 
@@ -217,7 +217,7 @@ class Row:
     """One tensor: its names, what it is, and where it has one its lane; or a NumPy array."""
 
     id: str
-    """The id of the tensor, or the name of the array: by it a row keeps its place."""
+    """The id of the tensor, or the name of the array: by it a row is known from step to step."""
     tensor_id: str
     """The id of the tensor; empty for an array."""
     owner: str
@@ -255,8 +255,8 @@ class Row:
         # Not by its own flags: a name would move in the step in which it is new no more.
         right = EDGE + columns.names_width
         top = middle if self.lane else middle - (len(self.pills) - 1) * PILL_STEP / 2
-        for place, pill in enumerate(self.pills):
-            y = top + place * PILL_STEP
+        for index, pill in enumerate(self.pills):
+            y = top + index * PILL_STEP
             if end is not None:
                 _draw_arrow(canvas, (right + pill.flag_width, y), end)
             self._draw_pill(canvas, pill, columns, right, y)
@@ -347,7 +347,7 @@ def make_sentence(remark: Remark) -> Sentence:
 
 
 class CounterMark(NamedTuple):
-    """A version counter, or words in place of one, with the rows of the tensors that share it."""
+    """A version counter, or words in index of one, with the rows of the tensors that share it."""
 
     id: str | None
     """None for an inference tensor, which has no counter."""
@@ -373,9 +373,9 @@ class CounterMark(NamedTuple):
                 [(x, top - 6), (x + 4, top - 6), (x + 4, bottom + 6), (x, bottom + 6)], "count-l"
             )
         upper = middle - LINE * len(self.lines) / 2
-        for place, (text, ink) in enumerate(self.lines):
-            y = upper + LINE * place + 12
-            canvas.text(right, y, text, f"{ink} e", whole=self.sentence if place == 0 else "")
+        for index, (text, ink) in enumerate(self.lines):
+            y = upper + LINE * index + 12
+            canvas.text(right, y, text, f"{ink} e", whole=self.sentence if index == 0 else "")
 
 
 def make_mark(entry: CounterEntry) -> CounterMark:
@@ -391,8 +391,8 @@ def make_mark(entry: CounterEntry) -> CounterMark:
 # -- a storage ---------------------------------------------------------------------
 
 
-class BandPlaces(NamedTuple):
-    """Places of the parts of a band in one picture, from its upper edge."""
+class BandLayout(NamedTuple):
+    """Where the parts of a band are in one picture, from its upper edge."""
 
     height: float
     """Its height."""
@@ -409,7 +409,7 @@ class BandDrawing:
     """A storage and its tensors, in words and numbers: two that are equal look the same."""
 
     id: str
-    """The storage's id: by it a band keeps its place."""
+    """The storage's id: by it a band is known from step to step."""
     strip: Strip
     """Its cells."""
     sentences: tuple[Sentence, ...]
@@ -457,20 +457,20 @@ class BandDrawing:
         """Return the height of what is below the rows: hazards that have no room beside cells."""
         return measure_lines(break_sentences(self.hazards, columns.right - EDGE))
 
-    def draw(self, canvas: Canvas, columns: Columns, y: float, places: BandPlaces) -> None:
+    def draw(self, canvas: Canvas, columns: Columns, y: float, layout: BandLayout) -> None:
         """Draw the band with its upper edge at y."""
         if self.has_ground:
             width = columns.right + EDGE - 2 * EDGE_OF_GROUND
-            canvas.rect(EDGE_OF_GROUND, y + 2, width, places.height - 4, "band", 8)
-        middles = [y + middle for middle in places.row_middles]
-        strip_y = y + places.cells_middle - self.strip.middle
+            canvas.rect(EDGE_OF_GROUND, y + 2, width, layout.height - 4, "band", 8)
+        middles = [y + middle for middle in layout.row_middles]
+        strip_y = y + layout.cells_middle - self.strip.middle
         edge = "cell"
         # A storage of one tensor has its hue.
         if len(self.rows) == 1 and not self.has_lanes:
             edge = f"cell {hue_of(self.rows[0].owner)}-l"
         x = columns.strip_x
         for row, middle in zip(self.rows, middles, strict=True):
-            end = (x - 1, y + places.cells_middle)
+            end = (x - 1, y + layout.cells_middle)
             if self.has_lanes:
                 end = (x + self._start_of_lane(row), middle)
             row.draw_names(canvas, columns, middle, end)
@@ -485,16 +485,16 @@ class BandDrawing:
                 canvas, break_sentences(self.sentences, width), x, strip_y + self.strip.height
             )
         hazards = break_sentences(self.hazards, columns.right - EDGE)
-        draw_lines(canvas, hazards, EDGE, y + places.foot)
+        draw_lines(canvas, hazards, EDGE, y + layout.foot)
         for counter in self.counters:
-            of_counter = [middles[place] for place in counter.rows]
+            of_counter = [middles[index] for index in counter.rows]
             counter.draw(canvas, columns.counter_x, columns.right, of_counter)
 
     def _start_of_lane(self, row: Row) -> float:
         """Return how far right of the left edge of the cells the first is that a row reads."""
         if row.lane is None or not row.lane.spans:
             return -1
-        return self.strip.place_of(row.lane.spans[0].start)
+        return self.strip.find_x(row.lane.spans[0].start)
 
 
 def make_band(entry: StorageEntry, level: Level) -> BandDrawing:
@@ -503,10 +503,10 @@ def make_band(entry: StorageEntry, level: Level) -> BandDrawing:
     has_lanes = entry.arrangement.has_lanes
     sentences = _make_storage_sentences(entry)
     rows = []
-    for place, tensor_entry in enumerate(entry.tensors):
+    for index, tensor_entry in enumerate(entry.tensors):
         lane = make_lane(entry.storage, tensor_entry.tensor) if has_lanes else None
         # Without lanes, what there is to say of the storage is beside its cells.
-        in_row = sentences if place == 0 and not has_lanes else ()
+        in_row = sentences if index == 0 and not has_lanes else ()
         rows.append(make_row(tensor_entry, level, lane, in_row))
     rows += map(_make_array_row, entry.storage.arrays)
     return BandDrawing(
@@ -562,7 +562,7 @@ def _make_array_row(name: str) -> Row:
 # -- columns -----------------------------------------------------------------------
 
 
-def place_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) -> Columns:
+def lay_out_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) -> Columns:
     """Find the columns of pictures, as wide as they are in any.
 
     The rows of no band are those of tensors without memory.

@@ -42,7 +42,7 @@ from .memory_rows import (
     MOST_BESIDE,
     ROW,
     BandDrawing,
-    BandPlaces,
+    BandLayout,
     Columns,
     Row,
     Sentence,
@@ -51,15 +51,15 @@ from .memory_rows import (
     draw_lines,
     find_least_width,
     is_narrow_for_hazards,
+    lay_out_columns,
     lower_hazards,
     make_band,
     make_row,
     make_sentence,
     measure_lines,
-    place_columns,
 )
 from .picture import Folded, Picture
-from .places import assign_places
+from .slots import assign_slots
 from .strip import Strip
 from .style import Canvas
 from .text import memory_text, pack_text
@@ -107,7 +107,7 @@ def memories_of(
     level: Level = "graph",
     sources: Iterable[str] = (),
 ) -> Iterator[Picture]:
-    """Make the memory pictures of the steps of a run, all of one size; what stays keeps its place.
+    """Make the memory pictures of the steps of a run, all of one size; what stays does not move.
 
     `sources` are the statements that ran, one for each step, if they are known: a picture says of
     a tensor which expression computed it.
@@ -118,7 +118,7 @@ def memories_of(
 
 
 class _MemoryRun:
-    """The steps of a run, whose pictures are placed together."""
+    """The steps of a run, whose pictures are laid out together."""
 
     def __init__(
         self,
@@ -138,12 +138,12 @@ class _MemoryRun:
         self.arrangements = arrange_run(self.selections)
         steps = zip(self.run, sources, strict=False)
         self.origins = find_origins(steps) or [{} for _ in self.run]
-        # Text, title, folds and drawing of a step need the same contents, all drawings the same places.
+        # Text, title, folds and drawing of a step need the same contents, all drawings the same layout.
         # Kept by language: a picture that is shown again after `use_language` says it anew.
         self.describe_step = cache_in_language()(
             partial(self._describe_arranged_step, self.arrangements)
         )
-        self.place_steps = cache_in_language()(self._place_steps)
+        self.lay_out_steps = cache_in_language()(self._lay_out_steps)
 
     def make_picture(self, step: int) -> Picture:
         """Make the picture of a step, of which nothing is drawn or written yet."""
@@ -157,7 +157,7 @@ class _MemoryRun:
         )
 
     def _draw_step(self, step: int) -> str:
-        return draw_sheet(self.place_steps().sheets[step], self.place_steps().stage)
+        return draw_sheet(self.lay_out_steps().sheets[step], self.lay_out_steps().stage)
 
     def _write_text(self, step: int) -> str:
         return memory_text(self.describe_step(step))
@@ -185,18 +185,18 @@ class _MemoryRun:
         unchanged = Changes(self.run[step].now)
         return describe_memory(unchanged, self.selections[step], self.arrangements, self.level)
 
-    def _place_steps(self) -> PlacedRun:
+    def _lay_out_steps(self) -> RunLayout:
         steps = range(len(self.run))
-        placed = place_sheets([make_sheet(self.describe_step(step)) for step in steps])
+        layout = lay_out_sheets([make_sheet(self.describe_step(step)) for step in steps])
         # Which words are too wide beside their cells is known once all steps share their columns, so
-        # a run may be placed twice.
-        with_lanes = _choose_lanes(placed, self.arrangements)
+        # a run may be laid out twice.
+        with_lanes = _choose_lanes(layout, self.arrangements)
         if not with_lanes:
-            return placed
+            return layout
         arrangements = self.arrangements | with_lanes
         sheets = [make_sheet(self._describe_arranged_step(arrangements, step)) for step in steps]
         # The first, if both are as wide.
-        return min(placed, place_sheets(sheets), key=lambda run: run.stage.size[0])
+        return min(layout, lay_out_sheets(sheets), key=lambda run: run.stage.size[0])
 
     def _list_folds(self, step: int) -> list[Folded]:
         folds = _list_packs(self.describe_step(step).entries)
@@ -211,12 +211,12 @@ class _MemoryRun:
 
 
 def _choose_lanes(
-    placed: PlacedRun, arrangements: Mapping[str, Arrangement]
+    layout: RunLayout, arrangements: Mapping[str, Arrangement]
 ) -> dict[str, Arrangement]:
     """Return other arrangements of the storages whose words are too wide beside their cells."""
-    columns = placed.stage.columns
+    columns = layout.stage.columns
     lanes: dict[str, Arrangement] = {}
-    for sheet in placed.sheets:
+    for sheet in layout.sheets:
         for band in sheet.bands:
             arrangement = arrangements[band.id]
             # Below a matrix, and below a box for many cells, there is no room for lanes.
@@ -244,7 +244,7 @@ def _open_pack(pack: PackEntry) -> tuple[str, str, list[Folded]]:
     return "", pack_text(entries), _list_packs(entries)
 
 
-# -- a sheet: everything that is drawn, not yet placed -----------------------------
+# -- a sheet: everything that is drawn, not yet laid out ---------------------------
 
 
 class PackDrawing(NamedTuple):
@@ -262,10 +262,10 @@ class PackDrawing(NamedTuple):
 
 
 class MemorySheet(NamedTuple):
-    """What one picture draws, before anything in it has a place."""
+    """What one picture draws, before it is laid out."""
 
     entries: dict[str, BandDrawing | Row | PackDrawing]
-    """By the name under which an entry keeps its place from step to step."""
+    """By the name under which an entry is known from step to step."""
     notes: tuple[Sentence, ...]
     """What is said at the foot."""
     summary: str
@@ -293,12 +293,12 @@ def make_sheet(contents: MemoryContents) -> MemorySheet:
     """Turn what a picture says into what is drawn."""
     entries: dict[str, BandDrawing | Row | PackDrawing] = {}
     titles: list[str] = []
-    for place, entry in enumerate(contents.entries):
+    for index, entry in enumerate(contents.entries):
         if isinstance(entry, StorageEntry):
             entries[entry.storage.id] = make_band(entry, contents.level)
             titles.append(entry.title.caption)
         else:
-            entries[f"pack {place}"] = PackDrawing(entry.summary, entry.has_hazard)
+            entries[f"pack {index}"] = PackDrawing(entry.summary, entry.has_hazard)
             titles.append(entry.summary)
     for tensor_entry in contents.without_storage:
         entries[tensor_entry.tensor.id] = make_row(tensor_entry, contents.level)
@@ -310,15 +310,15 @@ def make_sheet(contents: MemoryContents) -> MemorySheet:
     return MemorySheet(entries, notes, summary, contents.is_whole)
 
 
-# -- places ------------------------------------------------------------------------
+# -- layout ------------------------------------------------------------------------
 
 
 class Stage(NamedTuple):
-    """Places of things in all pictures of a run, and the size of these."""
+    """Where things are in all pictures of a run, and the size of these."""
 
     columns: Columns
     """As wide as they are in any picture."""
-    places: Mapping[str, float]
+    tops: Mapping[str, float]
     """The upper edge of each entry."""
     bands: Mapping[str, BandStage]
     """Storage -> where its parts are."""
@@ -329,9 +329,9 @@ class Stage(NamedTuple):
 
 
 class BandStage(NamedTuple):
-    """Places of the parts of a storage in all pictures of a run, from its upper edge.
+    """Where the parts of a storage are in all pictures of a run, from its upper edge.
 
-    For each picture `draw_sheet` makes `BandPlaces` of it, which have the rows of that step alone.
+    For each picture `draw_sheet` makes a `BandLayout` of it, which has the rows of that step alone.
     """
 
     height: float
@@ -344,15 +344,15 @@ class BandStage(NamedTuple):
     """Where what is below the rows begins."""
 
 
-class PlacedRun(NamedTuple):
+class RunLayout(NamedTuple):
     """The sheets of a run, and their one stage."""
 
     sheets: list[MemorySheet]
     stage: Stage
 
 
-def place_sheets(sheets: list[MemorySheet]) -> PlacedRun:
-    """Find the places of everything in a run: columns as wide, entries as high as they ever are."""
+def lay_out_sheets(sheets: list[MemorySheet]) -> RunLayout:
+    """Find where everything in a run is: columns as wide, entries as high as they ever are."""
     _make_strips_alike(sheets)
     _lower_wide_hazards(sheets)
     bands: dict[str, list[BandDrawing]] = {}
@@ -361,24 +361,24 @@ def place_sheets(sheets: list[MemorySheet]) -> PlacedRun:
         rows += sheet.single_rows
         for band in sheet.bands:
             bands.setdefault(band.id, []).append(band)
-    columns = place_columns(list(chain.from_iterable(bands.values())), rows)
+    columns = lay_out_columns(list(chain.from_iterable(bands.values())), rows)
     if any(sheet.packs or sheet.notes for sheet in sheets):
         columns = _make_room_for_notes(columns)
-    stages = {storage_id: _place_band(same, columns) for storage_id, same in bands.items()}
+    stages = {storage_id: _lay_out_band(same, columns) for storage_id, same in bands.items()}
     heights: dict[str, float] = {storage_id: band.height for storage_id, band in stages.items()}
     for sheet in sheets:
         for name, entry in sheet.entries.items():
             if not isinstance(entry, BandDrawing):
                 heights[name] = max(heights.get(name, 0), _height_of_entry(entry, columns))
-    places: dict[str, float] = {}
+    tops: dict[str, float] = {}
     y: float = BEGIN
-    for names in assign_places([sheet.entries for sheet in sheets]):
-        places |= dict.fromkeys(names, y)
+    for names in assign_slots([sheet.entries for sheet in sheets]):
+        tops |= dict.fromkeys(names, y)
         y += max(heights[name] for name in names)
     notes_height = max((measure_lines(_break_notes(sheet, columns)) for sheet in sheets), default=0)
     height = y + BEGIN + (notes_height + 6 if notes_height else 0)
     size = (columns.right + EDGE, height)
-    return PlacedRun(sheets, Stage(columns, places, stages, y + 2, size))
+    return RunLayout(sheets, Stage(columns, tops, stages, y + 2, size))
 
 
 def _make_room_for_notes(columns: Columns) -> Columns:
@@ -429,7 +429,7 @@ def _lower_wide_hazards(sheets: list[MemorySheet]) -> None:
     with_hazards = [band for band in all_bands if not band.has_lanes and band.hazards_beside]
     if not with_hazards:
         return
-    columns = place_columns(all_bands, all_rows)
+    columns = lay_out_columns(all_bands, all_rows)
     ids = {band.id for band in with_hazards if is_narrow_for_hazards(band, columns)}
     for sheet in sheets:
         for band in sheet.bands:
@@ -437,8 +437,8 @@ def _lower_wide_hazards(sheets: list[MemorySheet]) -> None:
                 sheet.entries[band.id] = lower_hazards(band)
 
 
-def _place_band(bands: list[BandDrawing], columns: Columns) -> BandStage:
-    """Find the places in a storage, given as it is in each step."""
+def _lay_out_band(bands: list[BandDrawing], columns: Columns) -> BandStage:
+    """Find where the parts of a storage are, given as it is in each step."""
     heights: dict[str, float] = {}
     counter_of: dict[str, str | None] = {}
     for band in bands:
@@ -446,24 +446,24 @@ def _place_band(bands: list[BandDrawing], columns: Columns) -> BandStage:
         for row in band.rows:
             heights[row.id] = max(heights.get(row.id, 0), row.height(width))
         for counter in band.counters:
-            counter_of |= {band.rows[place].id: counter.id for place in counter.rows}
-    # Rows that are never there at once take turns at one place, which is as high as the highest.
-    turns = _sort_by_counter(assign_places([band.row_ids for band in bands]), counter_of)
-    turn_heights = [max(map(heights.__getitem__, row_ids)) for row_ids in turns]
+            counter_of |= {band.rows[index].id: counter.id for index in counter.rows}
+    # Rows that are never there at once take turns in one slot, which is as high as the highest.
+    slots = _sort_by_counter(assign_slots([band.row_ids for band in bands]), counter_of)
+    slot_heights = [max(map(heights.__getitem__, row_ids)) for row_ids in slots]
     edge = GROUND if any(band.has_ground for band in bands) else 0
     head = max(band.head_height(columns) for band in bands)
     above = max(band.strip.middle for band in bands) + 4
     below = max(band.strip.height - band.strip.middle for band in bands) + 4
     if bands[0].has_lanes:
         cells_middle, y = edge + above - 4, edge + head
-        end = y + sum(turn_heights)
+        end = y + sum(slot_heights)
     else:
         # Names are around the middle of the cells, and cells around that of names.
-        half = sum(turn_heights) / 2
+        half = sum(slot_heights) / 2
         cells_middle = edge + max(half, above)
         y, end = cells_middle - half, cells_middle + max(half, below)
     row_middles: dict[str, float] = {}
-    for row_ids, height in zip(turns, turn_heights, strict=True):
+    for row_ids, height in zip(slots, slot_heights, strict=True):
         middle = y + (LANE_MIDDLE if bands[0].has_lanes else height / 2)
         row_middles |= dict.fromkeys(row_ids, middle)
         y += height
@@ -472,31 +472,31 @@ def _place_band(bands: list[BandDrawing], columns: Columns) -> BandStage:
 
 
 def _sort_by_counter(
-    turns: list[list[str]], counter_of: Mapping[str, str | None]
+    slots: list[list[str]], counter_of: Mapping[str, str | None]
 ) -> list[list[str]]:
     """Sort rows so that those that share a counter are neighbours: its mark would cover others.
 
-    `turns`: for each place the ids of the rows that take turns at it.
+    `slots`: for each the ids of the rows that take turns in it.
     """
-    first_place: dict[str | None, int] = {}
-    for place, row_ids in enumerate(turns):
-        first_place.setdefault(counter_of.get(row_ids[0]), place)
-    return sorted(turns, key=lambda row_ids: first_place[counter_of.get(row_ids[0])])
+    first_slot: dict[str | None, int] = {}
+    for index, row_ids in enumerate(slots):
+        first_slot.setdefault(counter_of.get(row_ids[0]), index)
+    return sorted(slots, key=lambda row_ids: first_slot[counter_of.get(row_ids[0])])
 
 
 # -- drawing -----------------------------------------------------------------------
 
 
 def draw_sheet(sheet: MemorySheet, stage: Stage) -> str:
-    """Draw a picture at the places of its run; returns the SVG document."""
+    """Draw a picture as its run is laid out; returns the SVG document."""
     canvas, columns = Canvas(), stage.columns
     for name, entry in sheet.entries.items():
-        y = stage.places[name]
+        y = stage.tops[name]
         if isinstance(entry, BandDrawing):
             height, cells_middle, middle_of_row, foot = stage.bands[name]
             row_middles = tuple(map(middle_of_row.__getitem__, entry.row_ids))
-            places = BandPlaces(height, cells_middle, row_middles, foot)
-            drawn = _draw_band(entry, columns, y, places)
+            band_layout = BandLayout(height, cells_middle, row_middles, foot)
+            drawn = _draw_band(entry, columns, y, band_layout)
             canvas.parts.append(drawn.parts)
             canvas.kinds |= drawn.kinds
         elif isinstance(entry, Row):
@@ -520,13 +520,13 @@ class DrawnBand(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def _draw_band(band: BandDrawing, columns: Columns, y: float, places: BandPlaces) -> DrawnBand:
+def _draw_band(band: BandDrawing, columns: Columns, y: float, band_layout: BandLayout) -> DrawnBand:
     """Draw a band on a canvas of its own.
 
     Cached: of 24 steps, in which most bands stay as they are, in 40 ms instead of 70.
     """
     canvas = Canvas()
-    band.draw(canvas, columns, y, places)
+    band.draw(canvas, columns, y, band_layout)
     return DrawnBand("".join(canvas.parts), frozenset(canvas.kinds))
 
 
@@ -539,6 +539,6 @@ def _draw_pack(canvas: Canvas, columns: Columns, y: float, pack: PackDrawing) ->
     if pack.has_hazard:
         canvas.mark("cross", EDGE + 6, middle)
     top = middle - LINE * len(lines) / 2
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         whole = pack.text if line.endswith("…") else ""
-        canvas.text(EDGE + 18, top + LINE * place + 11, line, ink, whole=whole)
+        canvas.text(EDGE + 18, top + LINE * index + 11, line, ink, whole=whole)

@@ -81,8 +81,8 @@ def _folds_html(folds: Sequence[Folded], room: int) -> str:
     Level by level, so that what is nearest to the picture has the room.
     """
     waiting: deque[tuple[Position, Folded]] = deque()
-    for place, fold in enumerate(folds):
-        waiting.append(((place,), fold))
+    for number, fold in enumerate(folds):
+        waiting.append(((number,), fold))
     bodies: dict[Position, tuple[str, str]] = {}
     while waiting:
         position, fold = waiting.popleft()
@@ -99,8 +99,8 @@ def _folds_html(folds: Sequence[Folded], room: int) -> str:
             body, inner = f"<p>{escape(left_out)}</p>", ()
         room -= len(body) + len(fold.summary) + FOLD_FRAME
         bodies[position] = fold.summary, body
-        for place, child in enumerate(inner):
-            waiting.append(((*position, place), child))
+        for number, child in enumerate(inner):
+            waiting.append(((*position, number), child))
     inside: dict[Position, str] = {}
     # Backwards: what is inside of a fold is complete before the fold itself.
     for position in sorted(bodies, reverse=True):

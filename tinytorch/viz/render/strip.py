@@ -84,7 +84,7 @@ class Strip:
             return self.height / 2
         return ABOVE * self.has_numbers + CELL_HEIGHT / 2
 
-    def place_of(self, cell: float) -> float:
+    def find_x(self, cell: float) -> float:
         """Return how far right of the left edge a cell begins; of a box, in proportion."""
         return cell * self.cell_width if self.cells else cell / self.count * self.box_width
 
@@ -101,23 +101,23 @@ class Strip:
     def _draw_line(self, canvas: Canvas, x: float, y: float, start: int, edge: str) -> None:
         cells, width = self.cells[start : start + self.cells_per_line], self.cell_width
         if self.has_numbers:
-            for place in range(len(cells)):
-                canvas.text(x + (place + 0.5) * width, y + 10, str(start + place), "m c")
+            for index in range(len(cells)):
+                canvas.text(x + (index + 0.5) * width, y + 10, str(start + index), "m c")
             y += ABOVE
         canvas.rect(x, y, len(cells) * width, CELL_HEIGHT, edge)
         # One path for all lines between cells: a picture of 24 cells is half as large.
         between = "".join(
-            f"M{format_point((x + place * width, y))}v{CELL_HEIGHT}"
-            for place in range(1, len(cells))
+            f"M{format_point((x + index * width, y))}v{CELL_HEIGHT}"
+            for index in range(1, len(cells))
         )
         if between:
             canvas.path(between, "thin")
-        for place, cell in enumerate(cells):
+        for index, cell in enumerate(cells):
             if cell.value_before:
-                canvas.rect(x + place * width, y, width, CELL_HEIGHT, "new")
+                canvas.rect(x + index * width, y, width, CELL_HEIGHT, "new")
         has_changes = False
-        for place, cell in enumerate(cells):
-            middle = x + (place + 0.5) * width
+        for index, cell in enumerate(cells):
+            middle = x + (index + 0.5) * width
             ink = "new-t b mono c" if cell.value_before else "t mono c"
             canvas.text(middle, y + 16, cell.value, ink)
             if cell.value_before and self.has_room_below:
@@ -134,7 +134,7 @@ class Strip:
         kind = "view" if lane.is_in_order else "view dash"
         for start, stop in lane.spans:
             # A pixel on each side: marks of neighbours would be one.
-            left, right = self.place_of(start) + 1, self.place_of(stop) - 1
+            left, right = self.find_x(start) + 1, self.find_x(stop) - 1
             # Of one cell of a million, the mark would be too narrow to be seen.
             width = max(right - left, 4.0)
             left = min(left, self.width - width)

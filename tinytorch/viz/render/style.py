@@ -214,7 +214,7 @@ def lang_attribute() -> str:
 def format_coordinate(value: float) -> str:
     """Write a coordinate: at most one decimal, no trailing zero, never `-0`."""
     text = f"{value:.1f}".removesuffix(".0")
-    # Else one place would be written in two ways.
+    # Else one coordinate would be written in two ways.
     return "0" if text == "-0" else text
 
 
@@ -295,14 +295,14 @@ class Canvas:
         title = ""
         if shown != whole:
             title = f"<title>{escape(whole, quote=False)}</title>"
-        place = f'x="{format_coordinate(x)}" y="{format_coordinate(y)}"'
+        attributes = f'x="{format_coordinate(x)}" y="{format_coordinate(y)}"'
         if "mono" in kind and not shown.isascii():
             # Squeezed or stretched to the room in its box, whichever font draws it.
             fit = format_coordinate(text_width(shown, kind))
-            place += f' textLength="{fit}" lengthAdjust="spacingAndGlyphs"'
+            attributes += f' textLength="{fit}" lengthAdjust="spacingAndGlyphs"'
         # Between tags, quotes need no escape.
         content = escape(shown, quote=False)
-        self.parts.append(f'<text class="{kind}" {place}>{title}{content}</text>')
+        self.parts.append(f'<text class="{kind}" {attributes}>{title}{content}</text>')
 
     def mark(self, mark: str, x: float, y: float) -> None:
         """Add a small sign, one of `MARKS`."""

@@ -54,8 +54,8 @@ def arrange_cells(bands: Iterable[Band]) -> Arrangement:
             has_lanes = has_lanes or not reads_in_order(band.storage, tensor)
             shapes.add(tensor.shape)
     cells_per_line = 0
-    # A grid only if all steps can have the same one: what is drawn keeps its place from step to
-    # step.
+    # A grid only if all steps can have the same one: what is drawn stays where it is from step
+    # to step.
     if has_cells and not has_lanes and len(shapes) == 1:
         cells_per_line = _count_cells_per_line(shapes.pop() or ())
     return Arrangement(has_cells, has_lanes, cells_per_line)
@@ -146,7 +146,7 @@ def _list_cells_read(tensor: TensorRecord) -> str:
     """Return the cells in the order of the elements, with a bar between two lines."""
     size = (tensor.shape or (1,))[-1]
     cells = [str(byte // tensor.itemsize) for _, byte in tensor.elements(MOST_READ)]
-    lines = [" ".join(cells[place : place + size]) for place in range(0, len(cells), size)]
+    lines = [" ".join(cells[index : index + size]) for index in range(0, len(cells), size)]
     return " | ".join(lines)
 
 
@@ -168,7 +168,7 @@ def find_spans(storage: StorageRecord, tensor: TensorRecord) -> tuple[Span, ...]
         if tensor.numel // size > MOST_SPANS:
             return (Span(start, stop),)
         lines = range(0, tensor.numel, size)
-        return tuple(Span(start + place, start + place + size) for place in lines)
+        return tuple(Span(start + index, start + index + size) for index in lines)
     # Not by walking: an expanded tensor has any number of elements over few cells.
     spans: list[Span] = []
     for cell in range(storage.cells):

@@ -334,7 +334,7 @@ class GraphContents:
     numbers: tuple[NumberEntry, ...]
     """Numbers of Python's that were read from a tensor on the graph."""
     asides: tuple[str, ...]
-    """Lines of the drawing alone: which tensors have no place in it."""
+    """Lines of the drawing alone: which tensors have no card."""
     outside: tuple[OutsideEntry, ...]
     """Of an opened fold: what is around it."""
     edges: tuple[GraphEdge, ...]

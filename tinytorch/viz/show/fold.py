@@ -22,12 +22,12 @@ ModulePath = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Neighbours in a line: one place, or several that are folded."""
+    """Neighbours in a line: one position, or several that are folded."""
 
     start: int
-    """The first place in the line."""
+    """The first position in the line."""
     stop: int
-    """The place after the last."""
+    """The position after the last."""
     label: str = ""
     """The module, or modules, that it stands for; empty where there is none."""
     times: int = 1
@@ -35,14 +35,14 @@ class Stretch:
 
     @property
     def is_single(self) -> bool:
-        """True for a single place."""
+        """True for a single position."""
         return self.stop - self.start == 1
 
 
 class FoldableLine:
     """Things in a fixed order that may be folded.
 
-    `paths` has the module of each thing, `sizes` how many entries it takes, `visible` the places
+    `paths` has the module of each thing, `sizes` how many entries it takes, `visible` the positions
     that have to be seen, most important first. `room` is the number of entries that are shown, and
     `most_room` the number if more are needed to show what is in `visible`. With `is_backward`, the
     last thing is first. Two things of one kind are equal if `compare(p, q, n)` says how: the n
@@ -71,18 +71,18 @@ class FoldableLine:
         numbers: dict[object, int] = {}
         self._kinds = [numbers.setdefault(kind, len(numbers)) for kind in kinds]
         # A kind of its own for each: what has to be visible must not vanish in "12 times".
-        for place in visible:
+        for position in visible:
             # Below 0, where no other kind has its number.
-            self._kinds[place] = -place - 1
+            self._kinds[position] = -position - 1
         self._sums = [0, *accumulate(sizes)]
         self._parts: dict[tuple[int, int], list[Stretch]] = {}
 
     def open_stretch(self, start: int, stop: int) -> list[Stretch]:
         """Return the parts of a stretch, opened as far as there is room."""
         parts = list(self.split(start, stop))
-        for place in self.visible:
-            if start <= place < stop:
-                self._open_down_to(parts, place)
+        for position in self.visible:
+            if start <= position < stop:
+                self._open_down_to(parts, position)
         while True:
             # The smallest first: so most folds are opened.
             costs = sorted(
@@ -93,11 +93,11 @@ class FoldableLine:
             if not any(self._open_part(parts, index, self.room) for _, index in costs):
                 return parts
 
-    def _open_down_to(self, parts: list[Stretch], place: int) -> None:
+    def _open_down_to(self, parts: list[Stretch], position: int) -> None:
         is_opened = True
         while is_opened:
-            # Opened down to the place itself, as far as there is room.
-            index = next(k for k, part in enumerate(parts) if part.start <= place < part.stop)
+            # Opened down to the position itself, as far as there is room.
+            index = next(k for k, part in enumerate(parts) if part.start <= position < part.stop)
             is_opened = self._open_part(parts, index, self.most_room)
 
     def _open_part(self, parts: list[Stretch], index: int, room: int) -> bool:
@@ -123,7 +123,9 @@ class FoldableLine:
                 if part.times > 1 or self.size(part) >= SHORTEST:
                     parts.append(part)
                 else:
-                    parts += [Stretch(place, place + 1) for place in range(part.start, part.stop)]
+                    parts += [
+                        Stretch(position, position + 1) for position in range(part.start, part.stop)
+                    ]
             self._parts[start, stop] = self._join_chunks(parts) if len(parts) > MOST else parts
         return self._parts[start, stop]
 
@@ -136,16 +138,16 @@ class FoldableLine:
         # Only one level deeper: net.layers opens into layers.0, layers.1 and so on.
         depth = len(common_path([path for path in self.paths[start:stop] if path]))
 
-        def module_at(place: int) -> ModulePath | int:
-            path = self.paths[place]
-            # By its own place what has no module deeper is grouped with no neighbour.
-            return path[: depth + 1] if len(path) > depth else place
+        def module_at(position: int) -> ModulePath | int:
+            path = self.paths[position]
+            # By its own position what has no module deeper is grouped with no neighbour.
+            return path[: depth + 1] if len(path) > depth else position
 
         parts = []
         for module, group in groupby(range(start, stop), module_at):
-            places = list(group)
+            positions = list(group)
             label = "" if isinstance(module, int) else ".".join(module)
-            parts.append(Stretch(places[0], places[-1] + 1, label))
+            parts.append(Stretch(positions[0], positions[-1] + 1, label))
         return parts
 
     def _join_chunks(self, parts: list[Stretch]) -> list[Stretch]:

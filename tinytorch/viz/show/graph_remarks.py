@@ -132,8 +132,8 @@ class _GraphDescriber:
             edges += self._edges_of(entry)
         for cut in cuts:
             edges += self._edges_of_cut(cut)
-        for entry, place in numbers:
-            edges.append(GraphEdge(entry.id, place, "copied"))
+        for entry, card in numbers:
+            edges.append(GraphEdge(entry.id, card, "copied"))
         loose = without_graph if len(without_graph) <= MOST_LOOSE else []
         return GraphContents(
             title=_title_of_graph(snap),
@@ -185,7 +185,7 @@ class _GraphDescriber:
     def _list_asides(
         self, loose: Sequence[TensorRecord], off_graph: Sequence[TensorRecord]
     ) -> Iterator[str]:
-        """Yield the lines on tensors for which the drawing has no place."""
+        """Yield the lines on tensors that have no card."""
         # Without a node the heading says all that there is to say.
         if not self.snap.nodes:
             return
@@ -196,11 +196,11 @@ class _GraphDescriber:
             names = join_few_names(self.snap.label(tensor.id) for tensor in off_graph)
             yield gettext("not on the graph, since they need no grad: {names}", names=names)
 
-    def _place_of_tensor(self, tensor_id: str) -> str | None:
+    def _find_entry_of_tensor(self, tensor_id: str) -> str | None:
         """Return the id of the entry or card where a tensor on the graph is drawn."""
         tensor = self.snap.tensor(tensor_id)
         if tensor.grad_fn is not None:
-            return self.selection.places.get(tensor.grad_fn)
+            return self.selection.entry_of.get(tensor.grad_fn)
         if tensor_id in self.leaf_ids:
             return tensor_id
         for entry in self.selection.entries:
@@ -212,14 +212,14 @@ class _GraphDescriber:
         if not self.snap.nodes:
             return []
         cuts = find_cuts(self.snap, self.reads)
-        return [cut for cut in cuts if self._place_of_tensor(cut.source)]
+        return [cut for cut in cuts if self._find_entry_of_tensor(cut.source)]
 
     def _select_numbers(self) -> list[tuple[NumberEntry, str]]:
         """Return the numbers that were read from tensors which are drawn, each with that card."""
         found = []
         for read in self.reads:
-            place = None if read.tensor else self._place_of_tensor(read.source)
-            if place is None:
+            card = None if read.tensor else self._find_entry_of_tensor(read.source)
+            if card is None:
                 continue
             entry = NumberEntry(
                 f"number{read.step}",
@@ -227,7 +227,7 @@ class _GraphDescriber:
                 self.snap.label(read.source),
                 read.is_new,
             )
-            found.append((entry, place))
+            found.append((entry, card))
         return found
 
     def _list_for_text(self) -> list[TensorRecord]:
@@ -338,12 +338,12 @@ class _GraphDescriber:
             return gettext("not read (the graph is too large)")
         if end is None:
             return gettext("None (needs no gradient)")
-        place, name = self.selection.places.get(end), short_node_name(self.snap.node(end).name)
-        if place is None:
+        entry_id, name = self.selection.entry_of.get(end), short_node_name(self.snap.node(end).name)
+        if entry_id is None:
             outside = self.selection.outside[end]
             entry = f"{outside} {name}" if outside == end else outside
             return gettext("{entry}, outside", entry=entry)
-        return f"{end} {name}" if place == end else gettext("{fold} (folded)", fold=place)
+        return f"{end} {name}" if entry_id == end else gettext("{fold} (folded)", fold=entry_id)
 
     def _remarks_of_refusals(self, node: NodeRecord) -> Iterator[Remark]:
         for refusal in self.refusals.get(node.id, ()):
@@ -453,17 +453,17 @@ class _GraphDescriber:
 
     def _edges_of(self, entry: NodeRecord | NodeFold) -> list[GraphEdge]:
         """Make the lines from an entry to others."""
-        places = self.selection.places
+        entry_of = self.selection.entry_of
         if isinstance(entry, NodeFold):
             # One line to each card, however many nodes lead there.
-            heads = dict.fromkeys(places[end] for end in entry.ends if end in places)
+            heads = dict.fromkeys(entry_of[end] for end in entry.ends if end in entry_of)
             return [GraphEdge(entry.id, head, "next") for head in heads]
-        counts = Counter(places[end] for end in entry.ends if end in places)
+        counts = Counter(entry_of[end] for end in entry.ends if end in entry_of)
         edges: list[GraphEdge] = []
         for index, end in enumerate(entry.edges):
-            if end is None or end not in places or counts[places[end]] > MOST_LISTED:
+            if end is None or end not in entry_of or counts[entry_of[end]] > MOST_LISTED:
                 continue
-            head = places[end]
+            head = entry_of[end]
             # The number is the index in next_functions; an edge that goes alone needs none.
             label = str(index) if counts[head] > 1 else ""
             edges.append(GraphEdge(entry.id, head, "next", label, self._state_of_edge(entry, end)))
@@ -483,12 +483,12 @@ class _GraphDescriber:
 
     def _edges_of_cut(self, cut: GraphCut) -> Iterator[GraphEdge]:
         """Make the line of a cut, and those from nodes that saved the tensor that is cut off."""
-        places = self.selection.places
-        source = self._place_of_tensor(cut.source)
+        entry_of = self.selection.entry_of
+        source = self._find_entry_of_tensor(cut.source)
         assert source is not None
         # A leaf has its own way to its nodes.
         savers = () if cut.tensor in self.leaf_ids else cut.savers
-        for tail in dict.fromkeys(places[node] for node in savers if node in places):
+        for tail in dict.fromkeys(entry_of[node] for node in savers if node in entry_of):
             yield GraphEdge(tail, cut.tensor, "saved")
         yield GraphEdge(cut.tensor, source, "copied" if cut.is_copy else "cut")
 
@@ -497,11 +497,11 @@ class _GraphDescriber:
         entries: dict[str, OutsideEntry] = {}
         # Each once, in order: several nodes behind one card lead to the same entry.
         edges: dict[GraphEdge, None] = {}
-        places, outside = self.selection.places, self.selection.outside
+        entry_of, outside = self.selection.entry_of, self.selection.outside
         # Only an opened fold has an outside.
         for node in self.snap.nodes if outside else ():
             for end in node.ends:
-                tail, head = places.get(node.id), places.get(end)
+                tail, head = entry_of.get(node.id), entry_of.get(end)
                 if tail and not head:
                     entry = f"to_{outside[end]}"
                     name = self._name_of_entry(outside[end])

@@ -76,7 +76,7 @@ def _list_lost_names(changes: Changes) -> Iterator[_LostName]:
         return
     ids_now = {earlier.id: tensor_id for tensor_id, earlier in changes.earlier_tensors.items()}
     for name, tensor_id in changes.since.names:
-        # What a call returned has its name for one step, and a place in an optimizer is no name of
+        # What a call returned has its name for one step, and a path in an optimizer is no name of
         # the program's.
         if name.endswith(RETURNS) or PARAM_GROUPS in name:
             continue

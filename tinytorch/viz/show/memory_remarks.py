@@ -372,8 +372,8 @@ def _describe_counters(changes: Changes, members: Sequence[TensorRecord]) -> Ite
         if snap.shows_counter(tensor):
             # Inference tensors have no counter, so none is shared.
             rows.setdefault(tensor.counter or tensor.id, []).append(row)
-    for places in rows.values():
-        tensor = members[places[0]]
+    for rows_of_counter in rows.values():
+        tensor = members[rows_of_counter[0]]
         if tensor.counter is None:
             sentence = gettext(
                 "{name}: no version counter (an inference tensor).", name=snap.label(tensor.id)
@@ -384,7 +384,7 @@ def _describe_counters(changes: Changes, members: Sequence[TensorRecord]) -> Ite
             tensor.counter,
             tensor.version,
             changes.earlier_version_of(tensor.counter),
-            tuple(places),
+            tuple(rows_of_counter),
             sentence,
         )
 

@@ -15,9 +15,9 @@ class Repeat(NamedTuple):
     """Rounds of equal things, each right after the one before."""
 
     saving: int
-    """How many entries are saved if one round is shown in place of all."""
+    """How many entries are saved if one round is shown instead of all."""
     start: int
-    """The place of the first thing."""
+    """The position of the first thing."""
     length: int
     """How many things a round has."""
     times: int
@@ -48,18 +48,18 @@ def find_repeats(
             return
         equal = 0
         last_ways: list[object] = [None] * length
-        for place in range(len(kinds) - length + 1):
+        for position in range(len(kinds) - length + 1):
             way = None
-            other = place + length
-            if other < len(kinds) and kinds[place] == kinds[other]:
-                way = compare(place, other)
+            other = position + length
+            if other < len(kinds) and kinds[position] == kinds[other]:
+                way = compare(position, other)
             # In the first round there is no earlier way to agree with.
-            goes_on = way is not None and (equal < length or way == last_ways[place % length])
-            last_ways[place % length] = way
+            goes_on = way is not None and (equal < length or way == last_ways[position % length])
+            last_ways[position % length] = way
             if goes_on:
                 equal += 1
                 continue
-            start, times = place - equal, equal // length + 1
+            start, times = position - equal, equal // length + 1
             saving = (times - 1) * size(start, start + length)
             if times > 1 and saving >= SHORTEST:
                 repeat = Repeat(saving, start, length, times)
@@ -85,8 +85,8 @@ def choose_repeats(repeats: Iterator[Repeat]) -> list[Repeat]:
     chosen: list[Repeat] = []
     taken: set[int] = set()
     for repeat in sorted(repeats, key=lambda found: (-found.saving, found.length)):
-        places = range(repeat.start, repeat.stop)
-        if taken.isdisjoint(places):
-            taken.update(places)
+        positions = range(repeat.start, repeat.stop)
+        if taken.isdisjoint(positions):
+            taken.update(positions)
             chosen.append(repeat)
     return chosen

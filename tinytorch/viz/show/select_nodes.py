@@ -70,7 +70,7 @@ class NodeSelection:
     """The entries of a graph picture, nodes and folds, in order."""
 
     entries: tuple[NodeRecord | NodeFold, ...]
-    places: dict[str, str]
+    entry_of: dict[str, str]
     """Node id -> id of the entry that shows it."""
     outside: dict[str, str] = field(default_factory=dict)
     """Of an opened fold: node id -> id of the entry outside that shows it."""
@@ -106,8 +106,8 @@ def select_nodes(changes: Changes, find: str = "", fold: bool = True) -> NodeSel
     order = _NodeOrder(snap, _find_nodes_with_hazard(snap), fresh, find)
     if is_large:
         return order.select("F", 0, len(order.computed), {})
-    places = {node.id: node.id for node in snap.nodes}
-    return NodeSelection(snap.nodes, places, {}, not fold, find, order.found)
+    entry_of = {node.id: node.id for node in snap.nodes}
+    return NodeSelection(snap.nodes, entry_of, {}, not fold, find, order.found)
 
 
 def has_noted_modules(snap: Snapshot) -> bool:
@@ -138,13 +138,13 @@ def _find_nodes_with_hazard(snap: Snapshot) -> set[str]:
 
 
 class _EdgeEnd(NamedTuple):
-    """The end of an edge: a node, or a leaf, whose place is that of the nodes that use it."""
+    """The end of an edge: a node, or a leaf, whose position is that of the nodes that use it."""
 
-    place: int
-    """The place of the node, or of the first of those that use the leaf."""
+    position: int
+    """The position of the node, or of the first of those that use the leaf."""
     pattern: int
     """A number for how far the others are from the first: equal for equal distances. Compared
-    place by place, a weight that each of n nodes uses would take n steps at each of them."""
+    position by position, a weight that each of n nodes uses would take n steps at each of them."""
 
 
 class _NodeOrder:
@@ -159,19 +159,19 @@ class _NodeOrder:
             for end in dict.fromkeys(node.ends):
                 self.users[end].append(node.id)
         self.computed = self._sort_nodes()
-        self.places = {node.id: place for place, node in enumerate(self.computed)}
+        self.positions = {node.id: position for position, node in enumerate(self.computed)}
         self.leaves: dict[str, list[str]] = {}
         for node in self.computed:
             ends = dict.fromkeys(node.ends)
-            self.leaves[node.id] = [end for end in ends if end not in self.places]
-        # Accumulators have no places: they are drawn below the nodes that use them.
+            self.leaves[node.id] = [end for end in ends if end not in self.positions]
+        # Accumulators have no positions: they are drawn below the nodes that use them.
         paths = self._find_paths()
         self.found = frozenset(self._find_nodes(find, paths)) if find else frozenset()
         self.heads = self._find_heads()
         self.relative_heads: list[tuple[tuple[int, int], ...]] = []
         """The same as distances: equal where all edges go as far as those of another node."""
-        for place, heads in enumerate(self.heads):
-            distances = [(head.place - place, head.pattern) for head in heads]
+        for position, heads in enumerate(self.heads):
+            distances = [(head.position - position, head.pattern) for head in heads]
             self.relative_heads.append(tuple(distances))
         self.line = FoldableLine(
             paths,
@@ -184,11 +184,11 @@ class _NodeOrder:
             is_backward=True,
         )
 
-    def _places_of(self, end: str) -> list[int]:
-        """Return where an edge goes: of a leaf, the places of the nodes that use it."""
-        if end in self.places:
-            return [self.places[end]]
-        return [self.places[user] for user in self.users[end]]
+    def _find_positions(self, end: str) -> list[int]:
+        """Return where an edge goes: of a leaf, the positions of the nodes that use it."""
+        if end in self.positions:
+            return [self.positions[end]]
+        return [self.positions[user] for user in self.users[end]]
 
     def _find_heads(self) -> list[tuple[_EdgeEnd, ...]]:
         """Return where the edges of each node go."""
@@ -198,10 +198,10 @@ class _NodeOrder:
         for node in self.computed:
             for end in node.ends:
                 if end not in heads:
-                    places = self._places_of(end)
-                    distances = tuple(place - places[0] for place in places)
+                    positions = self._find_positions(end)
+                    distances = tuple(position - positions[0] for position in positions)
                     pattern = patterns.setdefault(distances, len(patterns))
-                    heads[end] = _EdgeEnd(places[0], pattern)
+                    heads[end] = _EdgeEnd(positions[0], pattern)
             heads_of_nodes.append(tuple(heads[end] for end in node.ends))
         return heads_of_nodes
 
@@ -215,7 +215,8 @@ class _NodeOrder:
         # The third part of a node's key is the engine's number of it. Equal ones
         # (of two threads) stay in the order of first sight: ids, as text, have N10 before N2.
         ranks = {
-            node_id: (-node.key[2], place) for place, (node_id, node) in enumerate(computed.items())
+            node_id: (-node.key[2], position)
+            for position, (node_id, node) in enumerate(computed.items())
         }
         # By edges first, and only then by numbers: folds rely on it that no edge leads back.
         users_left = {node_id: len(self.users[node_id]) for node_id in computed}
@@ -239,11 +240,13 @@ class _NodeOrder:
             return [module_path(node.module or "") for node in self.computed]
         reads = self._find_modules_read()
         paths = [reads.get(node.id, ()) for node in self.computed]
-        places_that_read = [place for place, node in enumerate(self.computed) if node.id in reads]
+        positions_that_read = [
+            position for position, node in enumerate(self.computed) if node.id in reads
+        ]
         # Nodes that read no parameter (an activation) belong to the module on both sides of them.
-        for before, after in pairwise(places_that_read):
-            for place in range(before + 1, after):
-                paths[place] = common_path((paths[before], paths[after]))
+        for before, after in pairwise(positions_that_read):
+            for position in range(before + 1, after):
+                paths[position] = common_path((paths[before], paths[after]))
         return paths
 
     def _find_modules_read(self) -> dict[str, ModulePath]:
@@ -268,26 +271,26 @@ class _NodeOrder:
             texts = [node.id, node.name]
             for tensor_id in (*node.tensors, *([node.variable] if node.variable else [])):
                 texts += self.snap.tensor(tensor_id).names
-            if node.id in self.places:
-                texts.append(".".join(paths[self.places[node.id]]))
+            if node.id in self.positions:
+                texts.append(".".join(paths[self.positions[node.id]]))
             if matches_any(find, texts):
                 yield node.id
 
     def _find_visible(self) -> list[int]:
-        """Return the places that have to be visible, the most important first."""
+        """Return the positions that have to be visible, the most important first."""
         found: set[int] = set()
         for node_id in self.found:
             # A leaf that was found is seen beside the nodes that use it.
-            found.update(self._places_of(node_id))
+            found.update(self._find_positions(node_id))
         made = {tensor.grad_fn for tensor in self.snap.named_tensors}
         hazardous, fresh, named = [], [], []
-        for place, node in enumerate(self.computed):
+        for position, node in enumerate(self.computed):
             if node.id in self.with_hazard:
-                hazardous.append(place)
+                hazardous.append(position)
             if node.id in self.fresh:
-                fresh.append(place)
+                fresh.append(position)
             if node.id in made:
-                named.append(place)
+                named.append(position)
         # What was looked for is shown in any case, the rest up to a limit.
         visible = [
             *sorted(found),
@@ -324,10 +327,12 @@ class _NodeOrder:
         # In a loop, one edge leads one round back, and another to the same weight each time.
         ways = []
         distance = second - first
-        for place in range(size):
-            heads, others = self.heads[first + place], self.heads[second + place]
+        for position in range(size):
+            heads, others = self.heads[first + position], self.heads[second + position]
             for head, other in zip(heads, others, strict=True):
-                is_as_far = head.pattern == other.pattern and other.place - head.place == distance
+                is_as_far = (
+                    head.pattern == other.pattern and other.position - head.position == distance
+                )
                 if not is_as_far and head != other:
                     return None
                 ways.append(is_as_far)
@@ -338,15 +343,15 @@ class _NodeOrder:
         parts = self.line.open_stretch(start, stop)
         names: list[str] = []
         fold_count = 0
-        places: dict[str, str] = {}
+        entry_of: dict[str, str] = {}
         for part in parts:
             fold_count += not part.is_single
             name = self.computed[part.start].id if part.is_single else f"{prefix}{fold_count}"
             names.append(name)
             # Every node has an entry that shows it, so that each edge has an end to be drawn to.
-            for place in range(part.start, part.stop):
-                places[self.computed[place].id] = name
-        groups = self._group_leaves(start, stop, {**outside, **places})
+            for position in range(part.start, part.stop):
+                entry_of[self.computed[position].id] = name
+        groups = self._group_leaves(start, stop, {**outside, **entry_of})
         # A leaf that only one fold uses is in it.
         own = {
             name: groups.pop((name,), [])
@@ -364,8 +369,8 @@ class _NodeOrder:
                 fold_count += 1
                 leaf_entries[f"{prefix}{fold_count}"] = rest
         for name, leaves in (*own.items(), *leaf_entries.items()):
-            places |= dict.fromkeys(leaves, name)
-        everywhere = {**outside, **places}
+            entry_of |= dict.fromkeys(leaves, name)
+        everywhere = {**outside, **entry_of}
         entries: list[NodeRecord | NodeFold] = []
         for part, name in zip(parts, names, strict=True):
             if part.is_single:
@@ -375,7 +380,7 @@ class _NodeOrder:
         for name, leaves in leaf_entries.items():
             is_leaf = leaves == [name]
             entries.append(self.snap.node(name) if is_leaf else self._make_fold(name, leaves))
-        return NodeSelection(tuple(entries), places, outside, False, self.find, self.found)
+        return NodeSelection(tuple(entries), entry_of, outside, False, self.find, self.found)
 
     def _group_leaves(
         self, start: int, stop: int, entry_of: dict[str, str]

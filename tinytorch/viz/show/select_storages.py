@@ -170,7 +170,7 @@ def _sort_by_module(snap: Snapshot, bands: Sequence[Band]) -> list[tuple[Band, M
         homes = [find_home(snap, tensor.grad_of or tensor.id) for tensor in band.members]
         home = common_path([path for path in homes if path])
         # Module by module from the outermost: what is in one stays together, wherever it came.
-        # What is in no module has a place of its own.
+        # What is in no module stays alone.
         prefixes = [home[: depth + 1] for depth in range(len(home))] or [(band.storage.id,)]
         rank = [ranks.setdefault(prefix, len(ranks)) for prefix in prefixes]
         sortable.append((rank, band, home))
@@ -185,18 +185,18 @@ def _find_visible(
     with_hazard: AbstractSet[str],
     fresh: AbstractSet[str],
 ) -> list[int]:
-    """Return the places of what has to be visible, the most important first."""
+    """Return the positions of what has to be visible, the most important first."""
     looked_for, hazardous, with_graph, altered = [], [], [], []
-    for place, band in enumerate(bands):
+    for position, band in enumerate(bands):
         ids = {tensor.id for tensor in band.members}
         if not found.isdisjoint(ids):
-            looked_for.append(place)
+            looked_for.append(position)
         if not with_hazard.isdisjoint(ids):
-            hazardous.append(place)
+            hazardous.append(position)
         if any(tensor.holds_graph_in_module for tensor in band.members):
-            with_graph.append(place)
+            with_graph.append(position)
         if not fresh.isdisjoint(ids):
-            altered.append(place)
+            altered.append(position)
     # What was looked for is shown in any case, the rest up to a limit.
     visible = [
         *looked_for,
@@ -205,8 +205,8 @@ def _find_visible(
         *altered[:MOST_NEW],
     ]
     # What shares memory is what a memory picture is for: in a fold nobody would see it.
-    visible += [place for place, band in enumerate(bands) if not band.is_alone]
-    visible += [place for place, path in enumerate(paths) if not path][:MOST_NEW]
+    visible += [position for position, band in enumerate(bands) if not band.is_alone]
+    visible += [position for position, path in enumerate(paths) if not path][:MOST_NEW]
     return list(dict.fromkeys(visible))
 
 
@@ -240,7 +240,7 @@ def _make_entries(
     for part in parts:
         members = tuple(bands[part.start : part.stop])
         size = len(members) // part.times
-        # A place has one storage, and no fold around it.
+        # A single storage has no fold around it.
         if part.is_single:
             yield from members
         # A fold for each round would have one line in it.

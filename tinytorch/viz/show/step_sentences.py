@@ -132,7 +132,7 @@ def _choose_roles(sentences: Sequence[_UnrankedSentence]) -> Iterator[StepSenten
 
     What is in numbers is no headline, unless there is nothing else.
     """
-    # An alarm is last: it is shown anyway, in a place of its own, so the headline can say what happened.
+    # An alarm is last: it is shown anyway, apart from the others, so the headline can say what happened.
     order = {about: rank for rank, about in enumerate((*_HEADLINES, "", "plain", "alarm"))}
     # Of equal ones min() takes the first.
     headline = min(
