@@ -59,7 +59,7 @@ class IdSequence:
 
 @dataclass
 class BlockGeometry:
-    """Where one tensor is in a storage, and its geometry there, as its `TensorRecord` has them.
+    """The geometry of one tensor in a storage, as its `TensorRecord` has it.
 
     These are storage, start_byte, shape, stride, offset, itemsize and notes.
     """

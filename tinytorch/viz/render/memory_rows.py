@@ -78,7 +78,7 @@ _INKS: dict[RemarkKind, str] = {
 
 
 class Columns(NamedTuple):
-    """Where the columns of a picture are, in px."""
+    """The columns of a picture, by their x in px."""
 
     names_width: float
     """How wide names are that are alike."""
@@ -392,7 +392,7 @@ def make_mark(entry: CounterEntry) -> CounterMark:
 
 
 class BandLayout(NamedTuple):
-    """Where the parts of a band are in one picture, from its upper edge."""
+    """The layout of a band in one picture, from its upper edge."""
 
     height: float
     """Its height."""

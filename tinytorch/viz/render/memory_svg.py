@@ -314,7 +314,7 @@ def make_sheet(contents: MemoryContents) -> MemorySheet:
 
 
 class Stage(NamedTuple):
-    """Where things are in all pictures of a run, and the size of these."""
+    """The layout of all pictures of a run, and their size."""
 
     columns: Columns
     """As wide as they are in any picture."""
@@ -329,7 +329,7 @@ class Stage(NamedTuple):
 
 
 class BandStage(NamedTuple):
-    """Where the parts of a storage are in all pictures of a run, from its upper edge.
+    """The layout of a storage in all pictures of a run, from its upper edge.
 
     For each picture `draw_sheet` makes a `BandLayout` of it, which has the rows of that step alone.
     """
