@@ -7,6 +7,7 @@ import gettext
 import importlib
 import inspect
 import json
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
@@ -629,6 +630,38 @@ def test_a_choice_has_to_be_one() -> None:
     with pytest.raises(ValueError, match="did you mean 'line 3 raises an error'"):
         p.commit([True, "line 3 raises error"])
     assert p.commit([False, "It runs  to its end"]).right == 2
+
+
+@pytest.mark.parametrize(
+    ("language", "yes", "ends"), [("zh", "是", "运行到结束"), ("ko", "예", "끝까지 실행됨")]
+)
+def test_what_commit_refuses_is_said_in_the_language(language: str, yes: str, ends: str) -> None:
+    use_language(language)
+    p = predict(CLONE, [is_leaf("b"), outcome()])
+    said = []
+    refused: list[Any] = [
+        ["maybe", ends],
+        [yes, ends + "!"],
+        ["", ends],
+        [yes] * 3,
+        {"c": yes},
+        "no",
+    ]
+    for answers in refused:
+        with pytest.raises((ValueError, KeyError, TypeError)) as caught:
+            p.commit(answers)
+        said.append(str(caught.value.args[0]))
+    # What they were given, and names of Python, are all that stays.
+    rest = [
+        re.sub(r"'maybe'|grad_fn|`[^`]*`|(?<![a-z])(?:c|str)(?![a-z])", "", text) for text in said
+    ]
+    assert not re.search("[a-z]{2}", " ".join(rest)), rest
+    assert repr(yes) in said[0]
+    assert repr(ends) in said[1].partition(ends + "!")[2]
+    assert p.commit([yes, ends]).right == 1
+    with pytest.raises(ValueError, match=r"p\.reset\(\)") as twice:
+        p.commit([yes, ends])
+    assert "committed" not in str(twice.value)
 
 
 def test_bad_questions_and_code() -> None:

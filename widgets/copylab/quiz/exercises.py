@@ -371,10 +371,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         if number is None:
             number = min(self._last_hint + 1, len(self.hints))
         if not 1 <= number <= len(self.hints):
-            raise ValueError(
-                f"this exercise has {len(self.hints) or 'no'} hints, "
-                f"and none of the number {number}"
-            )
+            raise ValueError(self._describe_missing_hint(number))
         self._last_hint = max(self._last_hint, number)
         self._note_help(hints=self._last_hint)
         text = gettext(
@@ -384,6 +381,17 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             hint=self.hints[number - 1],
         )
         return split_paragraphs(text)
+
+    def _describe_missing_hint(self, wanted: int) -> str:
+        """Say that there is no hint of a number, and how many there are."""
+        if not self.hints:
+            return gettext("this exercise has no hints")
+        return ngettext(
+            "this exercise has {number} hint, and none of the number {wanted}",
+            "this exercise has {number} hints, and none of the number {wanted}",
+            len(self.hints),
+            wanted=wanted,
+        )
 
     def solution(self) -> Part:
         """Return code that solves it, and note that it was asked for.

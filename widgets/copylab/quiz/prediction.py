@@ -142,8 +142,10 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         """
         if self.reveal is not None:
             raise ValueError(
-                "these answers were committed already; "
-                "p.reset() clears them, p.reveal shows them again"
+                gettext(
+                    "these answers were committed already; "
+                    "p.reset() clears them, p.reveal shows them again"
+                )
             )
         # Parsed before anything runs: who has left a row empty must not pay with the reveal.
         texts = self._parse_answers(answers)
@@ -214,8 +216,11 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         for key, answer in self._answers_by_key(answers).items():
             if key not in questions:
                 raise KeyError(
-                    f"no row is called {key!r}: "
-                    f"use its number, 1 to {len(self.questions)}, or its name"
+                    gettext(
+                        "no row is called {key!r}: use its number, 1 to {count}, or its name",
+                        key=key,
+                        count=len(self.questions),
+                    )
                 )
             question = questions[key]
             by_name[question.name] = question.normalize_answer(answer)
@@ -244,12 +249,19 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             return dict(self.answers)
         # A text is a sequence, too: "yes" would be three answers.
         if isinstance(answers, str) or not isinstance(answers, Mapping | Sequence):
-            raise TypeError(f"answers must be a list or a dict, not {type(answers).__name__}")
+            raise TypeError(
+                gettext("answers must be a list or a dict, not {kind}", kind=type(answers).__name__)
+            )
         if isinstance(answers, Mapping):
             return answers
         if len(answers) > len(self.questions):
             raise ValueError(
-                f"{len(answers)} answers were given, and there are {len(self.questions)} rows"
+                ngettext(
+                    "{given} answers were given, and there is {number} row",
+                    "{given} answers were given, and there are {number} rows",
+                    len(self.questions),
+                    given=len(answers),
+                )
             )
         return dict(enumerate(answers, 1))
 

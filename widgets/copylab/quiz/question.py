@@ -177,17 +177,37 @@ class Question:
         text = answer if isinstance(answer, str) else format_answer(_to_plain(answer))
         text = " ".join(text.split())
         if not text:
-            raise ValueError(f"the row {self.text!r} is empty")
+            raise ValueError(gettext("the row {question!r} is empty", question=self.text))
         if self.choices is None:
             return text
         for choice in self.bound_choices:
             # In either language: who answers from Python may write "yes" in a Chinese notebook.
             if text.casefold() in (choice.casefold(), translate_choice(choice).casefold()):
                 return choice
-        similar = difflib.get_close_matches(text, self.bound_choices, 1)
-        hint = f" (did you mean {similar[0]!r}?)" if similar else ""
-        listed = ", ".join(map(repr, self.bound_choices))
-        raise ValueError(f"{text!r} is no choice for {self.text!r}{hint}: choose one of {listed}")
+        raise ValueError(self._describe_unknown_choice(text))
+
+    def _describe_unknown_choice(self, answer: str) -> str:
+        """Say that an answer is no choice; name those there are in the language in use."""
+        choices = {choice: translate_choice(choice) for choice in self.bound_choices}
+        # In either language, as the choices themselves.
+        texts = choices | {text: text for text in choices.values()}
+        similar = difflib.get_close_matches(answer, texts, 1)
+        listed = ", ".join(map(repr, choices.values()))
+        if similar:
+            return gettext(
+                "{answer!r} is no choice for {question!r} (did you mean {close!r}?): "
+                "choose one of {choices}",
+                answer=answer,
+                question=self.text,
+                close=texts[similar[0]],
+                choices=listed,
+            )
+        return gettext(
+            "{answer!r} is no choice for {question!r}: choose one of {choices}",
+            answer=answer,
+            question=self.text,
+            choices=listed,
+        )
 
     def right_answer(self, run: QuizRun) -> Any:
         """Return the right answer, computed.
