@@ -129,6 +129,20 @@ def test_other_languages_have_the_same_programs_calls_and_printouts(
     assert calls[0] == calls[1]
 
 
+@pytest.mark.parametrize("language", ["zh", "ko"])
+def test_other_languages_leave_nothing_out(language: str) -> None:
+    translated = (ROOT / f"README.{language}.md").read_text(encoding="utf-8")
+    assert README.count("\n## ") == translated.count("\n## ")
+    assert README.count("\n    pytest") == translated.count("\n    pytest")
+    links = set(re.findall(r"\]\(([^)]+)\)", translated))
+    for link in set(re.findall(r"\]\(([^)]+)\)", README)) - {f"README.{language}.md"}:
+        folder, _, name = link.rpartition("/")
+        # Lessons are prose in a language, and a sheet that is made when the course is laid out.
+        own = f"{folder}/translations/{language}/{name}".replace(".ipynb", ".md")
+        assert {link, own} & links or (link.endswith(".html") and f"`{name}`" in translated), link
+    assert all((ROOT / link).exists() for link in links)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "engine",
