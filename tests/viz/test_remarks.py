@@ -15,7 +15,7 @@ from tinytorch.viz.diagnose import compare_snapshots
 from tinytorch.viz.read import SavedRecord, Snapshot
 from tinytorch.viz.render import graph_svg, memory_svg
 from tinytorch.viz.render.strip import make_lane
-from tinytorch.viz.render.text import graph_text, memory_text
+from tinytorch.viz.render.text import write_graph_text, write_memory_text
 from tinytorch.viz.show import (
     FoldEntry,
     GraphContents,
@@ -48,9 +48,9 @@ def graph_of(program: str, engine: ModuleType) -> tuple[Snapshot, GraphContents]
 def render(contents: MemoryContents | GraphContents) -> tuple[str, str]:
     """Text and SVG of what a picture says."""
     if isinstance(contents, GraphContents):
-        return graph_text(contents), graph_svg.draw_sheet(graph_svg.make_sheet(contents))
+        return write_graph_text(contents), graph_svg.draw_sheet(graph_svg.make_sheet(contents))
     run = memory_svg.lay_out_sheets([memory_svg.make_sheet(contents)])
-    return memory_text(contents), memory_svg.draw_sheet(run.sheets[0], run.stage)
+    return write_memory_text(contents), memory_svg.draw_sheet(run.sheets[0], run.stage)
 
 
 def with_one_blank(record: Any) -> Iterator[tuple[Remark, Any]]:

@@ -12,7 +12,7 @@ from typing import Any
 import copylab
 import pytest
 from copylab.watching import device_bytes, watched_memory, watched_save
-from copylab.watching.device_bytes import note_device_bytes
+from copylab.watching.device_bytes import make_device_bytes
 from copylab.watching.watched_memory import memory_span
 
 from tinytorch.viz.read import checksums
@@ -60,7 +60,7 @@ CHANGES = (negate_two, negate_all, exchange, set_last)
 def test_a_change_of_bytes_is_seen_and_equal_ones_are_equal(size: int) -> None:
     for dtype in (torch.float16, torch.float32, torch.float64, torch.complex64, torch.int8):
         x = (torch.arange(size) % 100 + 1).to(dtype)
-        noted: Any = note_device_bytes(x, memory_span(x))
+        noted: Any = make_device_bytes(x, memory_span(x))
         assert bool(noted.copied) == (x.nbytes <= COPIED)
         equal = x.clone()
         assert noted.matches(equal, memory_span(equal)) is True
@@ -69,7 +69,7 @@ def test_a_change_of_bytes_is_seen_and_equal_ones_are_equal(size: int) -> None:
             change(other)
             assert noted.matches(other, memory_span(other)) is False, (dtype, change)
     conj = torch.ones(size, dtype=torch.complex64).conj()
-    noted = note_device_bytes(conj, memory_span(conj))
+    noted = make_device_bytes(conj, memory_span(conj))
     assert noted.matches(conj, memory_span(conj))
 
 
@@ -80,13 +80,13 @@ def test_gaps_belong_to_others_and_of_large_ones_pieces_are_read(
     for dtype in (torch.float16, torch.float64):
         x = torch.ones(400, 300, dtype=dtype)
         column = x[:, 3]
-        noted: Any = note_device_bytes(column, memory_span(column))
+        noted: Any = make_device_bytes(column, memory_span(column))
         x[:, 4] = 5
         assert noted.matches(column, memory_span(column)) is True
         x[7, 3] = 5
         assert noted.matches(column, memory_span(column)) is False
     large = torch.zeros(LARGE // 4 + 100_001)
-    noted = note_device_bytes(large, memory_span(large))
+    noted = make_device_bytes(large, memory_span(large))
     large[0] = 1
     assert noted.matches(large, memory_span(large)) is False
     # A storage that was shrunk is neither read nor made larger.

@@ -26,7 +26,7 @@ from .graph_cards import Card
 from .graph_svg import PAGE, GraphSheet, Room, draw_sheet, list_folds, make_sheet
 from .picture import FIXED, TYPST_MISSING, Folded, PictureBase, convert
 from .style import colour, lang_attribute, stylesheet
-from .text import graph_text
+from .text import write_graph_text
 
 _DOT_COLOURS = {
     "node": {"fillcolor": "#ffffff", "color": "#7c8590"},
@@ -128,7 +128,9 @@ class GraphPicture(PictureBase, graphviz.Digraph):
     def text(self) -> str:
         """Everything that the picture says, in words; needs no Graphviz."""
         return (
-            self.source if self._current_sheet is None else graph_text(self._current_sheet.contents)
+            self.source
+            if self._current_sheet is None
+            else write_graph_text(self._current_sheet.contents)
         )
 
     @property

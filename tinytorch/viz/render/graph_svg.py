@@ -48,7 +48,7 @@ from .graph_cards import (
 )
 from .picture import Folded, Picture
 from .style import Canvas, format_point
-from .text import fold_text, graph_text
+from .text import write_fold_text, write_graph_text
 
 PAGE_WIDTH, STAGE_WIDTH = 836, 408
 """The widths that there usually are, in px: of a notebook beside JupyterLab's file browser, and of
@@ -143,14 +143,14 @@ def graphs_of(
     for sheet, describe in zip(sheets, describe_unmarked, strict=True):
         picture = Picture(
             partial(_draw_on_stage, sheet, room, stage),
-            partial(graph_text, sheet.contents),
-            render_unmarked=partial(_text_of, describe),
+            partial(write_graph_text, sheet.contents),
+            write_unmarked=partial(_write_described, describe),
         )
         yield GraphStep((*sheet.cards, *sheet.edges), picture)
 
 
-def _text_of(describe: Callable[[], GraphContents]) -> str:
-    return graph_text(describe())
+def _write_described(describe: Callable[[], GraphContents]) -> str:
+    return write_graph_text(describe())
 
 
 def _draw_on_stage(sheet: GraphSheet, room: Room, stage: Callable[[], GraphStage] | None) -> str:
@@ -206,7 +206,7 @@ def _open_fold(fold: FoldEntry, room: Room) -> tuple[str, str, list[Folded]]:
         return "", join_lines(list(fold.leaf_labels)), []
     contents = fold.open()
     svg = draw_sheet(make_sheet(contents), room, label=fold.summary)
-    return svg, fold_text(fold, contents), list_folds(contents, room)
+    return svg, write_fold_text(fold, contents), list_folds(contents, room)
 
 
 # -- layout ------------------------------------------------------------------------

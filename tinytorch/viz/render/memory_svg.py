@@ -62,7 +62,7 @@ from .picture import Folded, Picture
 from .slots import assign_slots
 from .strip import Strip
 from .style import Canvas
-from .text import memory_text, pack_text
+from .text import write_memory_text, write_pack_text
 
 BEGIN = 4
 """Above the first row, in px: rows have room above and below themselves."""
@@ -153,17 +153,17 @@ class _MemoryRun:
             partial(self._write_text, step),
             partial(self._list_folds, step),
             make_title=partial(self._make_title, step),
-            render_unmarked=partial(self._write_unmarked_text, step),
+            write_unmarked=partial(self._write_unmarked_text, step),
         )
 
     def _draw_step(self, step: int) -> str:
         return draw_sheet(self.lay_out_steps().sheets[step], self.lay_out_steps().stage)
 
     def _write_text(self, step: int) -> str:
-        return memory_text(self.describe_step(step))
+        return write_memory_text(self.describe_step(step))
 
     def _write_unmarked_text(self, step: int) -> str:
-        return memory_text(self._describe_unmarked_step(step))
+        return write_memory_text(self._describe_unmarked_step(step))
 
     def _make_title(self, step: int) -> str:
         return self.describe_step(step).title
@@ -241,7 +241,7 @@ def _list_packs(entries: Iterable[StorageEntry | PackEntry]) -> list[Folded]:
 def _open_pack(pack: PackEntry) -> tuple[str, str, list[Folded]]:
     """Return SVG, text and folds of what is in it, as `Folded.open` is to."""
     entries = pack.open()
-    return "", pack_text(entries), _list_packs(entries)
+    return "", write_pack_text(entries), _list_packs(entries)
 
 
 # -- a sheet: everything that is drawn, not yet laid out ---------------------------

@@ -243,17 +243,17 @@ class Picture(Document):
     def __init__(
         self,
         draw: Callable[[], str],
-        render_text: Callable[[], str],
+        write_text: Callable[[], str],
         list_folds: Callable[[], Sequence[Folded]] = tuple,
         *,
         make_title: Callable[[], str] | None = None,
-        render_unmarked: Callable[[], str] | None = None,
+        write_unmarked: Callable[[], str] | None = None,
     ) -> None:
         self._draw = draw
-        self._render_text = render_text
+        self._write_text = write_text
         self._list_folds = list_folds
         self._make_title = make_title
-        self._render_unmarked = render_unmarked or render_text
+        self._write_unmarked = write_unmarked or write_text
 
     @cached_property_in_language
     def svg(self) -> str:
@@ -266,7 +266,7 @@ class Picture(Document):
     @cached_property_in_language
     def text(self) -> str:
         """Everything that the picture says, in words."""
-        return self._render_text()
+        return self._write_text()
 
     @property
     def title(self) -> str:
@@ -277,7 +277,7 @@ class Picture(Document):
 
     def unmarked_text(self) -> str:
         """Return the text without marks of what changed, to compare the next step of a run with."""
-        return self._render_unmarked()
+        return self._write_unmarked()
 
     def _folded_parts(self) -> Sequence[Folded]:
         return self._list_folds()

@@ -25,7 +25,7 @@ _OF_LINE_BEFORE: tuple[RemarkKind, ...] = ("gradient changed", "maybe written")
 # -- memory ------------------------------------------------------------------------
 
 
-def memory_text(contents: MemoryContents) -> str:
+def write_memory_text(contents: MemoryContents) -> str:
     """Return a memory picture in words, with what changed."""
     lines = [contents.heading.sentence]
     for entry in contents.entries:
@@ -48,7 +48,7 @@ def memory_text(contents: MemoryContents) -> str:
     return join_lines(lines)
 
 
-def pack_text(entries: Iterable[StorageEntry | PackEntry]) -> str:
+def write_pack_text(entries: Iterable[StorageEntry | PackEntry]) -> str:
     """Return the tensors of an opened pack in words, each with its storage."""
     lines: list[str] = []
     for entry in entries:
@@ -120,7 +120,7 @@ def _mark_found(label: str, is_found: bool) -> str:
 # -- graphs ------------------------------------------------------------------------
 
 
-def graph_text(contents: GraphContents) -> str:
+def write_graph_text(contents: GraphContents) -> str:
     """Return a graph picture in words, with what changed."""
     lines = [contents.heading.sentence]
     for tensor in contents.listed:
@@ -142,7 +142,7 @@ def graph_text(contents: GraphContents) -> str:
     return join_lines(lines)
 
 
-def fold_text(fold: FoldEntry, contents: GraphContents) -> str:
+def write_fold_text(fold: FoldEntry, contents: GraphContents) -> str:
     """Return an opened fold in words."""
     return join_lines([fold.summary, *_write_entries(contents)])
 

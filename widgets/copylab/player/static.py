@@ -38,10 +38,10 @@ from .static_parts import (
     PictureKey,
     RenderPlan,
     StepPart,
+    describe_words_left_out,
     image_of_picture,
     make_listings,
     make_part,
-    note_words_left_out,
     words_of_picture,
 )
 
@@ -216,7 +216,7 @@ class StaticForm:
         fitting: set[PictureKey] = set()
         for key in self._new_pictures:
             words = words_of_picture(key.kind, self._all_frames[key.number - 1])
-            cost = stored_size(words) - stored_size(note_words_left_out(key.kind))
+            cost = stored_size(words) - stored_size(describe_words_left_out(key.kind))
             # As in `_fit_words`: the short ones behind a long one still have room.
             if cost <= max(room, 0):
                 fitting.add(key)

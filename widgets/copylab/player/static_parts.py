@@ -244,7 +244,7 @@ class StepPart(Part):
         words = words_of_picture(kind, self.frame, is_whole=self.plan.is_whole)
         is_own = self.frame.pictures[kind].step == self.frame.number
         if words and is_own and PictureKey(kind, self.frame.number) not in self.plan.words:
-            return note_words_left_out(kind)
+            return describe_words_left_out(kind)
         return words
 
     def html(self) -> str:
@@ -358,7 +358,7 @@ def words_of_picture(kind: str, frame: Frame, *, is_whole: bool = False) -> str:
     return f"  {heading}\n{lines}"
 
 
-def note_words_left_out(kind: str) -> str:
+def describe_words_left_out(kind: str) -> str:
     """Return the line that stands for a picture in words for which there is no room."""
     return "  " + gettext("{title}: left out, see the end", title=gettext(PICTURE_TITLES[kind]))
 

@@ -84,8 +84,8 @@ class DeviceBytes:
             return bytes(self.content.cpu().numpy().tobytes())
 
 
-def note_device_bytes(tensor: Any, span: Span) -> DeviceBytes | None:
-    """Note the bytes of a tensor on its device; None where they cannot be read.
+def make_device_bytes(tensor: Any, span: Span) -> DeviceBytes | None:
+    """Make the record of the bytes of a tensor on its device; None where they cannot be read.
 
     As on the CPU, of more than `WHOLE_BYTES` pieces are read, and nothing if there are gaps.
     """

@@ -22,7 +22,7 @@ from .findings import CHECKPOINT
 from .places import Place
 from .scope import Replacement, find_hooks_of_thread
 from .watched_memory import WHOLE_BYTES, Span, is_read_by_address, memory_span
-from .watched_save import Checksum, WatchedSave, has_other_bytes, note_bytes
+from .watched_save import Checksum, WatchedSave, compute_checksum, has_other_bytes
 
 if TYPE_CHECKING:
     from .on_torch import TorchHooks
@@ -169,7 +169,7 @@ def _wrap_pack(pack: Any, watching: list[TorchHooks], kind: str) -> Any:
             other.watch.gaps.count_unseen_save(kind)
         packed = pack(tensor)
         span = memory_span(tensor)
-        checksum = note_bytes(tensor, span)
+        checksum = compute_checksum(tensor, span)
         # A `with watch()` may end while the program's own block goes on.
         if checksum is None or hooks.watch.ended:
             hooks.watch.gaps.count_unseen_save(kind)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from tinytorch.viz import can_wait_for, engine_name, getattr_or_none
 
-from .device_bytes import DeviceBytes, note_device_bytes
+from .device_bytes import DeviceBytes, make_device_bytes
 from .places import Place
 from .watched_memory import (
     KEPT_BYTES,
@@ -100,7 +100,7 @@ class WatchedSave:
         """Its version when it was saved; `tensor._version` is that of now."""
         self.span = memory_span(tensor)
         """Where its memory was when it was saved."""
-        self.checksum = note_bytes(tensor, self.span)
+        self.checksum = compute_checksum(tensor, self.span)
         """The checksum of its bytes when it was saved, or these themselves; None if they cannot be compared."""
         self.counted_write_candidate: ObservedWrite | None = None
         """What may be the first write that the version counter counted: see `find_line_to_blame`."""
@@ -270,7 +270,7 @@ def is_function_node(node: Any) -> bool:
     return hasattr(type(node), "_forward_cls")
 
 
-def note_bytes(tensor: Any, span: Span) -> Checksum | None:
+def compute_checksum(tensor: Any, span: Span) -> Checksum | None:
     """Return a checksum of a tensor's bytes; None if they cannot be read, or not now.
 
     Of a small tensor the bytes themselves, from which `make_saved_tensor` makes it anew.
@@ -281,13 +281,13 @@ def note_bytes(tensor: Any, span: Span) -> Checksum | None:
         return b"" if is_empty and not tensor.is_sparse else None
     if is_read_by_address(tensor):
         return read_checksum(tensor, span)
-    return note_device_bytes(tensor, span) if can_wait_for(tensor) else None
+    return make_device_bytes(tensor, span) if can_wait_for(tensor) else None
 
 
 def has_other_bytes(tensor: Any, span: Span, checksum: Checksum | None) -> bool | None:
     """Return True if a tensor has other bytes than those of a checksum; None if it is not known."""
     if not isinstance(checksum, DeviceBytes):
-        now = note_bytes(tensor, span)
+        now = compute_checksum(tensor, span)
         return None if now is None and span[0] else now != checksum
     if not span[0] or is_read_by_address(tensor):
         return True  # it has lost its memory, or is on the CPU now
