@@ -32,7 +32,7 @@ def copy_less(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def on_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watched_memory, "DEVICES_READ_BY_ADDRESS", frozenset())
+    monkeypatch.setattr(watched_memory, "IS_CPU_READ_BY_ADDRESS", False)
 
 
 def negate_two(x: Any) -> None:
@@ -143,7 +143,7 @@ def test_the_same_is_said_as_on_the_cpu(size: int, monkeypatch: pytest.MonkeyPat
     for write in WRITES:
         expected = describe_watch(write, size)
         with monkeypatch.context() as patch:
-            patch.setattr(watched_memory, "DEVICES_READ_BY_ADDRESS", frozenset())
+            patch.setattr(watched_memory, "IS_CPU_READ_BY_ADDRESS", False)
             assert describe_watch(write, size) == expected
         # All but one write to other values.
         assert ("changed" in expected[1]) == (write is not write_same)
@@ -161,7 +161,7 @@ def test_where_waiting_is_forbidden_nothing_is_compared(monkeypatch: pytest.Monk
             h = x * 2
             loss = (h * h).sum() + (x * x).sum()
             patch.undo()
-            monkeypatch.setattr(watched_memory, "DEVICES_READ_BY_ADDRESS", frozenset())
+            monkeypatch.setattr(watched_memory, "IS_CPU_READ_BY_ADDRESS", False)
             h.data.mul_(1)
             said = copylab.explain(loss)
             loss.backward()

@@ -201,6 +201,22 @@ def test_numbers_are_left_out_where_they_are_not_known(
     assert (watch.findings[0].times, len(measured)) == (20, 10)
 
 
+def test_numbers_need_the_bytes_of_what_was_changed(engine: ModuleType) -> None:
+    def run(size: int, write: Callable[[Any], Any]) -> Any:
+        with copylab.watch(silent="record") as watch:
+            w = engine.zeros(1, requires_grad=True)
+            h = w.expand(size).exp()
+            write(h)
+            h.sum().backward()
+        return watch
+
+    # 8 KB of float32 are kept, and 256 bytes are searched for writes that nothing reports.
+    assert numbers_of(run(2048, double)) == [(("w", "[2.253e+04]", "[2048]"),)]
+    assert numbers_of(run(2049, double)) == [()]
+    assert numbers_of(run(64, write_by_numpy)) == [(("w", "[70]", "[64]"),)]
+    assert numbers_of(run(65, write_by_numpy)) == [()]
+
+
 def test_a_write_that_changes_no_gradient_is_no_finding(
     engine: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:

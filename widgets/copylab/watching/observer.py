@@ -609,7 +609,9 @@ class Watch(Presentation):
         # Of a training, that would take as long as saving once more.
         if len(self._saves) > _MOST_SEARCHED:
             return False
-        saves = list(chain.from_iterable(map(self._find_saves, list(self._saves))))
+        # Most storages have no saved tensor any more: see `_prune_saves`.
+        addresses = [address for address, siblings in list(self._saves.items()) if siblings]
+        saves = list(chain.from_iterable(map(self._find_saves, addresses)))
         return len(saves) <= _MOST_SEARCHED and any(
             save.is_small and save.has_changed for save in saves
         )

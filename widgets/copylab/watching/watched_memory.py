@@ -13,11 +13,13 @@ from tinytorch.viz import engine_name
 WHOLE_BYTES = 1 << 24
 """Up to this size the bytes of a tensor are compared whole; of a larger one, pieces of it."""
 _PIECES, _PIECE_BYTES = 256, 1 << 14
-KEPT_BYTES = 256
-"""Of tensors up to this size the bytes are kept: no more work than a checksum, and a finding has numbers."""
+KEPT_BYTES = 1 << 13
+"""Of tensors up to this size the bytes are kept: less work than a checksum, and a finding has numbers."""
+SEARCHED_BYTES = 256
+"""Tensors up to this size are compared before each backward, too: see `Watch._has_small_change`."""
 
-DEVICES_READ_BY_ADDRESS = {"cpu"}
-"""Those whose memory is this computer's."""
+IS_CPU_READ_BY_ADDRESS = True
+"""False where a test lets the CPU stand in for a device with memory of its own."""
 
 Span = tuple[int, int]
 """The addresses at which a tensor's memory starts and stops."""
@@ -33,7 +35,7 @@ def do_overlap(a: Span, b: Span) -> bool:
 def is_read_by_address(tensor: Any) -> bool:
     """Return True if a tensor is in this computer's memory, False if on a device with its own."""
     # A GPU of tinytorch's has ordinary memory.
-    return tensor.device.type in DEVICES_READ_BY_ADDRESS or engine_name(tensor) != "torch"
+    return (IS_CPU_READ_BY_ADDRESS and tensor.is_cpu) or engine_name(tensor) != "torch"
 
 
 def memory_span(tensor: Any) -> Span:

@@ -11,8 +11,8 @@ from tinytorch.viz import can_wait_for, engine_name, getattr_or_none
 from .device_bytes import DeviceBytes, make_device_bytes
 from .places import Place
 from .watched_memory import (
-    KEPT_BYTES,
     NO_MEMORY,
+    SEARCHED_BYTES,
     WHOLE_BYTES,
     Span,
     do_overlap,
@@ -161,10 +161,10 @@ class WatchedSave:
 
     @property
     def is_small(self) -> bool:
-        """True if its bytes were noted, or on a device as few, and not only a checksum."""
+        """True if its bytes were noted, and are so few that they are compared before each backward."""
         if isinstance(self.checksum, DeviceBytes):
-            return bool(self.checksum.size <= KEPT_BYTES)
-        return isinstance(self.checksum, bytes)
+            return bool(self.checksum.size <= SEARCHED_BYTES)
+        return isinstance(self.checksum, bytes) and len(self.checksum) <= SEARCHED_BYTES
 
     @property
     def is_sampled(self) -> bool:
