@@ -61,8 +61,9 @@ other remark on a tensor one of its own."""
 class Remark(NamedTuple):
     """One thing that a picture says, in words of the chosen language.
 
-    A sentence without a caption is shown in the drawing by lines, places or colours; a caption
-    without a sentence is part of another sentence of the text.
+    Without a caption, it is for the text alone: the drawing shows the same by cells and lines, or
+    leaves it out, as strides. Without a sentence, it is for the drawing alone: the text says the
+    same within another sentence.
     """
 
     kind: RemarkKind

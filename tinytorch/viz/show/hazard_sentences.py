@@ -1,7 +1,8 @@
 """What the memory picture says of tensors with a hazard.
 
 Each remark has a sentence for the text and a shorter caption for the drawing. Versions are in the
-sentence alone, as the drawing has the mark of the version counter beside the tensor; the line that
+sentence alone, as the drawing has the mark of the version counter beside the tensor. A tensor
+without a row has no such mark, and of its hazards the drawing says the sentence, too. The line that
 wrote (`add_writing_lines`) is in both. What the graph picture says of the same is in
 `graph_remarks`: there it is in the node's entry.
 """

@@ -1,4 +1,4 @@
-"""What a memory picture says: the one list that its text and its drawing are rendered from."""
+"""What a memory picture says: the one list that its text is written and its drawing is drawn from."""
 
 from __future__ import annotations
 
