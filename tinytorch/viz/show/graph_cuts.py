@@ -78,29 +78,25 @@ def _find_named_twin(snap: Snapshot, tensor_id: str) -> str:
     tensor = snap.tensor(tensor_id)
     if tensor.names:
         return tensor_id
+    own_view = (tensor.start_byte, tensor.shape, tensor.stride, tensor.counter)
     for other in snap.storage_sharers(tensor):
-        is_same_view = (other.start_byte, other.shape, other.stride, other.counter) == (
-            tensor.start_byte,
-            tensor.shape,
-            tensor.stride,
-            tensor.counter,
-        )
-        if other.names and is_same_view and not other.requires_grad:
+        view_of_other = (other.start_byte, other.shape, other.stride, other.counter)
+        if other.names and view_of_other == own_view and not other.requires_grad:
             return other.id
     return tensor_id
 
 
 def _find_source(snap: Snapshot, tensor: TensorRecord) -> TensorRecord | None:
     """Return the tensor on the graph that a leaf shares cells with, if no gradient goes between."""
-    sources = [
-        other
-        for other in snap.storage_sharers(tensor)
-        if other.requires_grad
-        and other.id != tensor.id
-        and _is_on_graph(other)
-        and snap.shares_cells(tensor, other)
-        and not (tensor.requires_grad and _are_both_leaves_or_related(snap, tensor, other))
-    ]
+    sources = []
+    for other in snap.storage_sharers(tensor):
+        if other.id == tensor.id or not other.requires_grad or not _is_on_graph(other):
+            continue
+        if not snap.shares_cells(tensor, other):
+            continue
+        if tensor.requires_grad and _are_both_leaves_or_related(snap, tensor, other):
+            continue
+        sources.append(other)
     # One with the same counter first, which `detach` leaves; then one of the same shape.
     return min(
         sources,

@@ -24,10 +24,11 @@ def find_backward_root(since: Snapshot, source: str) -> object:
     # With inputs= only some of the nodes are run.
     if found is None or "inputs" in found[2]:
         return None
-    grad_fns = [
-        since.tensor(tensor_id).grad_fn for name, tensor_id in since.names if name == found[1]
-    ]
-    return None if grad_fns in ([], [None]) else since.node(str(grad_fns[0])).key
+    for name, tensor_id in since.names:
+        if name == found[1]:
+            grad_fn = since.tensor(tensor_id).grad_fn
+            return None if grad_fn is None else since.node(grad_fn).key
+    return None
 
 
 def find_flow(changes: Changes, root: object = None) -> frozenset[str]:
@@ -42,8 +43,8 @@ def find_flow(changes: Changes, root: object = None) -> frozenset[str]:
     if changes.since is None:
         return frozenset()
     if root is not None:
-        begun = [node for node in now.nodes if node.key == root]
-        return frozenset(_follow_edges(now, [node.id for node in begun], ()))
+        begun = [node.id for node in now.nodes if node.key == root]
+        return frozenset(_follow_edges(now, begun, ()))
     freed = {node.id for node, _ in changes.find_saves_that_became("freed")}
     if not freed:
         return frozenset()
@@ -51,11 +52,10 @@ def find_flow(changes: Changes, root: object = None) -> frozenset[str]:
     # none: no way leads through it.
     closed = {node.id for node in now.nodes if node.id not in freed and _was_not_run(node)}
     ahead = _follow_edges(now, freed, closed)
-    ends = freed | {
-        node.id
-        for node in now.nodes
-        if node.variable is not None and node.id in ahead and _has_new_grad(changes, node.variable)
-    }
+    ends = set(freed)
+    for node in now.nodes:
+        if node.id in ahead and node.variable and _has_new_grad(changes, node.variable):
+            ends.add(node.id)
     return frozenset(ends | _find_nodes_on_the_way(now, ahead, ends))
 
 

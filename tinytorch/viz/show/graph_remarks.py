@@ -108,11 +108,10 @@ class _GraphDescriber:
         self.refusals: dict[str, list[Refusal]] = {}
         for refusal in find_refusals_of_snapshot(self.snap):
             self.refusals.setdefault(refusal.node.id, []).append(refusal)
-        self.leaf_ids = dict.fromkeys(
-            entry.variable
-            for entry in selection.entries
-            if isinstance(entry, NodeRecord) and entry.variable is not None
-        )
+        self.leaf_ids: dict[str, None] = {}
+        for entry in selection.entries:
+            if isinstance(entry, NodeRecord) and entry.variable is not None:
+                self.leaf_ids[entry.variable] = None
         # Beside a leaf with a .grad, one without is worth a word.
         self.has_grads = any(self.snap.tensor(leaf).grad for leaf in self.leaf_ids)
 
@@ -134,30 +133,28 @@ class _GraphDescriber:
             edges += self._edges_of_cut(cut)
         for entry, card in numbers:
             edges.append(GraphEdge(entry.id, card, "copied"))
-        loose = without_graph if len(without_graph) <= MOST_LOOSE else []
+        # Too many leaves without a graph have no card each, but one line below the cards.
+        with_card, in_line = without_graph, list[TensorRecord]()
+        if len(without_graph) > MOST_LOOSE:
+            with_card, in_line = [], without_graph
+        with_card = [tensor for tensor in with_card if tensor.id not in cut_off]
+        off_graph = [tensor for tensor in off_graph if tensor.id not in cut_off]
+        cards_of_cuts = [tensor_id for tensor_id in cut_off if tensor_id not in self.leaf_ids]
+        not_listed = ""
+        if hidden:
+            not_listed = gettext("and {number} more, leaves or folded.", number=f"{hidden:,}")
         return GraphContents(
             title=_title_of_graph(snap),
             heading=_heading_of_graph(snap, without_graph),
             summary=_summarize_graph(self.changes, len(self.flow), len(cuts) + len(numbers)),
             listed=self._describe_all(listed_tensors),
-            not_listed=gettext("and {number} more, leaves or folded.", number=f"{hidden:,}")
-            if hidden
-            else "",
+            not_listed=not_listed,
             entries=tuple(map(self._describe_entry, selection.entries)),
             leaves=self._describe_all(snap.tensor(leaf) for leaf in self.leaf_ids),
-            without_graph=self._describe_all(
-                tensor for tensor in loose if tensor.id not in cut_off
-            ),
-            cut_off=self._describe_all(
-                snap.tensor(tensor) for tensor in cut_off if tensor not in self.leaf_ids
-            ),
+            without_graph=self._describe_all(with_card),
+            cut_off=self._describe_all(map(snap.tensor, cards_of_cuts)),
             numbers=tuple(entry for entry, _ in numbers),
-            asides=tuple(
-                self._list_asides(
-                    [tensor for tensor in without_graph if not loose],
-                    [tensor for tensor in off_graph if tensor.id not in cut_off],
-                )
-            ),
+            asides=tuple(self._list_asides(in_line, off_graph)),
             outside=outside,
             edges=(*edges, *outside_edges),
             notes=tuple(_list_notes(self.changes, selection)),
@@ -281,13 +278,13 @@ class _GraphDescriber:
     # -- nodes ---------------------------------------------------------------------
 
     def _describe_entry(self, entry: NodeRecord | NodeFold) -> NodeEntry | FoldEntry:
-        return (
-            self._describe_fold(entry)
-            if isinstance(entry, NodeFold)
-            else self._describe_node(entry)
-        )
+        if isinstance(entry, NodeFold):
+            return self._describe_fold(entry)
+        return self._describe_node(entry)
 
     def _describe_node(self, node: NodeRecord) -> NodeEntry:
+        made = map(self.snap.tensor, node.tensors)
+        results = [tensor for tensor in made if tensor.names or tensor.grad is not None]
         return NodeEntry(
             id=node.id,
             name=short_node_name(node.name),
@@ -296,11 +293,7 @@ class _GraphDescriber:
             has_wrong_gradient=node.key in self.wrong_nodes,
             is_freed=any(saved.state == "freed" for saved in node.saved),
             flows=node.id in self.flow,
-            results=self._describe_all(
-                tensor
-                for tensor in map(self.snap.tensor, node.tensors)
-                if tensor.names or tensor.grad is not None
-            ),
+            results=self._describe_all(results),
             remarks=(
                 *self._remarks_of_gradient(node),
                 *self._remarks_of_edges(node),
@@ -413,18 +406,20 @@ class _GraphDescriber:
                 *_count_nodes(fold, title),
                 *self._count_saved(fold),
                 *self._name_tensors(fold),
-                *(
-                    Remark.in_both("changed", fact)
-                    for fact in list_changes_in_fold(self.changes, fold)
-                ),
-                *(
-                    Remark("edge", gettext("goes on to: {node}", node=self._describe_target(end)))
-                    for end in fold.ends
-                ),
+                *self._remarks_of_changes(fold),
+                *self._remarks_of_ends(fold),
             ),
             leaf_labels=tuple(map(self.snap.label, fold.leaves)),
             open=inside,
         )
+
+    def _remarks_of_changes(self, fold: NodeFold) -> Iterator[Remark]:
+        for fact in list_changes_in_fold(self.changes, fold):
+            yield Remark.in_both("changed", fact)
+
+    def _remarks_of_ends(self, fold: NodeFold) -> Iterator[Remark]:
+        for end in fold.ends:
+            yield Remark("edge", gettext("goes on to: {node}", node=self._describe_target(end)))
 
     def _count_saved(self, fold: NodeFold) -> Iterator[Remark]:
         for state, count in fold.states:
@@ -519,9 +514,9 @@ class _GraphDescriber:
         return tuple(entries.values()), list(edges)
 
     def _name_of_entry(self, entry_id: str) -> str:
-        return (
-            entry_id if entry_id.startswith("F") else short_node_name(self.snap.node(entry_id).name)
-        )
+        if entry_id.startswith("F"):
+            return entry_id
+        return short_node_name(self.snap.node(entry_id).name)
 
 
 def _describe_inside(changes: Changes, fold: NodeFold) -> GraphContents:

@@ -61,9 +61,9 @@ def describe_kept_graphs(snaps: Sequence[Snapshot]) -> Iterator[str]:
         if not candidates:
             break
         before = _find_kept_graphs(snap)
-        grown |= {
-            name for name in candidates & set(before) if _has_grown(before[name], kept_graphs[name])
-        }
+        for name in candidates & set(before):
+            if _has_grown(before[name], kept_graphs[name]):
+                grown.add(name)
         candidates -= grown
     for container, graphs in kept_graphs.items():
         if container in grown:
@@ -90,10 +90,11 @@ def _describe_optimizers(lost_names: Iterable[_LostName]) -> Iterator[str]:
     """Say which optimizers hold tensors that have no other name any more."""
     names_by_holder: dict[str, list[str]] = {}
     for lost in lost_names:
-        holders = [] if lost.tensor is None else lost.tensor.names
-        for holder in dict.fromkeys(
-            name.partition(PARAM_GROUPS)[0] for name in holders if PARAM_GROUPS in name
-        ):
+        holders: dict[str, None] = {}
+        for name in lost.tensor.names if lost.tensor is not None else ():
+            if PARAM_GROUPS in name:
+                holders[name.partition(PARAM_GROUPS)[0]] = None
+        for holder in holders:
             names_by_holder.setdefault(holder, []).append(lost.name)
     for holder, names in names_by_holder.items():
         yield gettext(
@@ -177,15 +178,12 @@ def _describe_unreachable_leaves(
 ) -> Iterator[str]:
     """Say which leaves have no name any more that is seen, though backward adds to their .grad."""
     leaves = _find_live_leaves(changes.now)
-    names = [
-        lost.name
-        for lost in lost_names
-        if lost.tensor is not None
-        and lost.tensor.id in leaves
-        and not lost.tensor.names
-        and lost.tensor.requires_grad
-        and _LOCAL not in lost.name
-    ]
+    names = []
+    for lost in lost_names:
+        if lost.tensor is None or lost.tensor.names or _LOCAL in lost.name:
+            continue
+        if lost.tensor.requires_grad and lost.tensor.id in leaves:
+            names.append(lost.name)
     if names:
         yield ngettext(
             "The former {names}, a leaf that requires grad, has no name that steps sees; a graph "
@@ -219,8 +217,10 @@ def _describe_memory_of_gone(changes: Changes, lost_names: Iterable[_LostName]) 
     saved_by: dict[str, list[str]] = {}
     for node in now.nodes:
         for saved in node.saved:
-            storage = None if saved.tensor is None else now.tensor(saved.tensor).storage
-            if storage is not None and saved.state == "live":
+            if saved.tensor is None or saved.state != "live":
+                continue
+            storage = now.tensor(saved.tensor).storage
+            if storage is not None:
                 saved_by.setdefault(storage, []).append(short_node_name(node.name))
     # Ids are counted anew in each snapshot; a key stays.
     id_by_key = {storage.key: storage.id for storage in now.storages}
@@ -228,12 +228,13 @@ def _describe_memory_of_gone(changes: Changes, lost_names: Iterable[_LostName]) 
         if lost.name not in changes.gone_names or _LOCAL in lost.name:
             continue
         assert changes.since is not None
-        storage = lost.earlier.storage
-        storage = id_by_key.get(changes.since.storage(storage).key) if storage else None
-        has_name = storage is not None and any(
-            now.first_name(now.tensor(tensor_id)) for tensor_id in now.storage(storage).tensors
-        )
-        if storage in saved_by and not has_name:
+        if lost.earlier.storage is None:
+            continue
+        storage = id_by_key.get(changes.since.storage(lost.earlier.storage).key)
+        if storage not in saved_by:
+            continue
+        members = map(now.tensor, now.storage(storage).tensors)
+        if not any(map(now.first_name, members)):
             yield gettext(
                 "The memory of {name} is still there: {nodes} saved it for backward.",
                 name=lost.name,

@@ -85,11 +85,12 @@ class _MemorySubject(NamedTuple):
 
     def select_remarks(self, remarks: Iterable[Remark]) -> tuple[Remark, ...]:
         """Return the remarks that the level of the picture has."""
-        return tuple(
-            remark
-            for remark in remarks
-            if self.has_level(_LEVEL_OF_KIND.get(remark.kind, LEVELS[0]))
-        )
+        selected = []
+        for remark in remarks:
+            level = _LEVEL_OF_KIND.get(remark.kind, LEVELS[0])
+            if self.has_level(level):
+                selected.append(remark)
+        return tuple(selected)
 
 
 def describe_memory(
@@ -222,10 +223,9 @@ def _remarks_of_storage(
     for note in storage.notes:
         yield Remark.in_both("note", note)
     old_values = subject.changes.earlier_cells.get(storage.id, {})
-    phrases = [
-        gettext("cell {cell} was {value}", cell=cell, value=format_value(value))
-        for cell, value in sorted(old_values.items())
-    ]
+    phrases = []
+    for cell, value in sorted(old_values.items()):
+        phrases.append(gettext("cell {cell} was {value}", cell=cell, value=format_value(value)))
     if phrases:
         caption = ""
         # What is drawn has below it what it was.
@@ -261,10 +261,10 @@ def _describe_tensor(
     label, is_new = changes.now.label(tensor.id), tensor.id in changes.new_tensors
     changed_names = changes.rebound_names | changes.added_names
     flag = "found" if tensor.id in subject.selection.found else ""
-    names = [
-        NameEntry(escape_name(name), "new" if is_new or name in changed_names else flag)
-        for name in tensor.names
-    ]
+    names = []
+    for name in tensor.names:
+        flag_of_name = "new" if is_new or name in changed_names else flag
+        names.append(NameEntry(escape_name(name), flag_of_name))
     remarks = (
         *_facts_of_tensor(subject, tensor, band),
         *_changes_of_tensor(changes, tensor),

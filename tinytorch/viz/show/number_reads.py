@@ -59,14 +59,11 @@ def find_number_reads(
     for step, (changes, source, plain) in enumerate(steps):
         # What a line binds anew has no longer what it was given before, even if it looks the same.
         rebound = _list_names(source)
-        known = [
-            read._replace(is_new=False)
-            for read in known
-            if read.name not in rebound and _still_holds(read, changes.now, plain)
-        ]
-        read = _find_read(changes, source, plain, step)
-        if read is not None:
-            known.append(read)
+        known = [read._replace(is_new=False) for read in known if read.name not in rebound]
+        known = [read for read in known if _still_holds(read, changes.now, plain)]
+        new_read = _find_read(changes, source, plain, step)
+        if new_read is not None:
+            known.append(new_read)
         found.append(tuple(known))
     return found
 

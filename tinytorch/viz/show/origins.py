@@ -23,11 +23,10 @@ def find_origins(steps: Iterable[tuple[Changes, str]]) -> list[dict[str, str]]:
     for changes, source in steps:
         now = changes.now
         alive = {tensor.id for tensor in now.tensors}
-        known = {
-            tensor_id: expression
-            for tensor_id, expression in known.items()
-            if tensor_id in alive and not _has_another_history(changes.attribute_changes, tensor_id)
-        }
+        for tensor_id in list(known):
+            is_gone = tensor_id not in alive
+            if is_gone or _has_another_history(changes.attribute_changes, tensor_id):
+                del known[tensor_id]
         name, expression = _read_assignment(source)
         tensor_id = dict(now.names).get(name, "")
         if tensor_id in changes.new_tensors:

@@ -86,11 +86,8 @@ def select_storages(changes: Changes, find: str = "", fold: bool = True) -> Memo
     snap = changes.now
     hazards = describe_hazards(snap)
     with_hazard = hazards.keys()
-    found = frozenset(
-        tensor.id
-        for tensor in snap.tensors
-        if tensor.id in snap.shown_tensor_ids and matches_any(find, tensor.names)
-    )
+    shown = [tensor for tensor in snap.tensors if tensor.id in snap.shown_tensor_ids]
+    found = frozenset(tensor.id for tensor in shown if matches_any(find, tensor.names))
     bands = [Band(storage, members) for storage, members in snap.shown_storages]
     # Rows are counted, not storages: they are what makes a picture high.
     if not fold or sum(len(band.members) for band in bands) <= MOST_ROWS:

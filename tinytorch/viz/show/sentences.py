@@ -198,15 +198,19 @@ def summarize_pack(changes: Changes, pack: StoragePack, with_hazard: Sequence[st
         facts.append(gettext("each alone in its storage"))
     else:
         facts.append(ngettext("in {number} storage", "in {number} storages", len(pack.bands)))
-    not_finite = [band.storage.count_not_finite() for band in pack.bands]
-    facts += count_not_finite(sum(nan for nan, _ in not_finite), sum(inf for _, inf in not_finite))
+    nan_count = infinite_count = 0
+    for band in pack.bands:
+        nan, infinite = band.storage.count_not_finite()
+        nan_count += nan
+        infinite_count += infinite
+    facts += count_not_finite(nan_count, infinite_count)
     # A fold hides its rows, so it has to say how many of them need attention.
     altered = changes.attribute_changes.keys() | changes.earlier_versions.keys()
-    hazard_count = sum(tensor.id in with_hazard for tensor in members)
-    changed_count = sum(
-        tensor.id in altered or tensor.storage in changes.earlier_cells for tensor in members
-    )
-    new_count = sum(tensor.id in changes.new_tensors for tensor in members)
+    hazard_count = changed_count = new_count = 0
+    for tensor in members:
+        hazard_count += tensor.id in with_hazard
+        changed_count += tensor.id in altered or tensor.storage in changes.earlier_cells
+        new_count += tensor.id in changes.new_tensors
     if hazard_count:
         facts.append(gettext("{number} in trouble", number=f"{hazard_count:,}"))
     if changed_count:
@@ -215,8 +219,8 @@ def summarize_pack(changes: Changes, pack: StoragePack, with_hazard: Sequence[st
         facts.append(gettext("{number} new", number=f"{new_count:,}"))
     title = title_of_fold(pack)
     if not pack.label:
-        first, last = (snap.label(band.members[0].id) for band in (pack.bands[0], pack.bands[-1]))
-        title = gettext("{first} to {last}", first=first, last=last)
+        first, last = pack.bands[0].members[0], pack.bands[-1].members[0]
+        title = gettext("{first} to {last}", first=snap.label(first.id), last=snap.label(last.id))
     return gettext("{what}: {facts}", what=title, facts=join_phrases(facts))
 
 
@@ -225,11 +229,9 @@ def title_of_fold(fold: NodeFold | StoragePack) -> str:
     if fold.times == 1:
         return escape_unseen(fold.label)
     times = gettext("{number} times", number=f"{fold.times:,}")
-    return (
-        escape_unseen(gettext("{what}, {times}", what=fold.label, times=times))
-        if fold.label
-        else times
-    )
+    if not fold.label:
+        return times
+    return escape_unseen(gettext("{what}, {times}", what=fold.label, times=times))
 
 
 def title_of_memory(snap: Snapshot) -> str:
@@ -318,9 +320,10 @@ def list_changes_in_fold(changes: Changes, fold: NodeFold) -> list[str]:
     new = len(inside & changes.new_nodes)
     lines = [ngettext("{number} node new", "{number} nodes new", new)] if new else []
     # Counted by what they say: a hundred nodes freed by one backward are one line.
-    states = Counter(
-        state_before(saved) for (node, _), saved in changes.earlier_saved.items() if node in inside
-    )
+    states: Counter[str] = Counter()
+    for (node, _), saved in changes.earlier_saved.items():
+        if node in inside:
+            states[state_before(saved)] += 1
     for state, count in states.items():
         lines.append(gettext("{number} saved {was}", number=f"{count:,}", was=state))
     facts: Counter[str] = Counter()

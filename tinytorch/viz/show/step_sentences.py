@@ -291,9 +291,15 @@ def _describe_copied_tree(tree: _CopiedTree) -> str:
 def _find_sharers(changes: Changes, tensor: TensorRecord) -> list[TensorRecord]:
     """Return the earlier tensors with names over the storage of a new one."""
     now = changes.now
-    members = now.storage(tensor.storage).tensors if tensor.storage else ()
-    earlier = [tid for tid in members if tid in changes.earlier_tensors and tid != tensor.id]
-    return [now.tensor(tid) for tid in earlier if now.first_name(now.tensor(tid))]
+    if not tensor.storage:
+        return []
+    sharers = []
+    for member in map(now.tensor, now.storage(tensor.storage).tensors):
+        if member.id == tensor.id or member.id not in changes.earlier_tensors:
+            continue
+        if now.first_name(member):
+            sharers.append(member)
+    return sharers
 
 
 def _describe_storage(
@@ -322,12 +328,10 @@ def _describe_storage(
     names = join_few_names(map(now.first_name, sharers))
     if level == "storage":
         return gettext("over the storage of {names}", names=names)
-    same_counter = [
-        sharer
-        for sharer in sharers
-        # Inference tensors have none, and so none in common.
-        if sharer.counter == tensor.counter and sharer.counter is not None
-    ]
+    same_counter: list[TensorRecord] = []
+    # Inference tensors have none, and so none in common.
+    if tensor.counter is not None:
+        same_counter = [sharer for sharer in sharers if sharer.counter == tensor.counter]
     if len(same_counter) == len(sharers):
         return gettext("over the storage of {names}, with the same version counter", names=names)
     if not same_counter:
@@ -400,12 +404,9 @@ def _describe_new_storage(changes: Changes, tensor_id: str, name: str) -> str:
     now, storage = changes.now, changes.now.tensor(tensor_id).storage
     assert changes.since is not None
     former = changes.since.storage(changes.earlier_tensors[tensor_id].storage or "").key
-    left = [
-        now.first_name(tensor)
-        for tensor in map(now.tensor, changes.earlier_tensors)
-        if tensor.storage and now.storage(tensor.storage).key == former
-    ]
-    names = [each for each in left if each]
+    earlier = [tensor for tensor in map(now.tensor, changes.earlier_tensors) if tensor.storage]
+    left = [tensor for tensor in earlier if now.storage(tensor.storage).key == former]
+    names = list(filter(None, map(now.first_name, left)))
     if not names:
         return gettext("{name} now has another storage ({storage}).", name=name, storage=storage)
     return gettext(
@@ -439,11 +440,9 @@ def _describe_writes(changes: Changes) -> Iterator[_UnrankedSentence]:
             yield _UnrankedSentence(text, "written", pair, "counter")
     for storage_id, cells in changes.earlier_cells.items():
         # Those that came since, too: of a round of a loop it is the news that they show it.
-        named = [
-            now.tensor(tid) for tid in now.storage(storage_id).tensors if now.tensor(tid).names
-        ]
+        members = map(now.tensor, now.storage(storage_id).tensors)
         # A view of other cells does not show what changed.
-        showing = [each for each in named if _shows_any_cell(now, each, cells)]
+        showing = [each for each in members if each.names and _shows_any_cell(now, each, cells)]
         yield from _describe_values_written(changes, showing)
     # A set of strings has another order in each process.
     for storage_id in sorted(changes.written_elsewhere):
@@ -473,11 +472,8 @@ def _describe_unread_cells_written(
 ) -> Iterator[_UnrankedSentence]:
     """Yield sentences on a write to cells that are not drawn: only a checksum shows it."""
     now = changes.now
-    earlier = [
-        now.tensor(tid)
-        for tid in storage.tensors
-        if tid in changes.earlier_tensors and now.tensor(tid).names
-    ]
+    members = [now.tensor(tid) for tid in storage.tensors if tid in changes.earlier_tensors]
+    earlier = [tensor for tensor in members if tensor.names]
     if not earlier:
         return
     # Of a tensor over a part of the storage it is not known if it has the cells.
@@ -502,11 +498,9 @@ def _describe_unnoticed(
     changes: Changes, tensors: Sequence[TensorRecord]
 ) -> Iterator[_UnrankedSentence]:
     """Yield a sentence on version counters that a write to these tensors did not reach."""
-    unnoticed = [
-        tensor.names[0]
-        for tensor in tensors
-        if tensor.id not in changes.earlier_versions and tensor.version is not None
-    ]
+    # Inference tensors have no counter.
+    counted = [tensor for tensor in tensors if tensor.version is not None]
+    unnoticed = [each.names[0] for each in counted if each.id not in changes.earlier_versions]
     if len(unnoticed) == 1:
         text = gettext(
             "The version counter of {name} did not count it: autograd cannot see this write.",
@@ -589,11 +583,8 @@ def _passes_one_clone(changes: Changes, root: str, reached: Sequence[TensorRecor
         return False
     nodes = {node.id: node for node in snap.nodes_behind(dict(snap.names)[root])}
     clones = {node.id for node in nodes.values() if node.name.startswith("CloneBackward")}
-    ids = {
-        changes.earlier_tensors[each.id].id
-        for each in reached
-        if each.id in changes.earlier_tensors
-    }
+    earlier = [changes.earlier_tensors.get(each.id) for each in reached]
+    ids = {each.id for each in earlier if each is not None}
     leaves = {node.id for node in nodes.values() if node.variable in ids}
     if len(clones) != 1 or len(leaves) != len(reached):
         return False
@@ -620,23 +611,20 @@ def _describe_missing_gradients(
         return
     for snap in filter(None, (changes.since, now)):
         silent_keys.update(tensor.key for tensor in snap.tensors if tensor.grad is not None)
-    roots_with_new_grad = {
-        _root_of(now.tensor(tensor_id))
-        for tensor_id, facts in changes.attribute_changes.items()
-        if "grad" in facts and now.tensor(tensor_id).grad is not None
-    }
+    roots_with_new_grad: set[str] = set()
+    for tensor_id, facts in changes.attribute_changes.items():
+        tensor = now.tensor(tensor_id)
+        if "grad" in facts and tensor.grad is not None:
+            roots_with_new_grad.add(_root_of(tensor))
     # Without anything freed it may have been a loop that sets `.grad`.
     if not changes.find_saves_that_became("freed"):
         return
-    missing = [
-        tensor
-        for tensor in now.named_tensors
-        if tensor.is_leaf
-        and tensor.requires_grad
-        and tensor.key not in silent_keys
-        and "." in tensor.names[0]
-        and _root_of(tensor) in roots_with_new_grad
-    ]
+    missing = []
+    for tensor in now.named_tensors:
+        if not tensor.is_leaf or not tensor.requires_grad or tensor.key in silent_keys:
+            continue
+        if "." in tensor.names[0] and _root_of(tensor) in roots_with_new_grad:
+            missing.append(tensor)
     # said once, from now on known
     silent_keys.update(tensor.key for tensor in missing)
     if missing:
@@ -675,11 +663,9 @@ def format_values(snap: Snapshot, tensor_id: str) -> str:
 def _describe_saved(changes: Changes) -> Iterator[_UnrankedSentence]:
     """Yield sentences about saved tensors that were freed, written or detached in this step."""
     # Sorted: a set of strings has another order in each process.
-    freed = sorted(
-        {short_node_name(node.name) for node, _ in changes.find_saves_that_became("freed")}
-    )
+    freed = {short_node_name(node.name) for node, _ in changes.find_saves_that_became("freed")}
     if freed:
-        nodes = join_few_names(freed)
+        nodes = join_few_names(sorted(freed))
         text = gettext("Backward freed what {nodes} had saved.", nodes=nodes)
         yield _UnrankedSentence(text, level="graph")
     stale: dict[str, list[str]] = {}
