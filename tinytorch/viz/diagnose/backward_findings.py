@@ -329,21 +329,23 @@ def _find_writes_to_saved_grads(
             pairs_by_storage.setdefault(storage, []).append(pair)
     # A backward before it may add to them, too.
     for node in dict.fromkeys((*map(snap.node, used), *nodes)):
-        leaf = None if node.variable is None else snap.tensor(node.variable)
-        grad = snap.tensor(leaf.grad) if leaf is not None and leaf.grad is not None else None
-        pairs = [] if grad is None else pairs_by_storage.get(grad.storage, [])
-        if leaf is None or grad is None or not pairs:
+        if node.variable is None:
+            continue
+        leaf = snap.tensor(node.variable)
+        if leaf.grad is None:
+            continue
+        grad = snap.tensor(leaf.grad)
+        pairs = pairs_by_storage.get(grad.storage, [])
+        if not pairs:
             continue
         order: Mapping[str, int] | None = {}
         if node.id not in used:
             # A Function may return None, and then nothing is added behind it.
             has_function = any(each.function is not None for each in nodes)
             order = None if has_function else find_visiting_order(snap, root, nodes)
-        late = [
-            pair
-            for pair in pairs
-            if order is None or node.id in used or order[node.id] < order[pair.node.id]
-        ]
+        late = pairs
+        if order is not None and node.id not in used:
+            late = [pair for pair in pairs if order[node.id] < order[pair.node.id]]
         if not late:
             continue  # all is read before
         is_counted = snap.tensor(late[0].saved.tensor or "").counter == grad.counter
@@ -381,12 +383,9 @@ def _find_not_compared(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> Iterator
 
 def _name_few_saved(snap: Snapshot, group: Sequence[SavedOfNode]) -> str:
     distinct = {pair.saved.tensor or f"{pair.node.id} {pair.saved.name}": pair for pair in group}
+    names = [_name_saved(snap, pair) for pair in list(distinct.values())[:MOST_NAMES]]
     # Of thousands, the others are only counted: by their keys.
-    names = [
-        _name_saved(snap, pair) if number < MOST_NAMES else key
-        for number, (key, pair) in enumerate(distinct.items())
-    ]
-    return join_few_names(names)
+    return join_few_names([*names, *list(distinct)[MOST_NAMES:]])
 
 
 def _name_saved(snap: Snapshot, pair: SavedOfNode) -> str:

@@ -116,9 +116,8 @@ def _find_nodes_of_backward(
 ) -> list[NodeRecord]:
     """Return the nodes that a backward visited: those that freed what they had saved."""
     freed = {node.key for node in after.nodes if _has_saved_in_state(node, "freed")}
-    visited = [
-        node for node in snap.nodes if node.key in freed and _has_saved_in_state(node, "live")
-    ]
+    live = [node for node in snap.nodes if _has_saved_in_state(node, "live")]
+    visited = [node for node in live if node.key in freed]
     # With retain_graph=True nothing is freed.
     return visited or otherwise
 
@@ -136,11 +135,9 @@ def _pairs_to_blame(
     if finding.kind != "stale":
         return []
     # Of several stale tensors the error is about one with these versions.
+    raised = (raised_versions.then, raised_versions.now)
     return [
-        pair
-        for pair in finding.saved
-        if (pair.saved.version, pair.saved.saved_version)
-        == (raised_versions.now, raised_versions.then)
+        pair for pair in finding.saved if (pair.saved.saved_version, pair.saved.version) == raised
     ]
 
 

@@ -151,15 +151,18 @@ def _judge_roots(
         findings = _settle_modes(found, root, nodes, find_tensor)
         if runs_code and _decide_verdict(findings) != "raises":
             tensor = find_tensor(root)
-            result = None if tensor is None else run_backward(tensor)
+            result = None
+            if tensor is not None:
+                result = run_backward(tensor)
             findings = list(_add_result_of_run(findings, result))
         # If it is known to raise, or to have missed a write, the doubts do not matter any more.
         if _decide_verdict(findings) in ("raises", "may be wrong"):
             findings = [each for each in findings if each.kind not in DOUBTFUL_KINDS]
-        is_same = _has_same_gradients(root, findings, find_tensor)
-        findings = [] if is_same else findings
-        lines += _describe_root(snap, root, nodes, findings)
-        lines += [_phrase_same_gradients()] if is_same else []
+        if _has_same_gradients(root, findings, find_tensor):
+            findings = []
+            lines += [*_describe_root(snap, root, nodes, findings), _phrase_same_gradients()]
+        else:
+            lines += _describe_root(snap, root, nodes, findings)
         all_findings += findings
         # A backward on the next root finds what this one has freed.
         used |= dict.fromkeys((node.id for node in nodes), snap.label(root.id))
@@ -233,25 +236,26 @@ def _add_result_of_run(
     if result is None:
         # Of a doubt that a run would answer, the way out was this run.
         for finding in findings:
-            is_answered_by_run = finding.kind == "not known" and finding.after_run != "not known"
-            yield replace(finding, way_out="") if is_answered_by_run else finding
+            if finding.kind == "not known" and finding.after_run != "not known":
+                yield replace(finding, way_out="")
+            else:
+                yield finding
         return
     if result.error:
         sentence = gettext("it was run, and raised {error}", error=escape_unseen(result.error))
         yield BackwardFinding("raised", sentence)
     if result.hooks_not_run:
         code = join_few_names(result.hooks_not_run)
-        sentence = (
-            gettext(
+        if result.sees_hooks:
+            sentence = gettext(
                 "backward may call {code}, a hook that was not called when it was run", code=code
             )
-            if result.sees_hooks
-            else gettext(
+        else:
+            sentence = gettext(
                 "backward may call {code}, a hook of which it is not seen on this device whether "
                 "it was called when it was run",
                 code=code,
             )
-        )
         yield BackwardFinding("not known", sentence)
     for finding in findings:
         if finding.kind != "not known":
@@ -303,7 +307,7 @@ def _describe_none(snap: Snapshot, nodes: Sequence[NodeRecord]) -> Iterator[str]
     if leaves and functions:
         yield gettext(
             "No gradient arrives at {names}: {node} returns None for an input on the way ({code}).",
-            names=join_few_names([snap.label(leaf.id) for leaf in leaves]),
+            names=join_few_names(snap.label(leaf.id) for leaf in leaves),
             node=short_node_name(functions[0].name),
             code=functions[0].function.label if functions[0].function else "",
         )
@@ -319,12 +323,11 @@ def _describe_verdict(
     grads = _name_grads(snap, root, nodes)
     if verdict == "runs":
         yield gettext("{name}.backward() would run. It adds to {grads}.", name=name, grads=grads)
-        compared = [
-            saved for _, saved in list_saved(nodes) if saved.tensor and saved.bytes_unchanged
-        ]
+        saves = [saved for _, saved in list_saved(nodes)]
         # Written, and of no consequence: nothing reads it, or the gradients are the same.
-        if any(saved.was_written_unseen for _, saved in list_saved(nodes)):
+        if any(saved.was_written_unseen for saved in saves):
             return
+        compared = [saved for saved in saves if saved.tensor and saved.bytes_unchanged]
         if compared and all(saved.compared_with_save for saved in compared):
             yield gettext("What was saved holds the bytes that it had when it was saved.")
         elif compared:

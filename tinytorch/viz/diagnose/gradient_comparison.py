@@ -178,10 +178,12 @@ def _are_same_but_rounding(now: list[Any], from_saved: list[Any], leaves: list[A
     largest = max((abs(each) for each in (*numbers, *others) if isfinite(abs(each))), default=0.0)
     epsilon = max(_EPSILONS.get(str(leaf.dtype).rpartition(".")[2], 0.0) for leaf in leaves)
     most = min(_ROUNDINGS * epsilon, _LARGEST_ROUNDING) * largest
-    return all(
-        each == other or abs(each - other) <= most or (each != each and other != other)
-        for each, other in zip(numbers, others, strict=True)
-    )
+    for each, other in zip(numbers, others, strict=True):
+        is_close = each == other or abs(each - other) <= most
+        are_nan = each != each and other != other
+        if not is_close and not are_nan:
+            return False
+    return True
 
 
 def _list_numbers(values: Any) -> Iterator[Any]:

@@ -27,11 +27,8 @@ class ReplacedParameters(NamedTuple):
 
 def find_replaced(snap: Snapshot) -> Iterator[ReplacedParameters]:
     """Yield, for each named optimizer, the tensors that it holds in the place of others."""
-    leaves = [
-        leaf.id
-        for leaf in snap.named_tensors
-        if leaf.is_leaf and leaf.requires_grad and not _is_held_alone(leaf)
-    ]
+    own = [tensor for tensor in snap.named_tensors if not _is_held_alone(tensor)]
+    leaves = [tensor.id for tensor in own if tensor.is_leaf and tensor.requires_grad]
     for optimizer, parameters in list_stepped(snap).items():
         parameter_ids = {tensor.id for tensor in parameters}
         strays: list[str] = []

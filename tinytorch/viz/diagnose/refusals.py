@@ -45,15 +45,11 @@ def find_refusals(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[Refusal]:
     refusals: list[Refusal] = []
     for node in nodes:
         of_function = node.function.refusal if node.function else ""
-        refusals += [
-            Refusal(node, sentence, is_by_code=sentence == of_function)
-            for sentence in node.refusals
-        ]
-        refusals += [
-            Refusal(node, saved.refusal, is_by_code=True)
-            for saved in node.saved
-            if saved.refusal and saved.opened
-        ]
+        for sentence in node.refusals:
+            is_by_code = sentence == of_function
+            refusals.append(Refusal(node, sentence, is_by_code=is_by_code))
+        refused = [saved.refusal for saved in node.saved if saved.opened and saved.refusal]
+        refusals += [Refusal(node, sentence, is_by_code=True) for sentence in refused]
         refusals += _find_refusals_of_leaf(snap, node)
         refusals += _find_refusals_of_edges(snap, node)
         refusals += _find_refusals_of_product(snap, node)
@@ -127,11 +123,7 @@ def _has_doubts(node: NodeRecord) -> bool:
 
 def _find_nodes_behind_functions(snap: Snapshot, nodes: Sequence[NodeRecord]) -> set[str]:
     """Return the nodes that get no gradient if a Function in Python returns None for it."""
-    stack = [
-        node
-        for node in nodes
-        if node.function and not (node.function.is_trusted or node.function.refusal)
-    ]
+    stack = list(filter(_may_return_none, nodes))
     found: set[str] = set()
     while stack:
         for end in stack.pop().ends:
@@ -139,6 +131,12 @@ def _find_nodes_behind_functions(snap: Snapshot, nodes: Sequence[NodeRecord]) ->
                 found.add(end)
                 stack.append(snap.node(end))
     return found
+
+
+def _may_return_none(node: NodeRecord) -> bool:
+    """Return True for a Function in Python that may return None for an input, as far as is known."""
+    function = node.function
+    return function is not None and not function.is_trusted and not function.refusal
 
 
 def fits_shape(spec: GradientSpec | None, shape: tuple[int, ...] | None) -> bool:

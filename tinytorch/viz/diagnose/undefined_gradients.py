@@ -17,15 +17,17 @@ def find_nodes_with_gradient(nodes: Sequence[NodeRecord]) -> set[str]:
 
     nodes: all that a backward visits.
     """
-    if not any(node.function and node.function.unsent for node in nodes):
-        return {node.id for node in nodes}
     node_by_id = {node.id: node for node in nodes}
+    unsent_of = {node.id: node.function.unsent for node in nodes if node.function}
+    if not any(unsent_of.values()):
+        return set(node_by_id)
     inner = set(chain.from_iterable(node.ends for node in nodes))
+    # A Function goes on where no gradient arrives: it is given zeros.
     stack = [node for node in nodes if node.id not in inner or node.function]
     found = {node.id for node in stack}
     while stack:
         node = stack.pop()
-        unsent = node.function.unsent if node.function else ()
+        unsent = unsent_of.get(node.id, ())
         for position, end in enumerate(node.edges):
             if end is not None and position not in unsent and end not in found:
                 found.add(end)
@@ -36,8 +38,5 @@ def find_nodes_with_gradient(nodes: Sequence[NodeRecord]) -> set[str]:
 def find_leaves_without_gradient(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[TensorRecord]:
     """Return the leaves that no gradient arrives at, though paths lead to them."""
     reached = find_nodes_with_gradient(nodes)
-    return [
-        snap.tensor(node.variable)
-        for node in nodes
-        if node.variable is not None and node.id not in reached
-    ]
+    missed = [node.variable for node in nodes if node.id not in reached]
+    return [snap.tensor(variable) for variable in missed if variable is not None]

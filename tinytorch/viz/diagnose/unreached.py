@@ -29,24 +29,30 @@ def describe_unreached(snap: Snapshot, roots: Sequence[TensorRecord]) -> list[st
     nodes: list[NodeRecord] = []
     for root in losses:
         nodes += snap.nodes_behind(root)
-    unreached = [leaf for leaf in _find_unreached(snap, nodes) if leaf not in losses]
-    # That a loss without any graph raises was said; there, only the lines are worth telling.
-    with_history = [root for root in losses if root.requires_grad]
+    if not losses:
+        return []
     # What a loss is computed from is no former layer's.
     reached_leaves = {node.variable for node in nodes}
-    found = find_replaced(snap) if losses else ()
-    replaced = [each for each in found if reached_leaves.isdisjoint(each.strays)]
     strays: set[str] = set()
-    for each in replaced:
-        strays.update(each.strays)
-    unreached = [leaf for leaf in unreached if leaf.id not in strays]
-    if not with_history:
-        unreached = [leaf for leaf in unreached if leaf.exits]
-    about_optimizers = [describe_replaced(snap, each) for each in replaced]
-    if not losses or not unreached:
+    about_optimizers = []
+    for each in find_replaced(snap):
+        if reached_leaves.isdisjoint(each.strays):
+            strays.update(each.strays)
+            about_optimizers.append(describe_replaced(snap, each))
+    # That a loss without any graph raises was said; there, only the lines are worth telling.
+    has_history = any(root.requires_grad for root in losses)
+    unreached = []
+    for leaf in _find_unreached(snap, nodes):
+        if leaf in losses or leaf.id in strays:
+            continue
+        if has_history or leaf.exits:
+            unreached.append(leaf)
+    if not unreached:
         return about_optimizers
-    names = join_few_names([snap.label(root.id) for root in losses])
-    lines = [_describe_absence(snap, nodes, unreached, names)] if with_history else []
+    names = join_few_names(snap.label(root.id) for root in losses)
+    lines: list[str] = []
+    if has_history:
+        lines.append(_describe_absence(snap, nodes, unreached, names))
     lines += _list_exits(snap, unreached, names)
     return [*lines, *_describe_steppers(snap, unreached), *about_optimizers]
 
@@ -54,9 +60,10 @@ def describe_unreached(snap: Snapshot, roots: Sequence[TensorRecord]) -> list[st
 def _list_exits(snap: Snapshot, unreached: Sequence[TensorRecord], root: str) -> Iterator[str]:
     """Yield a line for each line that a watch saw, or that it saw none."""
     labels = [(snap.label(leaf.id), leaf.exits) for leaf in unreached]
-    for sentence in describe_exits([each for each in labels if not each[1]], root):
+    seen = [(label, exits) for label, exits in labels if exits]
+    unseen = [(label, exits) for label, exits in labels if not exits]
+    for sentence in describe_exits(unseen, root):
         yield f"  - {sentence}"
-    seen = [each for each in labels if each[1]]
     if seen:
         # No path leads back from a detached value: it may be that of a log, or of another loss.
         yield gettext(
@@ -71,11 +78,8 @@ def _describe_steppers(snap: Snapshot, unreached: Sequence[TensorRecord]) -> Ite
     ids = {leaf.id for leaf in unreached}
     for optimizer, parameters in list_stepped(snap).items():
         # With a gradient of an earlier backward, the step changes them.
-        names = [
-            snap.label(tensor.id)
-            for tensor in parameters
-            if tensor.id in ids and tensor.grad is None
-        ]
+        without_grad = [tensor.id for tensor in parameters if tensor.grad is None]
+        names = [snap.label(tensor_id) for tensor_id in without_grad if tensor_id in ids]
         if names:
             yield describe_stepped_without_gradient(optimizer, names)
 
@@ -89,7 +93,7 @@ def _describe_absence(
     snap: Snapshot, nodes: Sequence[NodeRecord], unreached: Sequence[TensorRecord], root: str
 ) -> str:
     """Say that no path leads to some leaves."""
-    names = join_few_names([snap.label(tensor.id) for tensor in unreached])
+    names = join_few_names(snap.label(tensor.id) for tensor in unreached)
     # A reentrant checkpoint runs a backward of its own, which reaches what its block has.
     if any(node.function is not None or node.doubts for node in nodes):
         return ngettext(
@@ -120,11 +124,8 @@ def _find_unreached(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[TensorR
     if snap.notes or any(node.cut for node in nodes):
         return []
     reached_leaves = {node.variable for node in nodes}
-    return [
-        tensor
-        for tensor in snap.named_tensors
-        if tensor.is_leaf and tensor.requires_grad and tensor.id not in reached_leaves
-    ]
+    leaves = [tensor for tensor in snap.named_tensors if tensor.is_leaf and tensor.requires_grad]
+    return [leaf for leaf in leaves if leaf.id not in reached_leaves]
 
 
 # -- the lines that a watch has seen ---------------------------------------------------

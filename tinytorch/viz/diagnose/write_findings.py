@@ -134,11 +134,9 @@ def describe_unseen_writes(
     for write in find_maybe_unseen_writes(snap):
         # Once for each list: thousands of aliases may have written what thousands of nodes saved.
         if id(write.saved) not in pairs_by_list:
-            pairs_by_list[id(write.saved)] = [
-                pair
-                for pair in write.saved
-                if pair.node.id in node_ids and id(pair.saved) not in already_reported
-            ]
+            of_nodes = [pair for pair in write.saved if pair.node.id in node_ids]
+            new = [pair for pair in of_nodes if id(pair.saved) not in already_reported]
+            pairs_by_list[id(write.saved)] = new
         reported = pairs_by_list[id(write.saved)]
         if reported:
             key = (write.tensor.storage, write.writer.counter)
