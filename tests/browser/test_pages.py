@@ -101,7 +101,7 @@ def test_a_box_shows_what_a_level_leaves_out(watched: Watched, tmp_path: Path) -
     player.locator("[data-action=last]").click()
     graph = player.locator("figure[data-picture=graph]")
     expect(graph).to_be_hidden()
-    box = player.get_by_label("everything")
+    box = player.get_by_label("show everything")
     box.check()
     expect(graph).to_be_visible()
     expect(player).to_have_attribute("data-step", "7")

@@ -96,7 +96,7 @@ def test_by_keyboard_alone(watched: Watched, usual_front: Lab) -> None:
     expect(heading).to_be_focused()
     expect(heading).to_contain_text("3 of 5 right.")
     expect(form.get_by_role("status")).to_contain_text("Committed. 3 of 5 right.")
-    expect(form.get_by_text("S1 is the storage of a, S2 that of b.")).to_be_visible()
+    expect(form.get_by_text("a and b have a storage each.")).to_be_visible()
     expect(form.get_by_text("A common misconception: a copy shares memory.")).to_be_visible()
     assert form.locator(".cl-wrong.cl-verdict").all_inner_texts() == ["✖ not so"] * 2
     assert form.locator(".cl-right.cl-verdict").all_inner_texts() == ["✔ right"] * 3
@@ -122,6 +122,11 @@ def test_by_keyboard_alone(watched: Watched, usual_front: Lab) -> None:
     player = page.locator(".cl-player")
     expect(player).to_have_attribute("data-steps", "4")
     expect(player).to_be_in_viewport(ratio=0.99)
+    # It has the keys at once.
+    expect(player).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(player).to_have_attribute("data-step", "2")
+    form.locator("[data-do=steps]").focus()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(form).to_have_attribute("data-state", "open")

@@ -24,18 +24,18 @@ def test_same_tensor(snap: Snapshot) -> None:
 
 
 def test_storages(snap: Snapshot) -> None:
-    assert tensor_facts.shares_storage(snap, "x", "y") == (True, "`x` and `y` both look at S1.")
+    assert tensor_facts.shares_storage(snap, "x", "y") == (True, "`x` and `y` look at one storage.")
     same = tensor_facts.shares_storage(snap, "x", "same")
-    assert same == (True, "`same is x` is True: one tensor, so one storage, S1.")
+    assert same == (True, "`same is x` is True: one tensor, so one storage.")
     apart = tensor_facts.shares_storage(snap, "x", "copy")
-    assert apart == (False, "S1 is the storage of `x`, S2 that of `copy`.")
+    assert apart == (False, "`x` and `copy` have a storage each.")
 
 
 def test_counters(snap: Snapshot) -> None:
     assert tensor_facts.shares_counter(snap, "x", "y").holds
     hidden = tensor_facts.shares_counter(snap, "x", "data")
     assert not hidden.holds
-    assert hidden.sentence.endswith("although both look at S1.")
+    assert hidden.sentence.endswith("although they look at one storage.")
     assert "although" not in tensor_facts.shares_counter(snap, "x", "copy").sentence
 
 
@@ -48,8 +48,13 @@ def test_nodes_and_grad(snap: Snapshot) -> None:
         "`copy.requires_grad` is True, inherited: its node is Clone"
     )
     assert tensor_facts.requires_grad(snap, "y") == (False, "`y.requires_grad` is False.")
-    assert tensor_facts.is_leaf(snap, "x") == (True, tensor_facts.has_node(snap, "x").sentence)
-    assert not tensor_facts.is_leaf(snap, "copy").holds
+    for name, is_leaf, follows in (
+        ("x", True, "it is a leaf."),
+        ("copy", False, "it is not a leaf."),
+    ):
+        sentence = f"{tensor_facts.has_node(snap, name).sentence} So {follows}"
+        assert tensor_facts.is_leaf(snap, name) == (is_leaf, sentence)
+        assert "leaf" not in tensor_facts.has_node(snap, name).sentence, "nobody asked for it"
 
 
 def test_a_node_that_cannot_be_read_is_not_said_to_be_none(engine: ModuleType) -> None:

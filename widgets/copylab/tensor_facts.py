@@ -2,7 +2,7 @@
 
     snap = snapshot(x=x, y=y)
     fact = shares_storage(snap, "x", "y")
-    fact.holds, fact.sentence        # True, "`x` and `y` both look at S1."
+    fact.holds, fact.sentence        # True, "`x` and `y` look at one storage."
 
 A question is answered by `holds` and explained by `sentence`, so that the two cannot disagree.
 Everything is read off the snapshot; nothing is run. KeyError for a name that no tensor has.
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tinytorch.viz import Snapshot, labels
 
-from .wording import gettext, gettext_noop
+from .wording import gettext, gettext_noop, join_sentences
 
 __all__ = [
     "TensorFact",
@@ -48,31 +48,27 @@ def shares_storage(snapshot: Snapshot, a: str, b: str) -> TensorFact:
     """`a` and `b` are views of one storage."""
     holds = snapshot.shares_storage(a, b)
     if not holds:
-        message = gettext_noop("{first} is the storage of `{a}`, {second} that of `{b}`.")
+        message = gettext_noop("`{a}` and `{b}` have a storage each.")
     elif snapshot.is_same_tensor(a, b):
-        message = gettext_noop("`{b} is {a}` is True: one tensor, so one storage, {first}.")
+        message = gettext_noop("`{b} is {a}` is True: one tensor, so one storage.")
     else:
-        message = gettext_noop("`{a}` and `{b}` both look at {first}.")
-    first, second = snapshot.tensor(a).storage, snapshot.tensor(b).storage
-    return TensorFact(holds, gettext(message, a=a, b=b, first=first, second=second))
+        message = gettext_noop("`{a}` and `{b}` look at one storage.")
+    return TensorFact(holds, gettext(message, a=a, b=b))
 
 
 def shares_counter(snapshot: Snapshot, a: str, b: str) -> TensorFact:
     """`a` and `b` have one version counter."""
     holds = snapshot.shares_counter(a, b)
     if holds:
-        message = gettext_noop("{first} counts for `{a}` and for `{b}`.")
+        message = gettext_noop("One version counter counts for `{a}` and `{b}`.")
     elif snapshot.shares_storage(a, b):
         # Views made by `.data` or NumPy: this is how a write escapes autograd.
         message = gettext_noop(
-            "{first} counts for `{a}`, {second} for `{b}`, although both look at {storage}."
+            "`{a}` and `{b}` have a version counter each, although they look at one storage."
         )
     else:
-        message = gettext_noop("{first} counts for `{a}`, {second} for `{b}`.")
-    tensor = snapshot.tensor(a)
-    second = snapshot.tensor(b).counter
-    values = {"a": a, "b": b, "first": tensor.counter, "second": second, "storage": tensor.storage}
-    return TensorFact(holds, gettext(message, **values))
+        message = gettext_noop("`{a}` and `{b}` have a version counter each.")
+    return TensorFact(holds, gettext(message, a=a, b=b))
 
 
 def has_node(snapshot: Snapshot, name: str) -> TensorFact:
@@ -87,12 +83,10 @@ def has_node(snapshot: Snapshot, name: str) -> TensorFact:
             "no_grad mode, and its base was written since"
         )
     if tensor.grad_fn_name is None:
-        message = gettext(
-            "`{y}.grad_fn` is None: no recorded operation made `{y}`. So it is a leaf.", y=name
-        )
+        message = gettext("`{y}.grad_fn` is None: no recorded operation made `{y}`.", y=name)
         return TensorFact(False, message)
     message = gettext(
-        "`{y}.grad_fn` is {node}: `{y}` was computed, and that was recorded. So it is not a leaf.",
+        "`{y}.grad_fn` is {node}: `{y}` was computed, and that was recorded.",
         y=name,
         node=labels.short_node_name(tensor.grad_fn_name),
     )
@@ -100,12 +94,13 @@ def has_node(snapshot: Snapshot, name: str) -> TensorFact:
 
 
 def is_leaf(snapshot: Snapshot, name: str) -> TensorFact:
-    """The tensor is a leaf: it has no node. The sentence is that of `has_node`.
+    """The tensor is a leaf: it has no node. The sentence is that of `has_node`, and what follows.
 
     ValueError as for `has_node`.
     """
     fact = has_node(snapshot, name)
-    return TensorFact(not fact.holds, fact.sentence)
+    follows = gettext("So it is not a leaf.") if fact.holds else gettext("So it is a leaf.")
+    return TensorFact(not fact.holds, join_sentences([fact.sentence, follows]))
 
 
 def requires_grad(snapshot: Snapshot, name: str) -> TensorFact:

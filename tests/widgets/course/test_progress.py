@@ -11,12 +11,15 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from copylab import predict
 from copylab.course.layout import lay_out
 from copylab.course.overview import load_course, progress
 from copylab.lessons.clone import seven
+from copylab.questions import value
 from copylab.quiz.answers import format_answer
 from copylab.quiz.prediction import retest
 from copylab.quiz.progress import add_note, find_note, find_progress_file, load_notes, load_seed
@@ -339,6 +342,16 @@ def test_one_lesson_by_the_titles_in_it(name: str) -> None:
     ]
     with pytest.raises(ValueError, match="no lesson 'cloned'"):
         progress("cloned")
+
+
+def test_a_task_without_a_title_has_the_name_of_its_form() -> None:
+    detach = load_course()[3]
+    assert detach.title_of_task("detach/cut") == detach.tasks["detach/cut"].title == "Prediction"
+    several = {key: predict("x = 1; y = 2", [value("x")], key=key) for key in "ab"}
+    of_teacher = replace(detach, tasks=several)
+    assert [of_teacher.title_of_task(key) for key in "ab"] == ["Prediction 1", "Prediction 2"]
+    for lesson in load_course():
+        assert sum(not task.has_title for task in lesson.tasks.values()) < 2, "numbered"
 
 
 def test_rows_lead_to_what_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

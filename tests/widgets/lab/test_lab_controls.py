@@ -68,6 +68,13 @@ class TestControls:
         controls.dtype.value = "float32"
         assert source(lab) == Source("result", (2, 3))
 
+    def test_the_last_choice_is_in_no_row_of_its_own(self) -> None:
+        controls = CopyLab(engine=tinytorch)._controls
+        assert controls.box.children[0].children[-1].children == (
+            controls.dtype,
+            controls.transposed,
+        )
+
     def test_choices_that_do_not_fit_bring_others_along(self) -> None:
         lab = CopyLab(engine=tinytorch)
         lab._controls.dtype.value = "int64"

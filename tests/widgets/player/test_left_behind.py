@@ -192,7 +192,7 @@ w.data = torch.zeros(2)
     assert said(run, 5) == [f"z is a new tensor {off}"]
     assert said(run, 6) == ["n is a new tensor with a storage of its own."]
     assert said(run, 7) == ["q is a new tensor with a storage of its own."]
-    assert said(run, 9)[0].endswith("now has another storage (S7); the former one is left to v.")
+    assert said(run, 9)[0].endswith("now has another storage; the former one is left to v.")
 
 
 def test_a_write_to_cells_that_are_not_drawn(engine: ModuleType) -> None:

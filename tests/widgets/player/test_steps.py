@@ -150,6 +150,16 @@ class TestWords:
         assert "modified by an inplace operation" in made.frames[-1].error
         assert made.end == "The error on line 5 ended the run."
 
+    @pytest.mark.parametrize(("target", "of"), [("w", ""), ("w[0]", "through a view ")])
+    def test_a_refused_write_into_a_leaf_says_why(
+        self, engine: ModuleType, target: str, of: str
+    ) -> None:
+        code = f"w = torch.ones(2, requires_grad=True)\nv = {target}\nv.add_(1)"
+        last = steps(code, engine=engine).frames[-1]
+        assert last.explanation[0].startswith(f"A recorded write {of}would make the leaf ")
+        assert "write inside torch.no_grad()" in last.explanation[0]
+        assert not last.has_wrong_gradient
+
     def test_gradients_too_large_to_spell_out(self, engine: ModuleType) -> None:
         made = steps(
             "x = torch.ones(99, requires_grad=True)\nx.sum().backward()\nx.sum().backward()\nx.grad = None",

@@ -229,38 +229,44 @@ def test_questions_and_choices_are_said_in_the_chosen_language(
             same_storage("x", "y"),
             "no",
             "a name is a copy",
-            "one storage, S1",
+            "one storage.",
         ),
-        (VIEW, same_storage("x", "y"), "no", "a view is a copy", "both look at S1"),
+        (VIEW, same_storage("x", "y"), "no", "a view is a copy", "look at one storage"),
         (
             CLONE,
             same_storage("a", "b"),
             "yes",
             "a copy shares memory",
-            "S1 is the storage of `a`, S3 that of `b`",
+            "`a` and `b` have a storage each.",
         ),
         (
             FROM_LEAF.format("x.detach()"),
             same_storage("x", "y"),
             "no",
             "detach copies",
-            "both look at S",
+            "look at one storage",
         ),
         (
             FROM_LEAF.format("x.data"),
             same_counter("x", "y"),
             "yes",
             "shared memory, shared counter",
-            "although both",
+            "although they look at one",
         ),
         (
             FROM_LEAF.format("x.detach()"),
             same_counter("x", "y"),
             "no",
             "detach has its own counter",
-            "counts for `x` and",
+            "One version counter counts for `x` and",
         ),
-        (VIEW, same_counter("x", "y"), "no", "a counter for each tensor", "C1 counts for"),
+        (
+            VIEW,
+            same_counter("x", "y"),
+            "no",
+            "a counter for each tensor",
+            "One version counter counts for",
+        ),
         (CLONE, on_graph("b"), "no", "clone cuts the graph", "AddBackward0"),
         (VIEW, on_graph("w"), "yes", "a plain copy has a node", "grad_fn` is None"),
         (CLONE, is_leaf("b"), "yes", "a clone is a leaf", "not a leaf"),
@@ -299,7 +305,7 @@ def test_questions_and_choices_are_said_in_the_chosen_language(
             version("x"),
             0,
             "a counter for each tensor",
-            "1 after line 3 (`y[0] = 50.0`). C1 counts for `y`",
+            "1 after line 3 (`y[0] = 50.0`). Its version counter counts for `y`",
         ),
         (VIEW, version("w"), 1, "computing is writing", "0 after line 4"),
         (ROWS, offset("y"), 1, "an offset is an index", "`y` begins at cell 3 of its storage."),
@@ -309,14 +315,14 @@ def test_questions_and_choices_are_said_in_the_chosen_language(
             cells("x"),
             1,
             "a slice frees the rest",
-            "`x` has 1 element in S1, which keeps all of its 4 cells.",
+            "`x` has 1 element, and its storage keeps all of its 4 cells.",
         ),
         (
             VIEW,
             cells("y"),
             2,
             "a view is a copy",
-            "`y` has 2 elements in S1, which keeps all of its 3 cells.",
+            "`y` has 2 elements, and its storage keeps all of its 3 cells.",
         ),
         (VIEW, value("x"), [1, 2, 3], "a view is a copy", "[1, 50, 3] after line 3"),
         (
@@ -364,6 +370,12 @@ def test_an_error_is_explained_by_its_line() -> None:
     reveal = predict(ERROR, [outcome()]).commit(["it runs to its end"])
     assert "Line 5 raises RuntimeError: one of the variables needed" in reveal.text
     assert "line 4" in reveal.text.lower()
+
+
+def test_a_wrong_gradient_speaks_against_an_error_that_was_expected(engine: ModuleType) -> None:
+    code = "x = torch.ones(2, requires_grad=True)\ny = x.exp()\ny.data += 1\ny.sum().backward()"
+    reveal = predict(code, [outcome()], engine=engine).commit(["line 4 raises an error"])
+    assert "No line raised an error. ExpBackward0 saved its result (y) on line 2" in reveal.text
 
 
 def test_what_was_seen_in_time_is_joined_as_the_language_joins() -> None:

@@ -26,6 +26,10 @@ from .finding_records import (
 from .shared_phrases import advise_copy, name_saved
 from .write_findings import find_write_findings
 
+_LEAF_WRITE = re.compile(
+    r"\ba (view of a )?leaf Variable that requires grad is being used in an in"
+)
+
 
 @dataclass(frozen=True)
 class PastStep:
@@ -69,8 +73,10 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
 
     `past`: the steps before, the last of which is what the step found. `source`: its line, `error`:
     what it raised, `after`: the snapshot after it. Only what that backward visits is blamed; for a
-    step without a backward there are no sentences.
+    step without a backward there are no sentences, unless it wrote into a leaf.
     """
+    if error is not None and (found := _LEAF_WRITE.search(error)):
+        return Blame((_explain_leaf_write(is_view=bool(found[1])),))
     snap = past[-1].snapshot if past else None
     if snap is None or not snap.nodes:
         return Blame()
@@ -94,6 +100,15 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
                 blamed_keys.add(pair.node.key)
                 writers |= set(_find_writers(past, pair))
     return Blame(tuple(map(escape_unseen, lines)), frozenset(blamed_keys), frozenset(writers))
+
+
+def _explain_leaf_write(*, is_view: bool) -> str:
+    """Say why PyTorch refuses a write into a leaf, and how to write: its message says neither."""
+    reason = gettext("A recorded write would make the leaf a result.")
+    if is_view:
+        reason = gettext("A recorded write through a view would make the leaf behind it a result.")
+    way = gettext("write inside torch.no_grad(), where nothing is recorded, or into a clone")
+    return join_sentences([reason, gettext("Way out: {way}.", way=way)])
 
 
 def _find_nodes_of_step(snap: Snapshot, source: str) -> list[NodeRecord]:

@@ -13,6 +13,7 @@ from ..wording import (
     escape_unseen,
     format_shape,
     gettext,
+    gettext_noop,
     join_few_names,
     ngettext,
     short_node_name,
@@ -50,6 +51,13 @@ class StepSentence(NamedTuple):
     pair: NumberPair | None = None
     """The same in numbers, where it has any."""
 
+
+_UNSAID: Mapping[Level, str] = {
+    "storage": gettext_noop("a storage"),
+    "counter": gettext_noop("a version counter"),
+    "graph": gettext_noop("a gradient or the graph"),
+}
+"""What sentences of a level are about, in the words of who has not learned of it."""
 
 _HEADLINES = ("gradient", "written", "name", "attribute")
 """What a headline may be about, the most important first."""
@@ -122,7 +130,9 @@ def _keep_to_level(sentences: Sequence[_UnrankedSentence], level: Level) -> list
     if sentences and not kept:
         # Not "nothing changed": something did, of which a level does not speak yet. No box is named that
         # shows it: a text has none, nor has a run that a page stores for a pill.
-        text = gettext("Something changed that is not shown here.")
+        unsaid = {sentence.level for sentence in sentences}
+        what = join_few_names(gettext(name) for level, name in _UNSAID.items() if level in unsaid)
+        text = gettext("What changed is not shown here: {what}.", what=what)
         kept.append(_UnrankedSentence(text, "plain"))
     return kept
 
@@ -313,9 +323,7 @@ def _describe_storage(
         key = now.storage(tensor.storage).key
         # Its tensors may be gone while something else, a saved tensor, keeps the storage.
         if since is not None and any(storage.key == key for storage in since.storages):
-            return gettext(
-                "over a storage that already existed ({storage})", storage=tensor.storage
-            )
+            return gettext("over a storage that already existed")
         arrays = now.storage(tensor.storage).arrays
         if arrays:  # as of torch.from_numpy
             return ngettext(
@@ -401,18 +409,17 @@ def _describe_attributes(changes: Changes) -> Iterator[_UnrankedSentence]:
 
 def _describe_new_storage(changes: Changes, tensor_id: str, name: str) -> str:
     """Say that a tensor was given another storage (`x.data = y`), and who has kept the former."""
-    now, storage = changes.now, changes.now.tensor(tensor_id).storage
+    now = changes.now
     assert changes.since is not None
     former = changes.since.storage(changes.earlier_tensors[tensor_id].storage or "").key
     earlier = [tensor for tensor in map(now.tensor, changes.earlier_tensors) if tensor.storage]
     left = [tensor for tensor in earlier if now.storage(tensor.storage).key == former]
     names = list(filter(None, map(now.first_name, left)))
     if not names:
-        return gettext("{name} now has another storage ({storage}).", name=name, storage=storage)
+        return gettext("{name} now has another storage.", name=name)
     return gettext(
-        "{name} now has another storage ({storage}); the former one is left to {names}.",
+        "{name} now has another storage; the former one is left to {names}.",
         name=name,
-        storage=storage,
         names=join_few_names(names),
     )
 

@@ -57,11 +57,13 @@ class Lesson:
         return f"{self.name}.ipynb#cell-id={self.cells[key]}"
 
     def title_of_task(self, key: str) -> str:
-        """Return the title of a task; one without a title of its own is numbered."""
+        """Return the title of a task; of several without one, each is numbered."""
         task = self.tasks[key]
         if task.has_title:
             return task.title
         untitled = [key for key, other in self.tasks.items() if not other.has_title]
+        if len(untitled) == 1:
+            return task.title
         return gettext("Prediction {number}", number=untitled.index(key) + 1)
 
 

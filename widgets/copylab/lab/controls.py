@@ -121,15 +121,21 @@ class Controls:
         actions = self._make_buttons(_FIRST_ROW)
         others = self._make_buttons(_SECOND_ROW, () if can_read_again else ("take_anew",))
         self.buttons: dict[str, Any] = actions | others
-        # Rows that wrap: the width of a notebook's output is not known here.
+        # Where one of the two has no room in a row, both go on to the next one.
+        last_choices = ipywidgets.HBox(choices[-2:], layout=self._tight)
+        self._lay_out_rows(
+            [*choices[:-2], last_choices],
+            [self.way_to_write, *actions.values()],
+            [*others.values()],
+        )
+
+    def _lay_out_rows(self, *rows: list[Any]) -> None:
+        """Put the controls into their box. Rows wrap: nobody knows how wide a notebook's output is."""
         line = ipywidgets.Layout(flex_flow="row wrap", align_items="center", width="100%")
-        rows = [
-            ipywidgets.HBox(row, layout=line)
-            for row in (choices, [self.way_to_write, *actions.values()], [*others.values()])
-        ]
         # A panel as the one below, so that its buttons and choices look like those of a player.
         classes = ("cl-panel", "cl-lab-controls")
-        self.box = ipywidgets.VBox(rows, layout=line, _dom_classes=classes)
+        boxes = [ipywidgets.HBox(row, layout=line) for row in rows]
+        self.box = ipywidgets.VBox(boxes, layout=line, _dom_classes=classes)
 
     def _make_dropdown(self, label: str, options: Mapping[str, Any]) -> Any:
         return ipywidgets.Dropdown(

@@ -49,6 +49,7 @@ rebound = predict(
         version("w", wrong={"2": "computing is writing"}),
     ],
     key="assignment/rebound",
+    title="w = w + 1, then w += 1",
 )
 
 written = predict(
@@ -66,6 +67,7 @@ written = predict(
         version("w"),
     ],
     key="assignment/written",
+    title="w += 1, then w = w + 1",
 )
 
 

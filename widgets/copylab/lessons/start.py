@@ -124,8 +124,8 @@ def part(x, t):
 
 @task(
     "start/twelve",
-    "Compute `y` from `x` so that, after `y.backward()`, `x.grad` is 12. Replace `None`, and call `backward` in the same "
-    "cell.",
+    "Replace `None`: compute `y` from `x`, and call `backward` in the same cell, so that `x.grad` is 12 in the end. What "
+    "counts is that number, and that it came through `y`.",
     start="x = torch.tensor(6.0, requires_grad=True)\ny = None",
     hints=[
         "If `y = x * 3`, then `x.grad` is 3.",

@@ -177,7 +177,7 @@ class StaticForm:
         # Of a long run, the page itself needs the room.
         if not form or stored_size(form) > NOTEBOOK_LIMIT // 4:
             return ""
-        summary = html_element("summary", escape(gettext("everything")))
+        summary = html_element("summary", escape(gettext("show everything")))
         return html_element("details", summary + form, class_="cl-everything")
 
     def _limit_of_pack(self, size_of_page: int) -> int:

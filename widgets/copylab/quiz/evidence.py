@@ -11,6 +11,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from tinytorch.viz import Snapshot, collect_tensors_by_name, getattr_or_none, labels
@@ -60,9 +61,7 @@ def describe_versions(run: QuizRun, x: str, *, at: int | None) -> str:
     if not named:
         return sentence
     also = gettext(
-        "{counter} counts for {names} as well.",
-        counter=tensor.counter,
-        names=labels.join_names(named),
+        "Its version counter counts for {names} as well.", names=labels.join_names(named)
     )
     return join_sentences([sentence, also])
 
@@ -96,16 +95,14 @@ def describe_cells(run: QuizRun, x: str, *, at: int | None) -> str:
         return gettext("`{x}` has no storage.", x=x)
     if tensor.is_view and tensor.numel < cells:
         return ngettext(
-            "`{x}` has {number} element in {storage}, which keeps all of its {cells} cells.",
-            "`{x}` has {number} elements in {storage}, which keeps all of its {cells} cells.",
+            "`{x}` has {number} element, and its storage keeps all of its {cells} cells.",
+            "`{x}` has {number} elements, and its storage keeps all of its {cells} cells.",
             tensor.numel,
-            storage=tensor.storage,
             x=x,
             cells=cells,
         )
     return gettext(
-        "Cells of {storage}, the storage of `{x}`: {cells}. Elements of `{x}`: {elements}.",
-        storage=tensor.storage,
+        "Cells of the storage of `{x}`: {cells}. Elements of `{x}`: {elements}.",
         x=x,
         cells=cells,
         elements=tensor.numel,
@@ -166,7 +163,11 @@ def _describe_changes(run: QuizRun, ask: Callable[[Moment], Any], at: int | None
 def describe_outcome(run: QuizRun) -> str:
     """Say how the run ended."""
     if run.trace.error is None:
-        return describe_limit(run) if run.is_endless else gettext("No line raised an error.")
+        if run.is_endless:
+            return describe_limit(run)
+        wrong = (frame.explanation[0] for frame in run.player if frame.has_wrong_gradient)
+        # Of a belief about a wrong gradient, that nothing was raised alone proves nothing.
+        return join_sentences([gettext("No line raised an error."), *islice(wrong, 1)])
     error = run.trace.error.partition("\n")[0]
     if len(error) >= _MAX_ERROR:
         error = error[:_MAX_ERROR] + " ..."
@@ -262,10 +263,8 @@ def describe_count(run: QuizRun, kind: str, *, at: int | None) -> str:
     if kind == "tensors":
         each = join_facts(f"`{names}`" for names in members.values())
         return ngettext("{number} tensor: {each}.", "{number} tensors: {each}.", number, each=each)
-    each = join_facts(
-        gettext("{member} of `{names}`", member=member, names=names)
-        for member, names in members.items()
-    )
+    # By their names alone: S1 and C1, as the words of a picture have them, are not in the drawing.
+    each = join_facts(gettext("that of `{names}`", names=names) for names in members.values())
     if kind == "storages":
         return ngettext(
             "{number} storage: {each}.", "{number} storages: {each}.", number, each=each

@@ -364,12 +364,17 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         return Verdict("wrong", sentence or gettext("this is not what was asked for."))
 
     def hint(self, number: int | None = None) -> Part:
-        """Return the next hint, or hint `number` (from 1), and note that it was asked for.
+        """Return hint `number` (from 1), or the next one below those before it; note the help.
 
         ValueError if there is no hint of that number.
         """
-        if number is None:
-            number = min(self._last_hint + 1, len(self.hints))
+        if number is None and self.hints:
+            # What was read stays in view: a hint leans on the one before it.
+            seen = [self.hint(earlier) for earlier in range(1, self._last_hint + 1)]
+            if len(seen) == len(self.hints):
+                return Box(*seen, Paragraph(gettext("There is no further hint.")), spaced=True)
+            return Box(*seen, self.hint(len(seen) + 1), spaced=True)
+        number = number or 0
         if not 1 <= number <= len(self.hints):
             raise ValueError(self._describe_missing_hint(number))
         self._last_hint = max(self._last_hint, number)

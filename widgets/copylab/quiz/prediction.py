@@ -70,7 +70,7 @@ A prediction: read the code, and say what it will do before it runs.
 2. Commit. Only then the code is run, and each row is compared with the run.
 3. Read what speaks against the rows that turned out wrong, and look at the memory.
 From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() steps through the run; p.reset().""")
-    UNTITLED = gettext_noop("Predict, then run")
+    UNTITLED = gettext_noop("Prediction")
     tests: Misconception | None = None
     """The misconception that it tests, if it is a retest."""
 

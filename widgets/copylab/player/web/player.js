@@ -483,7 +483,7 @@ class Player {
     this.says.replaceChildren(...copy(stop.says.filter((item) => !isRest(item))));
     const rest = [...takeDetails(this.alarms), ...copy(stop.says.filter(isRest))];
     this.more.hidden = !rest.length;
-    this.more.firstChild.textContent = say("{count} more", { count: rest.length });
+    this.more.firstChild.textContent = say("More details ({count})", { count: rest.length });
     this.more.lastChild.replaceChildren(...rest);
     this.outputs.replaceChildren(...copy(stop.outputs.filter(isQuiet)));
     // How it ended is no news before the end, unless something cut it short.
@@ -517,7 +517,7 @@ class Player {
       }
       this.showAgain();
     });
-    return makeElement("label", { class: "cl-fold" }, box, say("everything"));
+    return makeElement("label", { class: "cl-fold" }, box, say("show everything"));
   }
 
   /** Go through a loop or function another way; a step that is then no stop gives way to the next one. */

@@ -172,7 +172,7 @@ function focusWhenShown(form) {
   }).observe(form.root);
 }
 
-/** Scroll to the player that is put below a form, as soon as it is there and laid out. */
+/** Scroll to the player that is put below a form, as soon as it is there and laid out, and let it have the keys. */
 function showPlayerBelow(root) {
   const box = root.closest(".widget-vbox");
   const scroll = () => {
@@ -181,6 +181,7 @@ function showPlayerBelow(root) {
     new ResizeObserver((_, observer) => {
       observer.disconnect();
       player.scrollIntoView({ block: "nearest" });
+      player.focus({ preventScroll: true });
     }).observe(player);
     return true;
   };
