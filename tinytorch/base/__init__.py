@@ -34,7 +34,7 @@ from .errors import (
 )
 from .heap import LARGE, keep_freed_memory, pause_collection
 from .printing import set_printoptions, tensor_repr
-from .storage import UntypedStorage, byte_extent, contiguous_strides
+from .storage import UntypedStorage, byte_extent, check_room, contiguous_strides
 from .strides import (
     address_of,
     broadcast_error,
@@ -82,6 +82,7 @@ __all__ = [
     "check_c_number",
     "check_no_overlap",
     "check_overlap",
+    "check_room",
     "contiguous_strides",
     "convert_values",
     "copy_with_strides",

@@ -29,6 +29,21 @@ def byte_extent(shape: tuple, strides: tuple, itemsize: int) -> int:
     return itemsize + sum([s * (n - 1) for s, n in zip(strides, shape, strict=True)])
 
 
+def check_room(size: tuple, stride: tuple, offset: int, itemsize: int, room: int) -> None:
+    """Raise PyTorch's RuntimeError if elements would lie outside of so many bytes of memory.
+
+    Strides and offset are in elements.
+    """
+    steps = tuple([s * itemsize for s in stride])
+    need = offset * itemsize + byte_extent(size, steps, itemsize)
+    if 0 not in size and need > room:
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and "
+            f"itemsize {itemsize} requiring a storage size of {need} are out of bounds for storage "
+            f"of size {room}"
+        )
+
+
 def address_of(a: np.ndarray) -> int:
     """Return the address of the first element of an array."""
     return a.__array_interface__["data"][0]

@@ -10,12 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base import (
+    address_of,
     broadcast_shape,
     check_no_overlap,
     check_overlap,
+    check_room,
     dtypes,
     is_expanded,
     lay_out_result,
+    memory_owner,
     warn_in_torch,
     wrap_dim,
 )
@@ -305,10 +308,27 @@ def _fill_at_index(a: np.ndarray, dim: int, index: np.ndarray, value: Any) -> No
         raise RuntimeError("Index has to be a vector/scalar")
     x, i = np.atleast_1d(a), np.atleast_1d(index)
     n = x.shape[d]
+    if not x.size and _has_no_place(x, d, len(i)):
+        return
     for k in i.tolist():
         if not -n <= k < n:
             raise IndexError(f"index {k} is out of bounds for dimension {d} with size {n}")
     x[_index_dim(d, i)] = number_array(value, dtypes.BY_NUM[a.dtype.num])
+
+
+def _has_no_place(a: np.ndarray, d: int, count: int) -> bool:
+    """Return True if so many indices of a dimension lead to no element of an empty tensor.
+
+    RuntimeError if its memory is too small for a look at it with one place for each index: PyTorch
+    takes that look before it reads the indices, and reads none where it has no element.
+    """
+    size = (*a.shape[:d], count, *a.shape[d + 1 :])
+    stride = [step // a.itemsize for step in a.strides]
+    stride[d] = 0
+    whole = memory_owner(a)
+    offset = (address_of(a) - address_of(whole)) // a.itemsize
+    check_room(size, tuple(stride), offset, a.itemsize, whole.nbytes)
+    return 0 in size
 
 
 # An index that is there twice wrote the value to one place, so that place counts once. Sorted: the

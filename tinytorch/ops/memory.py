@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import byte_extent, contiguous_strides, cpp_name
+from ..base import byte_extent, check_room, contiguous_strides, cpp_name
 from ..graph import (
     MODES,
     check_inplace,
@@ -116,13 +116,9 @@ def _set_storage(self: Tensor, storage: Any, storage_offset: int, size: Any, str
     strides = tuple([s * n for s in steps])
     need = byte_extent(shape, strides, n)
     room = storage_offset * n + need
-    if need and room > storage.nbytes():
-        if same and tuple(steps) == self.stride():
-            raise RuntimeError(
-                f"setStorage: sizes {list(shape)}, strides {list(steps)}, storage offset "
-                f"{storage_offset}, and itemsize {n} requiring a storage size of {room} are "
-                f"out of bounds for storage of size {storage.nbytes()}"
-            )
+    if same and tuple(steps) == self.stride():
+        check_room(shape, steps, storage_offset, n, storage.nbytes())
+    elif need and room > storage.nbytes():
         storage.resize_(room)
     look_at_storage(self, storage, shape, strides, storage_offset * n)
 

@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ..base import address_of, byte_extent, has_overlap, memory_owner, restride_array
+from ..base import (
+    address_of,
+    byte_extent,
+    check_room,
+    has_overlap,
+    memory_owner,
+    restride_array,
+)
 from ..graph import Geometry, needs_grad
 from ..tensor import make_tensor
 from .arranging import make_scatter_kernel
@@ -29,7 +36,7 @@ def stride_array(
     RuntimeError if the memory is too small.
     """
     whole, n = memory_owner(a), a.itemsize
-    room, own_offset = whole.nbytes, 0 if whole is a else address_of(a) - address_of(whole)
+    own_offset = 0 if whole is a else address_of(a) - address_of(whole)
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(s < 0 for s in stride):
@@ -45,14 +52,8 @@ def stride_array(
     offset = own_offset // n if storage_offset is None else storage_offset
     if offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    check_room(size, stride, offset, n, whole.nbytes)
     steps = tuple([s * n for s in stride])
-    need = offset * n + byte_extent(size, steps, n)
-    if 0 not in size and need > room:
-        raise RuntimeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset "
-            f"{offset}, and itemsize {n} requiring a storage size of {need} are out of bounds "
-            f"for storage of size {room}"
-        )
     return restride_array(a, size, steps, offset * n - own_offset)
 
 
