@@ -277,12 +277,9 @@ class Blocks:
     def find_arrays(self, arrays: list[tuple[str, Any]], shown: set[int]) -> dict[str, list[str]]:
         """Return block id -> names of the NumPy arrays over it, for blocks with a tensor in `shown`."""
         names_by_block: dict[str, list[str]] = {}
-        blocks = [
-            block
-            for block in self.blocks
-            # NumPy has arrays over the memory of the CPU alone.
-            if block.device == "cpu" and not shown.isdisjoint(block.members)
-        ]
+        # NumPy has arrays over the memory of the CPU alone.
+        on_cpu = [block for block in self.blocks if block.device == "cpu"]
+        blocks = [block for block in on_cpu if not shown.isdisjoint(block.members)]
         for name, array in arrays:
             low, high = byte_bounds(array)
             for block in blocks:
@@ -296,12 +293,11 @@ class Blocks:
         self, ids: list[str], read: set[int], arrays: dict[str, list[str]]
     ) -> tuple[StorageRecord, ...]:
         """Return a record for each block, with values if one of the tensors `read` is over it."""
-        return tuple(
-            self._make_record(
-                block, ids, not read.isdisjoint(block.members), arrays.get(block.id, [])
-            )
-            for block in self.blocks
-        )
+        records = []
+        for block in self.blocks:
+            reads_values = not read.isdisjoint(block.members)
+            records.append(self._make_record(block, ids, reads_values, arrays.get(block.id, [])))
+        return tuple(records)
 
     def _make_record(
         self, block: _Block, ids: list[str], reads_values: bool, arrays: list[str]

@@ -119,10 +119,8 @@ def count_common_cells(first: ViewGeometry, second: ViewGeometry) -> int | None:
     if first.itemsize != second.itemsize or not is_aligned or not is_small:
         return None
     stretches = [normalize_geometry(view) for view in (first, second)]
-    if all(
-        len(stretch) == 2 and count_elements(view)
-        for view, stretch in zip((first, second), stretches, strict=True)
-    ):
+    are_unbroken = all(len(stretch) == 2 for stretch in stretches)
+    if are_unbroken and count_elements(first) and count_elements(second):
         # Each is one stretch of bytes: nothing has to be listed.
         stop = min(start + size for start, (_, size) in stretches)
         return max(0, stop - max(start for start, _ in stretches)) // first.itemsize

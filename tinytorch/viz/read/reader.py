@@ -252,11 +252,8 @@ class _Reader:
         counter_ids = IdSequence("C", known_counters, since.last_ids.counter)
         counters = self._make_counters(ids, counter_ids, since)
         grad_of = self._find_owners_of_grads(ids)
-        shown = {
-            position
-            for position, found in enumerate(self.tensors.entries)
-            if found.names or position in grad_of
-        }
+        shown = set(grad_of)
+        shown.update(at for at, found in enumerate(self.tensors.entries) if found.names)
         arrays_by_block = blocks.find_arrays(arrays, shown)
         return Snapshot(
             names=tuple((name, ids[at]) for name, at in self.position_by_name.items()),

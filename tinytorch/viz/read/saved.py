@@ -451,15 +451,17 @@ def _may_be_detached(node: Any, name: str) -> bool:
         return False
     if find_watched_save(raw) is not None or hasattr(type(node), "_forward_cls"):
         return False
-    found = [
-        getattr_or_none(node, attribute)
-        for attribute, other in find_saved_attributes(type(node))
-        if not other.startswith(("result", "running_", "save_"))
-    ]
-    cut = [each for each in found if is_tensor(each) and _is_cut(each)]
-    constants = sum(follower is None for follower, _ in node.next_functions)
     value = getattr_or_none(node, f"_saved_{name}")
-    return any(each is value for each in cut) and len(cut) > constants
+    is_cut, cut_count = False, 0
+    for attribute, other in find_saved_attributes(type(node)):
+        if other.startswith(("result", "running_", "save_")):
+            continue
+        saved = getattr_or_none(node, attribute)
+        if is_tensor(saved) and _is_cut(saved):
+            cut_count += 1
+            is_cut = is_cut or saved is value
+    constants = sum(follower is None for follower, _ in node.next_functions)
+    return is_cut and cut_count > constants
 
 
 def _is_cut(tensor: Any) -> bool:

@@ -426,10 +426,10 @@ def _ends_of_parts(name: str) -> list[int]:
 def _is_implied(names: tuple[str, ...], group_by_name: Mapping[str, set[str]]) -> bool:
     """Return True if the names have one end, and what is before it is one object already."""
     for end in _ends_of_parts(names[0]):
-        group, suffix = group_by_name.get(names[0][:end]), names[0][end:]
-        if group and all(
-            name.endswith(suffix) and name.removesuffix(suffix) in group for name in names
-        ):
+        start, suffix = names[0][:end], names[0][end:]
+        ends_alike = all(name.endswith(suffix) for name in names)
+        starts = {name.removesuffix(suffix) for name in names}
+        if ends_alike and starts <= group_by_name.get(start, set()):
             return True
     return False
 

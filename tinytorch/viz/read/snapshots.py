@@ -366,11 +366,8 @@ class Snapshot:
         """
         reachable = []
         for storage in self.storages:
-            members = [
-                tensor
-                for tensor in map(self.tensor, storage.tensors)
-                if self._is_reachable_by_name(tensor)
-            ]
+            tensors = map(self.tensor, storage.tensors)
+            members = list(filter(self._is_reachable_by_name, tensors))
             if members:
                 # Reversed, so that the first tensor of a counter decides where all of them are.
                 order = {member.counter: k for k, member in reversed(list(enumerate(members)))}

@@ -109,10 +109,12 @@ def _enters_context_of_program(decorated: Any) -> bool:
     code = getattr_or_none(decorated, "__code__")
     if getattr_or_none(code, "co_name") != "decorate_context":
         return False
-    makers = [cell.cell_contents for cell in getattr_or_none(decorated, "__closure__") or ()]
-    contexts = [getattr_or_none(maker, "__self__") for maker in makers]
-    modules = [type(context).__module__ for context in contexts if context is not None]
-    return not modules or any(module.partition(".")[0] != "torch" for module in modules)
+    packages = set()
+    for cell in getattr_or_none(decorated, "__closure__") or ():
+        context = getattr_or_none(cell.cell_contents, "__self__")
+        if context is not None:
+            packages.add(type(context).__module__.partition(".")[0])
+    return packages != {"torch"}
 
 
 def _is_of_engine(function: Any) -> bool:
@@ -130,37 +132,33 @@ def _reads_saved(code: CodeType) -> bool | None:
     if ctx in code.co_cellvars or _SEES_ALL_NAMES & set(code.co_names):
         return None
     instructions = list(dis.get_instructions(code))
-    attributes = [_attribute_read_of(ctx, pair) for pair in _pairs_with(ctx, instructions)]
-    is_plain = all(attribute and not attribute.startswith("_") for attribute in attributes)
-    if is_plain and not any(attribute in _SAVED for attribute in attributes):
+    attributes = _list_attributes_read(ctx, instructions)
+    is_plain = not any(not each or each.startswith("_") for each in attributes)
+    if is_plain and attributes.isdisjoint(_SAVED):
         return False
     # Before the first branch, and with no `except` that could catch the error.
     has_handler = bool(getattr(code, "co_exceptiontable", b""))
     straight = instructions[: _find_first_branch(instructions)]
-    reads_first = any(
-        _attribute_read_of(ctx, pair) in _SAVED for pair in _pairs_with(ctx, straight)
-    )
+    reads_first = not _list_attributes_read(ctx, straight).isdisjoint(_SAVED)
     return True if reads_first and not has_handler else None
 
 
-def _pairs_with(
-    variable: str, instructions: Sequence[dis.Instruction]
-) -> list[tuple[dis.Instruction, dis.Instruction]]:
-    """Return the instructions that mention a variable, each with the one after it."""
-    pairs = itertools.pairwise(instructions)
-    return [
-        (first, second)
-        for first, second in pairs
-        if first.argval == variable
-        or (isinstance(first.argval, tuple) and variable in first.argval)
-    ]
+def _list_attributes_read(variable: str, instructions: Sequence[dis.Instruction]) -> set[str]:
+    """Return the attributes that are read of a variable; "" is in them if something else is done with it."""
+    attributes = set()
+    for first, second in itertools.pairwise(instructions):
+        # From Python 3.13 on one instruction loads two variables.
+        loaded = first.argval if isinstance(first.argval, tuple) else (first.argval,)
+        if variable in loaded:
+            attributes.add(_attribute_read_of(variable, loaded, first, second))
+    return attributes
 
 
-def _attribute_read_of(variable: str, pair: tuple[dis.Instruction, dis.Instruction]) -> str:
-    """Return the attribute that is read of a variable; empty if something else is done with it."""
-    first, second = pair
-    # From Python 3.13 on one instruction loads two variables; the second is on top of the stack.
-    loaded = first.argval if isinstance(first.argval, tuple) else (first.argval,)
+def _attribute_read_of(
+    variable: str, loaded: tuple[Any, ...], first: dis.Instruction, second: dis.Instruction
+) -> str:
+    """Return the attribute that the second instruction reads of a variable; empty if it reads none."""
+    # Of two that are loaded, the second is on top of the stack.
     is_read = loaded.count(variable) == 1 and loaded[-1] == variable
     # Python 3.14 has LOAD_FAST_BORROW beside it.
     is_read = is_read and first.opname.startswith("LOAD_FAST")
@@ -197,12 +195,14 @@ def _divides_by_zero(
 ) -> bool:
     """Return True for an instruction that divides a number in the code by the number 0."""
     # Of a tensor, a division by 0 is inf or nan, and raises nothing.
-    are_constants = all(
-        each.opname in ("LOAD_CONST", "LOAD_SMALL_INT") and type(each.argval) in (int, float)
-        for each in (dividend, divisor)
-    )
-    is_division = operation.opname == "BINARY_OP" and operation.argrepr in ("/", "//", "%")
-    return are_constants and is_division and divisor.argval == 0
+    if operation.opname != "BINARY_OP" or operation.argrepr not in ("/", "//", "%"):
+        return False
+    return _is_number(dividend) and _is_number(divisor) and divisor.argval == 0
+
+
+def _is_number(instruction: dis.Instruction) -> bool:
+    is_constant = instruction.opname in ("LOAD_CONST", "LOAD_SMALL_INT")
+    return is_constant and type(instruction.argval) in (int, float)
 
 
 def _find_first_branch(instructions: Sequence[dis.Instruction]) -> int:
@@ -229,13 +229,15 @@ class _CtxStandIn:
             raws = getattr_or_none(self.__node, "_raw_saved_tensors")
             self.__reads_saved = True
             # Freed: reading it raises, which is for others to say.
-            return end_rehearsal() if raws is None else stand_in_for_series(map(_find_saved, raws))
+            if raws is None:
+                return end_rehearsal()
+            return stand_in_for_series(map(_find_saved, raws))
         attributes = vars(self.__node)
         if name == "needs_input_grad":
             return stand_in_for_series(self.__node.needs_input_grad)
-        return (
-            stand_in_for(attributes[name], f"ctx.{name}") if name in attributes else end_rehearsal()
-        )
+        if name not in attributes:
+            return end_rehearsal()
+        return stand_in_for(attributes[name], f"ctx.{name}")
 
     @classmethod
     def has_read_saved(cls, ctx: _CtxStandIn) -> bool:
@@ -310,11 +312,11 @@ def _computes_again(node: Any, repeated: Any) -> bool:
 
 def _may_get_none(function_class: Any) -> bool:
     """Return True if a gradient that does not arrive may be None, as forward can ask for."""
-    functions = (getattr_or_none(function_class, name) for name in ("forward", "setup_context"))
-    codes = [getattr_or_none(function, "__code__") for function in functions]
-    return any(
-        isinstance(code, CodeType) and "set_materialize_grads" in code.co_names for code in codes
-    )
+    for name in ("forward", "setup_context"):
+        code = getattr_or_none(getattr_or_none(function_class, name), "__code__")
+        if isinstance(code, CodeType) and "set_materialize_grads" in code.co_names:
+            return True
+    return False
 
 
 def _find_device(node: Any) -> str:

@@ -38,9 +38,9 @@ def _describe_expansion(view: TensorRecord, whole: TensorRecord, name: str) -> s
     moving = [axis for axis in view.axes() if axis.stride]
     longer_than_one = [axis for axis in whole.axes() if axis.size > 1]
     is_expanded = view.start_byte == whole.start_byte and view.elements_per_cell() > 1
-    return (
-        gettext("{name} expanded", name=name) if is_expanded and moving == longer_than_one else ""
-    )
+    if not is_expanded or moving != longer_than_one:
+        return ""
+    return gettext("{name} expanded", name=name)
 
 
 def _describe_slice(view: TensorRecord, whole: TensorRecord, name: str) -> str:

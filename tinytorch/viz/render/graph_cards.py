@@ -229,10 +229,12 @@ def make_leaf_card(leaf: NamedTensor, word: str = "") -> Card:
 
 def make_cut_card(tensor: NamedTensor) -> Card:
     """Make the card of a tensor that is off the graph, and shares memory with one on it."""
-    name = cut_middle(tensor.label, NAME_COLUMNS)
-    line = CardLine(name, "mono b") if tensor.has_name else CardLine(gettext("no name"))
-    words = [Beside(gettext("new"), is_fresh=True)] if tensor.is_new and tensor.has_name else []
-    state = "new" if words else ""
+    line, state, words = CardLine(gettext("no name")), "", list[Beside]()
+    if tensor.has_name:
+        line = CardLine(cut_middle(tensor.label, NAME_COLUMNS), "mono b")
+    if tensor.has_name and tensor.is_new:
+        state = "new"
+        words.append(Beside(gettext("new"), is_fresh=True))
     words.append(Beside(gettext("cut off")))
     return Card(tensor.id, "cut", (line,), tensor.label, state, tensor.id, tuple(words))
 
@@ -240,10 +242,12 @@ def make_cut_card(tensor: NamedTensor) -> Card:
 def make_number_card(number: NumberEntry) -> Card:
     """Make the card of a number of Python's that was read from a tensor on the graph."""
     line = CardLine(shorten_text(number.label, NAME_COLUMNS), "mono b")
-    words = (Beside(gettext("new"), is_fresh=True),) if number.is_new else ()
-    state = "new" if words else ""
-    words = (*words, Beside(gettext("a number, cut off")))
-    return Card(number.id, "cut", (line,), number.label, state, beside=words)
+    state, words = "", list[Beside]()
+    if number.is_new:
+        state = "new"
+        words.append(Beside(gettext("new"), is_fresh=True))
+    words.append(Beside(gettext("a number, cut off")))
+    return Card(number.id, "cut", (line,), number.label, state, beside=tuple(words))
 
 
 def _state_of_entry(entry: NodeEntry | FoldEntry, *, is_freed: bool) -> str:

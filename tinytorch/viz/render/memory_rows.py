@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -587,18 +586,27 @@ def lay_out_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) ->
         counter_x = max(least, min(natural, room - EDGE - counter_width))
         candidate = columns._replace(counter_x=counter_x, right=counter_x + counter_width)
         candidates.append(candidate)
+    return _choose_columns(candidates, bands, single_rows)
+
+
+def _choose_columns(
+    candidates: Sequence[Columns], bands: Sequence[BandDrawing], single_rows: Sequence[Row]
+) -> Columns:
+    """Choose from the columns for each of `ROOMS` the narrowest that make no picture much higher."""
     heights = [_measure_height(candidate, bands, single_rows) for candidate in candidates]
-    fits_phone = [room <= MOST_ON_PHONE for room in ROOMS]
-    lowest = min(heights)
-    lowest_on_phone = min(itertools.compress(heights, fits_phone))
+    phone_count = sum(room <= MOST_ON_PHONE for room in ROOMS)
+    lowest, lowest_on_phone = min(heights), min(heights[:phone_count])
     if lowest_on_phone <= MOST_HIGHER_ON_PHONE * lowest:
         lowest = lowest_on_phone
-    fitting = [height <= MOST_HIGHER * lowest for height in heights]
+    fitting = []
+    for index, (candidate, height) in enumerate(zip(candidates, heights, strict=True)):
+        if height <= MOST_HIGHER * lowest:
+            fitting.append((index, candidate))
+    for_phones = [candidate for index, candidate in fitting if index < phone_count]
+    if not for_phones:
+        return fitting[0][1]
     # All widths of telephones are alike: there, the one in which fewest sentences are broken.
-    alike = [*itertools.compress(candidates, map(operator.and_, fitting, fits_phone))]
-    if not alike:
-        return candidates[fitting.index(True)]
-    return min(alike, key=lambda candidate: _count_lines(candidate, bands, single_rows))
+    return min(for_phones, key=lambda candidate: _count_lines(candidate, bands, single_rows))
 
 
 def find_least_width(band: BandDrawing, columns: Columns) -> float:

@@ -7,7 +7,7 @@ back in that order, so whichever stretches of it are folded, the entries have no
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from heapq import heapify, heappop, heappush
@@ -214,10 +214,9 @@ class _NodeOrder:
         computed = {node.id: node for node in self.snap.nodes if node.variable is None}
         # The third part of a node's key is the engine's number of it. Equal ones
         # (of two threads) stay in the order of first sight: ids, as text, have N10 before N2.
-        ranks = {
-            node_id: (-node.key[2], position)
-            for position, (node_id, node) in enumerate(computed.items())
-        }
+        ranks = {}
+        for position, node in enumerate(computed.values()):
+            ranks[node.id] = (-node.key[2], position)
         # By edges first, and only then by numbers: folds rely on it that no edge leads back.
         users_left = {node_id: len(self.users[node_id]) for node_id in computed}
         ready = [(ranks[node_id], node_id) for node_id, count in users_left.items() if not count]
@@ -240,9 +239,8 @@ class _NodeOrder:
             return [module_path(node.module or "") for node in self.computed]
         reads = self._find_modules_read()
         paths = [reads.get(node.id, ()) for node in self.computed]
-        positions_that_read = [
-            position for position, node in enumerate(self.computed) if node.id in reads
-        ]
+        # `self.positions` is in their order.
+        positions_that_read = [at for node_id, at in self.positions.items() if node_id in reads]
         # Nodes that read no parameter (an activation) belong to the module on both sides of them.
         for before, after in pairwise(positions_that_read):
             for position in range(before + 1, after):
@@ -304,10 +302,10 @@ class _NodeOrder:
         """Return what must be equal in equal nodes; `compare_edges` compares where their edges go."""
         variables = [self.snap.node(leaf).variable or "" for leaf in self.leaves[node.id]]
         shapes = [self.snap.tensor(variable).shape for variable in variables]
-        saved_values = [
-            (saved.name, saved.state, saved.tensor and self.snap.tensor(saved.tensor).shape)
-            for saved in node.saved
-        ]
+        saved_values = []
+        for saved in node.saved:
+            shape = saved.tensor and self.snap.tensor(saved.tensor).shape
+            saved_values.append((saved.name, saved.state, shape))
         # Shapes belong to it: the picture promises that what is repeated is equal in them.
         is_none = tuple(edge is None for edge in node.edges)
         # What was found or has a hazard must not vanish among equals.
@@ -353,21 +351,11 @@ class _NodeOrder:
                 entry_of[self.computed[position].id] = name
         groups = self._group_leaves(start, stop, {**outside, **entry_of})
         # A leaf that only one fold uses is in it.
-        own = {
-            name: groups.pop((name,), [])
-            for name, part in zip(names, parts, strict=True)
-            if not part.is_single
-        }
-        leaf_entries: dict[str, list[str]] = {}
-        for leaves in groups.values():
-            for leaf in leaves:
-                if leaf in self.found or len(leaves) <= MOST_LEAVES:
-                    leaf_entries[leaf] = [leaf]
-            rest = [leaf for leaf in leaves if leaf not in leaf_entries]
-            # Many leaves with the same users, such as all that one torch.cat reads, share an entry.
-            if rest:
-                fold_count += 1
-                leaf_entries[f"{prefix}{fold_count}"] = rest
+        own: dict[str, list[str]] = {}
+        for name, part in zip(names, parts, strict=True):
+            if not part.is_single:
+                own[name] = groups.pop((name,), [])
+        leaf_entries = self._share_leaf_entries(groups.values(), prefix, fold_count)
         for name, leaves in (*own.items(), *leaf_entries.items()):
             entry_of |= dict.fromkeys(leaves, name)
         everywhere = {**outside, **entry_of}
@@ -381,6 +369,21 @@ class _NodeOrder:
             is_leaf = leaves == [name]
             entries.append(self.snap.node(name) if is_leaf else self._make_fold(name, leaves))
         return NodeSelection(tuple(entries), entry_of, outside, False, self.find, self.found)
+
+    def _share_leaf_entries(
+        self, groups: Iterable[list[str]], prefix: str, fold_count: int
+    ) -> dict[str, list[str]]:
+        """Return entry -> its leaves; many leaves with the same users, as of one torch.cat, share one."""
+        leaf_entries: dict[str, list[str]] = {}
+        for leaves in groups:
+            for leaf in leaves:
+                if leaf in self.found or len(leaves) <= MOST_LEAVES:
+                    leaf_entries[leaf] = [leaf]
+            rest = [leaf for leaf in leaves if leaf not in leaf_entries]
+            if rest:
+                fold_count += 1
+                leaf_entries[f"{prefix}{fold_count}"] = rest
+        return leaf_entries
 
     def _group_leaves(
         self, start: int, stop: int, entry_of: dict[str, str]
