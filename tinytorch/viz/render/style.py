@@ -233,7 +233,7 @@ def hue_of(tensor_id: str) -> str:
 
 
 class Canvas:
-    """A collection of SVG elements. Texts are escaped here and nowhere else."""
+    """A collection of SVG elements. The texts of a drawing are escaped here and nowhere else."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
