@@ -105,7 +105,6 @@ _SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("new", "bad", "fresh"), "stroke-width:2"),
     ((), f".tt-pic text{{font-family:{SANS};font-size:12px;white-space:pre}}"),
     (("mono",), f"font-family:{MONO}"),
-    (("s",), "font-size:11px"),
     (("l",), "font-size:13px"),
     (("halo",), "stroke-width:4;stroke-linejoin:round;paint-order:stroke"),
     (("b",), "font-weight:600"),

@@ -19,8 +19,8 @@ _BREAK_BETWEEN_IDEOGRAPHS = re.compile(
 )
 """After an ideograph or full-width sign, if the next character is not a closing sign and the last
 one not an opening sign: Chinese and Japanese have no spaces to break at."""
-SIZES = {"s": 11.0, "l": 13.0}
-"""Sizes of fonts in px, by class; 12 px otherwise."""
+_FONT_SIZE, _LARGE_FONT_SIZE = 12.0, 13.0
+"""In px; a text of the class "l" is large."""
 _JOINERS = "\u200c\u200d"
 MOST_NAMES = 5
 """Longer lists of names are cut to one less, and a number."""
@@ -160,7 +160,7 @@ def columns_that_fit(space: float, kind: str) -> int:
 @lru_cache(maxsize=64)
 def _column_width(kind: str) -> float:
     classes = kind.split()
-    size = next((SIZES[word] for word in classes if word in SIZES), 12.0)
+    size = _LARGE_FONT_SIZE if "l" in classes else _FONT_SIZE
     if "mono" in classes:
         # The advance of DejaVu Sans Mono and Menlo, which have one ancestor.
         return size * 0.602
