@@ -13,7 +13,7 @@ call to `Op.run`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -260,7 +260,7 @@ def make_plain_call(
             return otherwise
         return make_unparsed_call(op, otherwise, sizes_at, in_place)
     if in_place:
-        if is_binary_ufunc(op) and op.kernel.to != "bool":
+        if is_written_by_ufunc(op):
             return make_in_place_call(op, otherwise)
         return make_unparsed_call(op, otherwise, sizes_at, in_place)
     if op.kind == "view":
@@ -294,6 +294,14 @@ def is_binary_ufunc(op: Any) -> bool:
         and isinstance(_ufunc_of(op), np.ufunc)
         and (op.node_class is None or (op.inputs == [0, 1] and bool(op.node_class._formulas)))
     )
+
+
+def is_written_by_ufunc(op: Any) -> bool:
+    """Return True if `name_` of an operation has a short way: the ufunc itself writes."""
+    if not is_binary_ufunc(op) or op.kernel.to == "bool":
+        return False
+    # The short way makes the node before the ufunc writes, and has no step that saves the result.
+    return op.node_class is None or not op.node_class._output_nr_of_saved
 
 
 def _ufunc_of(op: Any) -> Any:
@@ -435,10 +443,19 @@ def _read_plain(param: Param, value: Any) -> Any:
 # short ways ---------------------------------------------------------------------------------------
 
 # The four functions repeat each other where a call in common would cost a tenth of the time of an
-# addition: they make the result as `make_tensor` does, find edges as `gradient_edge` does, and first
-# ask whether a tensor has a storage or is a view, as one that has neither needs no general way.
-# They do not call `keep_freed_memory`, which once in a process is enough: `make_tensor` did when it
-# made an operand as large.
+# addition. In each of them:
+#
+# - `Op.run` tells the listeners of anomaly mode and of a watch what it does before the kernel runs. So
+#   it runs each call while there are any.
+# - It also runs a call whose first operand is an inference tensor: if they all are, the version of the
+#   result may be another (`are_inner_writes_counted`).
+# - A tensor that has no storage and is no view does not need the general way.
+# - `run_ufunc_silenced` is `run_silenced` in a quarter of the time, see `ThreadState`.
+# - The result is made as `make_tensor` makes it, without a storage, a place in the graph or meta data:
+#   few tensors are ever asked for these. `keep_freed_memory` is not called, as once in a process is
+#   enough: `make_tensor` did when it made an operand as large.
+# - A tensor that has neither an edge nor meta data has no gradient: if that holds of all operands,
+#   nothing is recorded.
 
 
 def needs_general_way(x: Any) -> bool:
@@ -463,25 +480,42 @@ def record_failed_call(op: Any, *values: Any) -> None:
     op.begin_recording(values, op.tensors_of(values))
 
 
-def make_recorder(op: Any) -> Callable[[Any, tuple, tuple], None] | None:
-    """Make a function that makes a result the output of a new node; None if there is no gradient.
+def record_failed_pair(op: Any, x: Any, y: Any) -> Exception:
+    """Do what `record_failed_call` does for two operands; return PyTorch's error of their shapes."""
+    record_failed_call(op, x, y, *op.defaults[2:])
+    return broadcast_error(x._data.shape, y._data.shape)
 
-    It takes the result, the node's edges, and what the node saves of the arguments.
+
+# A recorder makes a result the output of a new node, if an operand has a gradient. It finds edges as
+# `gradient_edge` does of a tensor that is no view: a leaf has no edge, and its gradient flows to the
+# leaf itself. It makes the node as the node's class would, in half of the time, and what the result
+# needs as `Node._note_gradient_specs` and `Op.end_recording` do.
+
+
+def make_recorder_of_one(op: Any) -> Callable[[Any, Any, Any, tuple], None] | None:
+    """Make a recorder of an operation on one tensor; None if there is no gradient.
+
+    It takes the result and its array, the tensor, which has an edge or meta data, and the other
+    arguments.
     """
     node_class = op.node_class
     if node_class is None:
         return None
     is_result_saved = bool(node_class._output_nr_of_saved)
+    save, constants = make_saver(op), find_constant_saved_values(op)
 
-    def record(out: Any, edges: tuple, saved: tuple) -> None:
-        data, storage = out._data, out._storage
-        # Calling the node's class would do the same in twice the time.
+    def record(out: Any, data: Any, x: Any, rest: tuple) -> None:
+        edge = x._edge
+        if edge is None:
+            if not x._meta.requires_grad:
+                return
+            edge = (x, 0)
         node = _new(node_class)
-        node._edges = edges
-        node._saved = saved
+        node._edges = edges = (edge,)
+        node._saved = save((x, *rest), edges) if constants is None else constants
         node._sequence_number = next_number()
         node._hooks = None
-        # as `_note_gradient_specs` does
+        storage = out._storage
         node._gradient_specs = (
             (data.shape, data.dtype, CPU if storage is None else storage.device),
         )
@@ -490,6 +524,72 @@ def make_recorder(op: Any) -> Callable[[Any, tuple, tuple], None] | None:
             node._keep_results((out,))
 
     return record
+
+
+def make_recorder_of_two(op: Any) -> Callable[[Any, Any, Any, Any, bool], None] | None:
+    """Make a recorder of an operation on two tensors; None if there is no gradient.
+
+    It takes the result and its array, and both operands. `is_pair`: the second is a tensor, and no
+    number.
+    """
+    node_class = op.node_class
+    if node_class is None:
+        return None
+    is_result_saved = bool(node_class._output_nr_of_saved)
+    save, constants = make_saver_of_two(op), find_constant_saved_values(op)
+
+    def record(out: Any, data: Any, x: Any, y: Any, is_pair: bool) -> None:
+        edge, other_edge = x._edge, None
+        if edge is None and x._meta is not None and x._meta.requires_grad:
+            edge = (x, 0)
+        if is_pair:
+            other_edge = y._edge
+            if other_edge is None and y._meta is not None and y._meta.requires_grad:
+                other_edge = (y, 0)
+        if edge is None and other_edge is None:
+            return
+        node = _new(node_class)
+        node._edges = (edge, other_edge)
+        node._saved = save(x, y, is_pair, edge, other_edge) if constants is None else constants
+        node._sequence_number = next_number()
+        node._hooks = None
+        # It has memory of its own, on the CPU.
+        node._gradient_specs = ((data.shape, data.dtype, CPU),)
+        out._edge = (node, 0)
+        if is_result_saved:
+            node._keep_results((out,))
+
+    return record
+
+
+def make_write_recorder(op: Any) -> Callable[[Any, Any, bool], Any]:
+    """Make a function that makes the node of a write to the first of two operands.
+
+    It returns None if nothing is to be recorded, and raises what `check_inplace` raises. `rebase_history`
+    makes the operand the node's output, after the write.
+    """
+    node_class, save, defaults = op.node_class, op.save, op.defaults[2:]
+
+    def begin_recording(x: Any, y: Any, is_pair: bool) -> Any:
+        edge, other_edge = x._edge, None
+        if edge is None and x._meta is not None and x._meta.requires_grad:
+            edge = (x, 0)
+        if is_pair:
+            other_edge = y._edge
+            if other_edge is None and y._meta is not None and y._meta.requires_grad:
+                other_edge = (y, 0)
+        if node_class is None or (edge is None and other_edge is None):
+            return None
+        check_inplace(x)
+        node = _new(node_class)
+        node._edges = edges = (edge, other_edge)
+        node._saved = save((x, y, *defaults), edges, is_write=True)
+        node._sequence_number = next_number()
+        node._hooks = None
+        node._gradient_specs = ((x._data.shape, x._data.dtype, CPU),)
+        return node
+
+    return begin_recording
 
 
 def find_constant_saved_values(op: Any) -> tuple | None:
@@ -523,8 +623,11 @@ def make_saver(op: Any) -> Callable[[tuple, tuple], tuple]:
     return op.save
 
 
-def make_saver_of_two(op: Any) -> Callable[[Any, Any, Any, Any], tuple]:
-    """Make the short way of `Op.save` for two operands, given with their edges."""
+def make_saver_of_two(op: Any) -> Callable[[Any, Any, bool, Any, Any], tuple]:
+    """Make the short way of `Op.save` for two operands, given with their edges.
+
+    It is told if the second operand is a tensor, and no number.
+    """
     # Each factor is needed by the gradient of the other one: `other` by that of `self`, which is
     # input 0, and `self` by that of `other`, input 1.
     needed_by = [(saved.name, saved.needed_by) for saved in op.saved_arguments]
@@ -533,10 +636,10 @@ def make_saver_of_two(op: Any) -> Callable[[Any, Any, Any, Any], tuple]:
     if needed_by == [("other", 0), ("self", 1)] and op.numbers:
         return save_factors
     save, defaults = op.save, op.defaults[2:]
-    return lambda x, y, edge, other_edge: save((x, y, *defaults), (edge, other_edge))
+    return lambda x, y, is_pair, edge, other_edge: save((x, y, *defaults), (edge, other_edge))
 
 
-def save_factors(x: Any, y: Any, edge: Any, other_edge: Any) -> tuple:
+def save_factors(x: Any, y: Any, is_pair: bool, edge: Any, other_edge: Any) -> tuple:
     """Save each factor of a product if the other one's gradient is needed.
 
     Their order is that in which every node saves, by name: `other`, which is `y`, before `self`.
@@ -544,8 +647,17 @@ def save_factors(x: Any, y: Any, edge: Any, other_edge: Any) -> tuple:
     """
     saved_y: Any = None
     if edge is not None:
-        saved_y = save_tensor(y) if isinstance(y, Tensor) else SavedNumber(y)
+        saved_y = save_tensor(y) if is_pair else SavedNumber(y)
     return (saved_y, None if other_edge is None else save_tensor(x))
+
+
+def find_direct_dtypes(op: Any) -> Collection[int]:
+    """Return NumPy's numbers of the dtypes whose arrays the kernel's function takes as they are.
+
+    Of these the function alone, with no argument but the array, does what the whole kernel does.
+    """
+    is_pointwise = type(op.kernel) is pointwise and len(op.schema.params) == 1
+    return op.kernel.direct_dtype_nums if is_pointwise else ()
 
 
 def make_unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
@@ -553,14 +665,9 @@ def make_unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     run, kernel, compute = op.run, op.kernel, op.run_on_arrays
     # `compute` is the whole kernel, which converts and lays out; `function` is what that calls.
     function, is_copy = kernel.function, kernel.is_copy
-    is_ufunc = isinstance(function, np.ufunc)
-    is_pointwise = type(kernel) is pointwise and len(op.schema.params) == 1
-    direct_nums = kernel.direct_dtype_nums if is_pointwise else ()
-    defaults = op.defaults[1:]
-    has_required = REQUIRED in defaults
-    read = make_reader(op.schema, False, first=1, sizes_at=sizes_at)
-    record, save = make_recorder(op), make_saver(op)
-    constants = find_constant_saved_values(op)
+    is_ufunc, direct_nums = isinstance(function, np.ufunc), find_direct_dtypes(op)
+    defaults, read = op.defaults[1:], make_reader(op.schema, False, first=1, sizes_at=sizes_at)
+    has_required, record = REQUIRED in defaults, make_recorder_of_one(op)
 
     def call(x: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if named or not isinstance(x, Tensor):
@@ -570,14 +677,11 @@ def make_unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             rest = read(more)
             if rest is None:
                 return otherwise(x, *more)
-        # Anomaly mode is told of a node before the kernel runs. What is made of an inference tensor
-        # may have another version, see `Op._run_fresh`.
         if NODE_LISTENERS or GRAPH_EXIT_LISTENERS or x._counter.is_inference:
             return run(x, *rest)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, *rest)
-        thread = MODES.thread
-        a = x._data
+        thread, a = MODES.thread, x._data
         try:
             if is_copy:
                 # without `run_silenced`: a copy computes nothing of which NumPy could warn
@@ -595,21 +699,14 @@ def make_unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             raise
         out = _new(Tensor)
         out._data = data
-        # Storage, view and meta data are made for the few tensors that are asked for them.
         out._storage = out._view_meta = out._edge = out._meta = None
-        if thread.inference:
-            out._counter = InferenceCounter()
-        else:
-            out._counter = counter = _new(VersionCounter)
-            counter.version = 0
-        if record is not None and thread.is_recording:
-            edge = x._edge
-            # A leaf has no edge: the gradient flows to the leaf itself.
-            if edge is None and x._meta is not None:
-                edge = (x, 0) if x._meta.requires_grad else None
-            if edge is not None:
-                edges = (edge,)
-                record(out, edges, save((x, *rest), edges) if constants is None else constants)
+        out._counter = counter = _new(VersionCounter)
+        counter.version = 0
+        if not thread.is_recording:
+            if thread.inference:
+                out._counter = _new(InferenceCounter)
+        elif record is not None and (x._edge or x._meta):
+            record(out, data, x, rest)
         return out
 
     return call
@@ -617,22 +714,15 @@ def make_unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
 
 def make_binary_call(op: Any, otherwise: Callable) -> Callable:
     """Make the short way of a ufunc of two tensors or a tensor and a number: `add`, `mul`, `lt`."""
-    run = op.run
-    record, save = make_recorder(op), make_saver_of_two(op)
-    constants = find_constant_saved_values(op)
+    run, defaults, record = op.run, op.defaults[2:], make_recorder_of_two(op)
     # Of the dtypes with these numbers the ufunc alone is the whole kernel, see `pointwise`.
     ufunc, direct_nums, takes_numbers = _ufunc_of(op), op.kernel.direct_dtype_nums, op.numbers
-    defaults = op.defaults[2:]
 
-    # `run_ufunc_silenced` is `run_silenced` in a quarter of the time, see `ThreadState`.
-    # Only `x` is asked if it is an inference tensor: of `y` it matters only if `x` is one, too, see
-    # `Op._run_fresh`.
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if more or named or not isinstance(x, Tensor):
             return otherwise(x, y, *more, **named)
-        a = x._data
+        a, is_pair = x._data, isinstance(y, Tensor)
         dtype = a.dtype
-        is_pair = isinstance(y, Tensor)
         if is_pair:
             b = y._data
             is_usual = b.dtype is dtype  # NumPy has one object for each dtype
@@ -653,29 +743,20 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
         try:
             data = thread.run_ufunc_silenced(ufunc, a, b)
         except ValueError:
-            record_failed_call(op, x, y, *defaults)
-            raise broadcast_error(a.shape, b.shape) from None
+            raise record_failed_pair(op, x, y) from None
         # Of two 0-d arrays NumPy computes a number, which `lay_out_result` makes an array.
         if data.ndim != 1 or not data.size:
             data = lay_out_result(data, a, b if is_pair else _A_NUMBER)
         out = _new(Tensor)
         out._data = data
         out._storage = out._view_meta = out._edge = out._meta = None
-        if thread.inference:
-            out._counter = InferenceCounter()
-        else:
-            out._counter = counter = _new(VersionCounter)
-            counter.version = 0
-        if record is not None and thread.is_recording:
-            edge = x._edge
-            if edge is None and x._meta is not None:
-                edge = (x, 0) if x._meta.requires_grad else None
-            other_edge = y._edge if is_pair else None
-            if is_pair and other_edge is None and y._meta is not None:
-                other_edge = (y, 0) if y._meta.requires_grad else None
-            if edge is not None or other_edge is not None:
-                values = save(x, y, edge, other_edge) if constants is None else constants
-                record(out, (edge, other_edge), values)
+        out._counter = counter = _new(VersionCounter)
+        counter.version = 0
+        if not thread.is_recording:
+            if thread.inference:
+                out._counter = _new(InferenceCounter)
+        elif record is not None and (x._edge or x._meta or (is_pair and (y._edge or y._meta))):
+            record(out, data, x, y, is_pair)
         return out
 
     return call
@@ -685,8 +766,7 @@ def make_view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     """Make the short way of an operation that gives one view: `view`, `t`, `select`."""
     run, compute = op.run, op.run_on_arrays
     # Not None: `has_short_way` takes only views that have a gradient.
-    record: Any = make_recorder(op)
-    save, constants = make_saver(op), find_constant_saved_values(op)
+    record: Any = make_recorder_of_one(op)
     defaults = op.defaults[1:]
     has_required = REQUIRED in defaults
     read = make_reader(op.schema, False, first=1, sizes_at=sizes_at)
@@ -721,13 +801,8 @@ def make_view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             out._view_meta = (x, counter.version, DEFAULT)  # see `ViewMeta`
         else:
             out._view_meta = (x, counter.version, INFERENCE if thread.inference else NO_GRAD)
-        if thread.is_recording:
-            edge = x._edge
-            if edge is None and x._meta is not None:
-                edge = (x, 0) if x._meta.requires_grad else None
-            if edge is not None:
-                edges = (edge,)
-                record(out, edges, save((x, *rest), edges) if constants is None else constants)
+        if thread.is_recording and (x._edge or x._meta):
+            record(out, data, x, rest)
         return out
 
     return call
@@ -739,16 +814,13 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
     It needs no room for a result: the ufunc itself writes, if both operands have the same shape and
     no cell in common.
     """
-    run, node_class, save = op.run_in_place, op.node_class, op.save
+    run, defaults, begin_recording = op.run_in_place, op.defaults[2:], make_write_recorder(op)
     ufunc, direct_nums, takes_numbers = _ufunc_of(op), op.kernel.direct_dtype_nums, op.numbers
-    defaults = op.defaults[2:]
-    is_result_saved = node_class is not None and bool(node_class._output_nr_of_saved)
 
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if more or named or not isinstance(x, Tensor):
             return otherwise(x, y, *more, **named)
-        a = x._data
-        is_pair = isinstance(y, Tensor)
+        a, is_pair = x._data, isinstance(y, Tensor)
         if is_pair:
             b = y._data
             is_usual = b.dtype is a.dtype and b.shape == a.shape and b is not a
@@ -762,36 +834,21 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
             is_usual = type(y) is float or -1 << 53 < y < 1 << 53
         else:
             return otherwise(x, y)
+        is_direct = a.dtype.kind == "f" and a.dtype.num in direct_nums
         # Dense in neither order, it may have a cell twice (`expand`): each write reads the last one.
-        if (
-            not is_usual
-            or a.dtype.kind != "f"
-            or a.dtype.num not in direct_nums
-            or not a.flags.forc
-        ):
-            return run(x, y, *defaults)
-        if NODE_LISTENERS or GRAPH_EXIT_LISTENERS or is_result_saved:
+        is_dense = a.flags.forc
+        if not (is_usual and is_direct and is_dense) or NODE_LISTENERS or GRAPH_EXIT_LISTENERS:
             return run(x, y, *defaults)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
             return run(x, y, *defaults)
         thread = MODES.thread
         node = None
-        if node_class is not None and thread.is_recording:
-            edge = x._edge
-            if edge is None and x._meta is not None:
-                edge = (x, 0) if x._meta.requires_grad else None
-            other_edge = y._edge if is_pair else None
-            if is_pair and other_edge is None and y._meta is not None:
-                other_edge = (y, 0) if y._meta.requires_grad else None
-            if edge is not None or other_edge is not None:
-                # Before the kernel: an error must leave the cells as they were.
-                check_inplace(x)
-                edges = (edge, other_edge)
-                node = node_class(edges, save((x, y, *defaults), edges, is_write=True))
+        if thread.is_recording and (x._edge or x._meta or (is_pair and (y._edge or y._meta))):
+            # Before the kernel: an error must leave the cells as they were.
+            node = begin_recording(x, y, is_pair)
         thread.run_ufunc_silenced(ufunc, a, b, a)
         count_write(x)
         if node is not None:
-            node._note_gradient_specs(x)
             rebase_history(x, node)
         return x
 
