@@ -68,8 +68,10 @@ class TestControls:
         controls.dtype.value = "float32"
         assert source(lab) == Source("result", (2, 3))
 
-    def test_the_last_choice_is_in_no_row_of_its_own(self) -> None:
+    def test_the_last_of_a_row_is_in_no_row_of_its_own(self) -> None:
         controls = CopyLab(engine=tinytorch)._controls
+        last = controls.box.children[1].children[-1].children
+        assert [button.description for button in last] == ["Loss from x", "Loss from y", "Backward"]
         assert controls.box.children[0].children[-1].children == (
             controls.dtype,
             controls.transposed,

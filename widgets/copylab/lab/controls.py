@@ -121,13 +121,16 @@ class Controls:
         actions = self._make_buttons(_FIRST_ROW)
         others = self._make_buttons(_SECOND_ROW, () if can_read_again else ("take_anew",))
         self.buttons: dict[str, Any] = actions | others
-        # Where one of the two has no room in a row, both go on to the next one.
-        last_choices = ipywidgets.HBox(choices[-2:], layout=self._tight)
+        writes, gradients = [*actions.values()][:2], [*actions.values()][2:]
         self._lay_out_rows(
-            [*choices[:-2], last_choices],
-            [self.way_to_write, *actions.values()],
+            [*choices[:3], self._join(choices[3:])],
+            [self.way_to_write, *writes, self._join(gradients)],
             [*others.values()],
         )
+
+    def _join(self, controls: list[Any]) -> Any:
+        """Return controls that go on to the next row together, so that none is there alone."""
+        return ipywidgets.HBox(controls, layout=self._tight)
 
     def _lay_out_rows(self, *rows: list[Any]) -> None:
         """Put the controls into their box. Rows wrap: nobody knows how wide a notebook's output is."""

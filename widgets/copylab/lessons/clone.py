@@ -111,9 +111,14 @@ rest = predict(
             "v",
             at=4,
             wrong={"no": "id shows memory"},
-            prompt="`id(v)` is not `id(y)`. Do they share a storage?",
+            prompt="`id(v)` and `id(y)` differ. Do `v` and `y` share a storage?",
         ),
-        ask.same_storage("y", "b", at=4, prompt="`id(b)` is not `id(y)`. Do they share a storage?"),
+        ask.same_storage(
+            "y",
+            "b",
+            at=4,
+            prompt="`id(b)` and `id(y)` differ. Do `b` and `y` share a storage?",
+        ),
         ask.Question(
             "How many nodes does line 4 add to the graph?",
             None,

@@ -142,7 +142,7 @@ def part(x, t):
         "y = x * 3\nx.grad = torch.tensor(12.0)": "y.backward() gives x the gradient 3",
         "y = x * 12\ny.backward(retain_graph=True)\ny.backward()": "x.grad is 24",
     },
-    right="the nodes behind `y` lead to `x`, and `backward` put the slope there into `x.grad`.",
+    right="the nodes behind `y` lead to `x`, so `backward` gets there and fills `x.grad`.",
 )
 def twelve(x, y):
     yield graph_leads_back(y=y, x=x)
