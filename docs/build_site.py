@@ -57,18 +57,20 @@ PAGES = DOCS / "pages"
 
 
 class SiteLanguage(NamedTuple):
-    """The name of a language, its code in Sphinx, and the captions of the lists of pages."""
+    """A language: its name, its code in Sphinx, and what the site says in it around the pages."""
 
     name: str
     sphinx_code: str
     lessons: str
     look_up: str
+    show_output: str
+    hide_output: str
 
 
 SITE_LANGUAGES = {
-    "en": SiteLanguage("English", "en", "Lessons", "Look up"),
-    "zh": SiteLanguage("中文", "zh_CN", "课程", "查阅"),
-    "ko": SiteLanguage("한국어", "ko", "수업", "찾아보기"),
+    "en": SiteLanguage("English", "en", "Lessons", "Look up", "Show output", "Hide output"),
+    "zh": SiteLanguage("中文", "zh_CN", "课程", "查阅", "显示输出", "隐藏输出"),
+    "ko": SiteLanguage("한국어", "ko", "수업", "찾아보기", "출력 보기", "출력 숨기기"),
 }
 
 BESIDE_LESSONS = ("glossary", "articles")
@@ -212,8 +214,12 @@ def run_sphinx(source: Path, out: Path, language: str) -> None:
 
     Raises RuntimeError, with the end of what Sphinx said, where it fails or warns.
     """
-    code = f"language={SITE_LANGUAGES[language].sphinx_code}"
-    options = ["-q", "-W", "--keep-going", "--no-color", "-j", "auto", "-c", str(DOCS), "-D", code]
+    said = SITE_LANGUAGES[language]
+    options = ["-q", "-W", "--keep-going", "--no-color", "-j", "auto", "-c", str(DOCS)]
+    options += ["-D", f"language={said.sphinx_code}"]
+    # MyST-NB says these in English alone.
+    options += ["-D", f"nb_code_prompt_show={said.show_output}"]
+    options += ["-D", f"nb_code_prompt_hide={said.hide_output}"]
     # What Sphinx remembers for its next run took two thirds of the site.
     options += ["-d", str(out.with_name("remembered"))]
     command = [sys.executable, "-m", "sphinx", *options, str(source), str(out)]

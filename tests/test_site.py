@@ -153,6 +153,34 @@ def test_every_language_of_the_course_is_known_to_the_site() -> None:
 
 @pytest.mark.slow
 @pytest.mark.stress
+@pytest.mark.parametrize("language", ["zh", "ko"])
+def test_a_fold_of_outputs_is_named_in_the_language(language: str, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "index.md").write_text(
+        """\
+---
+file_format: mystnb
+kernelspec:
+  name: python3
+---
+# t
+
+```{code-cell}
+:tags: [hide-output]
+print(1)
+```
+""",
+        "utf-8",
+    )
+    build_site.run_sphinx(source, tmp_path / "out", language)
+    page = (tmp_path / "out" / "index.html").read_text("utf-8")
+    assert build_site.SITE_LANGUAGES[language].show_output in page
+    assert "code cell" not in page
+
+
+@pytest.mark.slow
+@pytest.mark.stress
 def test_a_warning_of_sphinx_ends_the_build(tmp_path: Path) -> None:
     (tmp_path / "index.md").write_text("# Start\n\n[nowhere](nowhere.md)\n", "utf-8")
     with pytest.raises(RuntimeError, match="nowhere"):

@@ -41,7 +41,7 @@ def test_a_lesson_from_the_front_page_to_the_next_one(watched: Watched, pages: P
     expect(form.locator(".cl-against").first).to_be_visible()
     player = view.locator(".cl-player").first
     expect(player).not_to_be_visible()  # it tells the answers
-    view.locator("summary", has_text="Show code cell output").first.click()
+    view.locator("summary", has_text="Show output").first.click()
     player.get_by_role("button", name="Next step").press("Enter")
     expect(player).to_contain_text("Step 2")
     view.get_by_role("link", name=re.compile("Next.*detach", re.DOTALL)).first.click()
@@ -93,7 +93,7 @@ def test_a_lesson_by_keyboard_alone(watched: Watched, pages: Path) -> None:
     view.keyboard.press("Enter")
     expect(form.locator(".cl-headline")).to_be_focused()
     expect(form.locator(".cl-headline")).to_contain_text(" right")
-    tab_to(view, view.locator("summary", has_text="Show code cell output").first)
+    tab_to(view, view.locator("summary", has_text="Show output").first)
     view.keyboard.press("Enter")
     player = view.locator(".cl-player").first
     tab_to(view, player.get_by_role("button", name="Next step"))
@@ -119,6 +119,28 @@ def test_nothing_runs_over_the_edge(watched: Watched, pages: Path, width: int) -
     ):
         view.goto((pages / f"{page}.html").as_uri())
         assert view.evaluate("document.documentElement.scrollWidth") <= width, page
+
+
+def test_korean_breaks_between_words(watched: Watched, tmp_path: Path) -> None:
+    sheet = (build_site.DOCS / "static" / "site.css").as_uri()
+    text = "텐서를 복사할 때 메모리와 그래디언트에 무슨 일이 생기는지 눈으로 확인하세요"
+    paragraph = f'<p style="width: 9em">{text}</p>'
+    page = tmp_path / "page.html"
+    head = f'<!doctype html><html lang="ko"><meta charset="utf-8"><link rel="stylesheet" href="{sheet}">'
+    page.write_text(f"{head}<title>t</title><body>{paragraph}", "utf-8")
+    watched.page.goto(page.as_uri())
+    lines_of_words = watched.page.evaluate(
+        """() => {
+          const text = document.querySelector("p").firstChild;
+          return [...text.data.matchAll(/\\S+/g)].map(({ 0: word, index }) => {
+            const range = document.createRange();
+            range.setStart(text, index);
+            range.setEnd(text, index + word.length);
+            return range.getClientRects().length;
+          });
+        }"""
+    )
+    assert lines_of_words == [1] * len(text.split())
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
