@@ -18,7 +18,15 @@ from tinytorch.viz import Snapshot, collect_tensors_by_name, getattr_or_none, la
 
 from .. import tensor_facts
 from ..tensor_facts import TensorFact
-from ..wording import cache_in_language, gettext, gettext_noop, join_facts, join_sentences, ngettext
+from ..wording import (
+    cache_in_language,
+    gettext,
+    gettext_noop,
+    join_facts,
+    join_list,
+    join_sentences,
+    ngettext,
+)
 from .answers import format_number
 from .runs import Moment, QuizRun
 
@@ -209,7 +217,7 @@ def describe_each_value(run: QuizRun, _number: float, *names: str, at: int | Non
 # -- what can be counted ----------------------------------------------------------------
 
 
-def _tensors_in_picture(snapshot: Snapshot) -> dict[str, str]:
+def _find_shown_tensors(snapshot: Snapshot) -> dict[str, str]:
     tensors = {}
     for _, members in snapshot.shown_storages:
         for tensor in members:
@@ -217,16 +225,16 @@ def _tensors_in_picture(snapshot: Snapshot) -> dict[str, str]:
     return tensors
 
 
-def _storages_in_picture(snapshot: Snapshot) -> dict[str, str]:
+def _find_shown_storages(snapshot: Snapshot) -> dict[str, str]:
     storages = {}
     for storage, members in snapshot.shown_storages:
         storages[storage.id] = labels.join_names([snapshot.label(tensor.id) for tensor in members])
     return storages
 
 
-def _counters_in_picture(snapshot: Snapshot) -> dict[str, str]:
+def _find_shown_counters(snapshot: Snapshot) -> dict[str, str]:
     names_by_counter: dict[str, list[str]] = {}
-    for tensor_id, name in _tensors_in_picture(snapshot).items():
+    for tensor_id, name in _find_shown_tensors(snapshot).items():
         tensor = snapshot.tensor(tensor_id)
         if tensor.counter is not None and snapshot.shows_counter(tensor):
             names_by_counter.setdefault(tensor.counter, []).append(name)
@@ -245,10 +253,10 @@ COUNTABLES: Mapping[str, Countable] = {
     "names": Countable(
         gettext_noop("How many names are there?"), lambda snapshot: dict(snapshot.names)
     ),
-    "tensors": Countable(gettext_noop("How many tensors are there?"), _tensors_in_picture),
-    "storages": Countable(gettext_noop("How many storages are there?"), _storages_in_picture),
+    "tensors": Countable(gettext_noop("How many tensors are there?"), _find_shown_tensors),
+    "storages": Countable(gettext_noop("How many storages are there?"), _find_shown_storages),
     "counters": Countable(
-        gettext_noop("How many version counters are there?"), _counters_in_picture
+        gettext_noop("How many version counters are there?"), _find_shown_counters
     ),
 }
 
@@ -258,7 +266,7 @@ def describe_count(run: QuizRun, kind: str, *, at: int | None) -> str:
     members = COUNTABLES[kind].find_in(run.snapshot(at))
     number = len(members)
     if kind == "names":
-        each = labels.join_list(f"`{name}`" for name in members)
+        each = join_list(f"`{name}`" for name in members)
         return gettext("{number} names: {each}.", number=number, each=each)
     if kind == "tensors":
         each = join_facts(f"`{names}`" for names in members.values())
@@ -333,7 +341,7 @@ def find_names(run: QuizRun, test: NameTest, *names: str, at: int | None) -> fro
 def describe_each_name(run: QuizRun, test: NameTest, *names: str, at: int | None) -> str:
     """Say of each name what decides if a test is true for it."""
     if callable(test):
-        found = labels.join_list(sorted(find_names(run, test, *names, at=at)))
+        found = join_list(sorted(find_names(run, test, *names, at=at)))
         return gettext("The run says: {names}.", names=found or gettext("none"))
     describe = PROPERTIES[test].describe
     return join_sentences(describe(run, name, at=at) for name in names)
@@ -457,7 +465,7 @@ def _describe_path(snapshot: Snapshot, x: str, of: str) -> str:
             names = [labels.short_node_name(snapshot.node(node_id).name) for node_id in path]
             if len(names) > _MAX_NODES:
                 names = [*names[:4], "...", *names[-3:]]
-            return gettext("The way of the nodes: {nodes}.", nodes=labels.join_list(names))
+            return gettext("The way of the nodes: {nodes}.", nodes=join_list(names))
         for end in snapshot.node(path[-1]).ends:
             if end not in visited:
                 visited.add(end)

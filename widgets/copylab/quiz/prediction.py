@@ -94,7 +94,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         self.code = dedent_code(code)
         tree = ast.parse(self.code, "<predict>")
         # A generator would be empty the second time that it is gone through.
-        listed = _default_questions(tree) if questions is None else list(questions)
+        listed = _choose_default_questions(tree) if questions is None else list(questions)
         # All that is wrong with a task is said when it is made: its author sees it, and no learner.
         _require_questions(listed)
         self.questions: tuple[Question, ...] = tuple(
@@ -191,7 +191,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
     def find_testable(self) -> dict[str, Misconception]:
         """Return the misconceptions behind the wrong rows that a new program can test, by name."""
         rows = () if self.reveal is None else self.reveal.rows
-        return {row.tests.name: row.tests for row in rows if row.tests is not None}
+        return {row.testable.name: row.testable for row in rows if row.testable is not None}
 
     def describe_all_right(self) -> str:
         """Return the headline if every row is right."""
@@ -212,8 +212,8 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
     def _parse_answers(self, answers: Mapping[Any, Any] | Sequence[Any] | None) -> dict[str, str]:
         """Return the answers as texts by the names of their questions, in the order of the rows."""
         by_name = {}
-        questions = self._questions_by_key()
-        for key, answer in self._answers_by_key(answers).items():
+        questions = self._index_questions()
+        for key, answer in self._index_answers(answers).items():
             if key not in questions:
                 raise KeyError(
                     gettext(
@@ -241,7 +241,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             )
         return {question.name: by_name[question.name] for question in self.questions}
 
-    def _answers_by_key(
+    def _index_answers(
         self, answers: Mapping[Any, Any] | Sequence[Any] | None
     ) -> Mapping[Any, Any]:
         """Return answers by the number, name or prompt of their question; a list is numbered."""
@@ -265,7 +265,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             )
         return dict(enumerate(answers, 1))
 
-    def _questions_by_key(self) -> dict[Any, Question]:
+    def _index_questions(self) -> dict[Any, Question]:
         """Return the questions by all that an answer may call them: number, name, prompt."""
         questions: dict[Any, Question] = {}
         for number, question in enumerate(self.questions, 1):
@@ -429,9 +429,9 @@ def _require_questions(questions: Sequence[Any]) -> None:
     )
 
 
-def _default_questions(tree: ast.Module) -> list[Question]:
+def _choose_default_questions(tree: ast.Module) -> list[Question]:
     """Return the state table for `x` and `y`, or else for the first two names bound."""
-    bound = dict.fromkeys(_names_bound(tree))
+    bound = dict.fromkeys(_list_bound_names(tree))
     if len(bound) < 2:
         raise ValueError(
             "the state table is about two names, such as x and y, and the code makes fewer: "
@@ -440,7 +440,7 @@ def _default_questions(tree: ast.Module) -> list[Question]:
     return state_table() if {"x", "y"} <= bound.keys() else state_table(*list(bound)[:2])
 
 
-def _names_bound(tree: ast.Module) -> Iterator[str]:
+def _list_bound_names(tree: ast.Module) -> Iterator[str]:
     """Yield the names that a program assigns to, in the order of its text."""
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     for node in sorted(names, key=lambda node: (node.lineno, node.col_offset)):

@@ -105,9 +105,9 @@ class Question:
     pattern: str = ""
 
     def __post_init__(self) -> None:
-        for objection in self.wrong.values():
-            if isinstance(objection, str):
-                require_name_or_sentence(objection)
+        for against in self.wrong.values():
+            if isinstance(against, str):
+                require_name_or_sentence(against)
         # A misspelt name would be found only when somebody gives that very answer, and then
         # silently: the constants of the function's code have it now.
         if isinstance(self.find_misconception, FunctionType):
@@ -174,7 +174,7 @@ class Question:
         # `commit({"same": True})`: as yes or no, which are the choices.
         if isinstance(answer, bool):
             answer = format_answer(answer)
-        text = answer if isinstance(answer, str) else format_answer(_to_plain(answer))
+        text = answer if isinstance(answer, str) else format_answer(_convert_to_plain(answer))
         text = " ".join(text.split())
         if not text:
             raise ValueError(gettext("the row {question!r} is empty", question=self.text))
@@ -215,7 +215,7 @@ class Question:
         ValueError if it is not among the choices, or cannot be found.
         """
         # Found anew each time, and not kept: a question may be asked of the runs of two engines.
-        right = _to_plain(self.answer(run))
+        right = _convert_to_plain(self.answer(run))
         # No learner could give it: a fault of the question, which `verify` reports to its author.
         if self.choices is not None and format_answer(right) not in self.bound_choices:
             raise ValueError(
@@ -266,12 +266,14 @@ class Question:
         tells the author, and no learner.
         """
         facts = self.describe_facts(run)
-        objection = self._find_objection(run, answer)
-        if isinstance(objection, str):
-            return Refutation(facts, None, gettext(objection))
-        return Refutation(facts, objection, "" if objection is None else objection.refute(run))
+        found = self._find_misconception_or_sentence(run, answer)
+        if isinstance(found, str):
+            return Refutation(facts, None, gettext(found))
+        return Refutation(facts, found, "" if found is None else found.refute(run))
 
-    def _find_objection(self, run: QuizRun, answer: str) -> Misconception | str | None:
+    def _find_misconception_or_sentence(
+        self, run: QuizRun, answer: str
+    ) -> Misconception | str | None:
         """Return the misconception behind a wrong answer, or a sentence against it, or None."""
         listed = self._find_listed(answer, self.right_answer(run))
         if listed is None and self.find_misconception is not None:
@@ -279,8 +281,8 @@ class Question:
             # Here a text is always a name.
             return MISCONCEPTIONS.get(found) if isinstance(found, str) else found
         # In `wrong` a text is a name or a sentence, also where a function returns it.
-        objection = listed(run) if callable(listed) else listed
-        return MISCONCEPTIONS.get(objection, objection) if isinstance(objection, str) else objection
+        found = listed(run) if callable(listed) else listed
+        return MISCONCEPTIONS.get(found, found) if isinstance(found, str) else found
 
     def foresee_refutations(self, run: QuizRun) -> dict[str, Refutation]:
         """Return what speaks against each wrong answer that can be foreseen.
@@ -308,9 +310,9 @@ class Question:
 
     def _find_listed(self, answer: str, right: Any) -> Wrong | None:
         """Return what `wrong` has against an answer; None if it does not list the answer."""
-        for key, objection in self.wrong.items():
+        for key, against in self.wrong.items():
             if self._matches_key(answer, key, right):
-                return objection
+                return against
         return None
 
     def _matches_key(self, answer: str, key: Any, right: Any) -> bool:
@@ -377,7 +379,7 @@ class Question:
         return []
 
 
-def _to_plain(answer: Any) -> Any:
+def _convert_to_plain(answer: Any) -> Any:
     """Return tensors, arrays and their numbers as Python's own; a set as one that can be hashed."""
     if hasattr(answer, "tolist"):
         answer = answer.tolist()

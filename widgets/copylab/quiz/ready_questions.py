@@ -192,7 +192,7 @@ def _name_question(function: str, subject: Sequence[Any], at: int | None) -> str
 @_question(
     gettext_noop("Are `{a}` and `{b}` the same tensor?"),
     because=evidence.describe_identity,
-    find_misconception=wrong_answers.choose_by_answer(
+    find_misconception=wrong_answers.make_finder(
         behind_yes="equal numbers are one tensor", behind_no="a name is a copy"
     ),
 )
@@ -246,7 +246,7 @@ def node(run: QuizRun, y: str, *, at: int | None = None) -> str:
 @_question(
     gettext_noop("Does `{y}` require grad?"),
     because=evidence.describe_requires_grad,
-    find_misconception=wrong_answers.choose_by_answer(
+    find_misconception=wrong_answers.make_finder(
         behind_yes="requires_grad is copied", behind_no="grad is not inherited"
     ),
 )
@@ -386,13 +386,13 @@ def printed(run: QuizRun, line: int) -> str:
     return run.read_output(line)
 
 
-def _prompt_of_count(kind: str) -> str:
+def _choose_count_prompt(kind: str) -> str:
     if kind not in evidence.COUNTABLES:
         raise ValueError(f"count() counts {', '.join(evidence.COUNTABLES)}, not {kind!r}")
     return evidence.COUNTABLES[kind].prompt
 
 
-@_question(_prompt_of_count, because=evidence.describe_count, hint=gettext_noop("a number"))
+@_question(_choose_count_prompt, because=evidence.describe_count, hint=gettext_noop("a number"))
 def count(run: QuizRun, kind: str, *, at: int | None = None) -> int:
     """Ask how many "names", "tensors", "storages" or "counters" the memory picture shows.
 
@@ -401,7 +401,7 @@ def count(run: QuizRun, kind: str, *, at: int | None = None) -> int:
     return len(evidence.COUNTABLES[kind].find_in(run.snapshot(at)))
 
 
-def _prompt_of_names(test: evidence.NameTest, *_names: str) -> str:
+def _choose_names_prompt(test: evidence.NameTest, *_names: str) -> str:
     if callable(test):
         return ""  # the question has to have a prompt of its own
     if test not in evidence.PROPERTIES:
@@ -413,7 +413,7 @@ def _prompt_of_names(test: evidence.NameTest, *_names: str) -> str:
 
 
 @_question(
-    _prompt_of_names, because=evidence.describe_each_name, hint=gettext_noop("names, or none")
+    _choose_names_prompt, because=evidence.describe_each_name, hint=gettext_noop("names, or none")
 )
 def names_that(
     run: QuizRun, test: evidence.NameTest, *names: str, at: int | None = None

@@ -87,14 +87,16 @@ def draw_retest(
     subject = [fill_words(name, words) for name in program.subject]
     question = program.question(*subject).bind(code)
     believed_answer = _find_believed_answer(program, question, words, engine)
-    objection = replace(
+    misconception_with_belief = replace(
         misconception,
         refutation=lambda run: join_sentences(
             [misconception.refute(run), _describe_belief(program, words, believed_answer)]
         ),
     )
     # No other misconception is looked for: the retest tests this one.
-    question = replace(question, wrong={believed_answer: objection}, find_misconception=None)
+    question = replace(
+        question, wrong={believed_answer: misconception_with_belief}, find_misconception=None
+    )
     return DrawnRetest(QuizRun(code, engine, level), question)
 
 

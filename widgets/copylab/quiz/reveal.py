@@ -44,7 +44,7 @@ class JudgedRow:
 
     sentences: those of the refutation; a misconception that comes again is named and not explained
         again. Of a right answer the reason, if it could be got wrong by a misconception.
-    tests: the misconception that a new program can test now.
+    testable: the misconception that a new program can test now.
     """
 
     number: int
@@ -53,7 +53,7 @@ class JudgedRow:
     right: str
     refutation: Refutation | None
     sentences: Sequence[str]
-    tests: Misconception | None = None
+    testable: Misconception | None = None
 
     def __repr__(self) -> str:
         return summarize_text(f"JudgedRow({self.number}, {self.given!r}, right: {self.right!r})")
@@ -97,8 +97,8 @@ class JudgedRow:
         # A row of its own over all columns: in a cell the sentences would be a narrow column.
         below = Box(
             *map(Paragraph, self.sentences),
-            InPage(render_button("retest", name_retest_button(), self.tests.name))
-            if live and self.tests is not None
+            InPage(render_button("retest", name_retest_button(), self.testable.name))
+            if live and self.testable is not None
             else None,
         )
         class_ = "cl-because" if self.is_right else "cl-against"
@@ -121,7 +121,7 @@ def count_right_rows(right: int, count: int) -> str:
     )
 
 
-def table_of_rows(rows: Iterable[JudgedRow], *, live: bool = False) -> Table:
+def make_row_table(rows: Iterable[JudgedRow], *, live: bool = False) -> Table:
     """Return a table of judged rows; `live` as in `JudgedRow.table_rows`."""
     head = (
         "",
@@ -179,19 +179,21 @@ def judge_answers(
                 takes=question.answer_format,
             )
             raise UnreadableAnswerError(message)
-    rows, explained = [], set[str]()
+    rows, explained_names = [], set[str]()
     for number, (question, answer, right) in enumerate(triples, 1):
-        refutation, to_test = None, None
+        refutation, testable = None, None
         if question.is_right(answer, right):
             sentences = question.explain_right(run)
         else:
             refutation = question.refute(run, answer)
-            known = refutation.misconception or tests
+            # In a retest the one that it tests, also where the wrong answer shows none.
+            misconception = refutation.misconception or tests
             # Once on a page, where it is explained.
-            if known and known.name not in explained and find_programs(known):
-                to_test = known
-            sentences = refutation.compose_sentences(explained)
-        judged = (number, question, answer, format_answer(right), refutation, sentences, to_test)
+            is_new = misconception is not None and misconception.name not in explained_names
+            if misconception is not None and is_new and find_programs(misconception):
+                testable = misconception
+            sentences = refutation.compose_sentences(explained_names)
+        judged = (number, question, answer, format_answer(right), refutation, sentences, testable)
         rows.append(JudgedRow(*judged))
     return tuple(rows)
 
@@ -264,7 +266,7 @@ class Reveal(Presentation):
         has_tensors = bool(snapshot.names)
         return Box(
             InText(Code("\n\n".join(row.text() for row in self.rows), indent="")),
-            InPage(table_of_rows(self.rows, live=live)),
+            InPage(make_row_table(self.rows, live=live)),
             Box(*map(Paragraph, remarks)) if remarks else None,
             Box(InText(Paragraph(gettext("At the end of the run:"))), picture)
             if has_tensors

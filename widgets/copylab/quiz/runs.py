@@ -72,13 +72,13 @@ class _MomentObserver(NameObserver):
             for name, tensor in collect_tensors_by_name(names, is_of_program):
                 if name not in tensor_names:
                     continue
-                values[name] = _values_of(tensor)
+                values[name] = _read_elements(tensor)
                 if seen.snapshot.tensor(name).grad is not None:
-                    grads[name] = _values_of(getattr_or_none(tensor, "grad"))
+                    grads[name] = _read_elements(getattr_or_none(tensor, "grad"))
         return Moment(seen.snapshot, seen.plain, seen.records_graph, values, grads)
 
 
-def _values_of(tensor: Any) -> Any:
+def _read_elements(tensor: Any) -> Any:
     """Return the values as (nested) lists; None for a tensor that is too large to be asked for."""
     try:
         return tensor.tolist() if tensor.numel() <= _MAX_ELEMENTS else None
@@ -254,7 +254,7 @@ class QuizRun:
     def make_variables(self, at: int | None = None) -> dict[str, Any]:
         """Return live variables of another run, up to line `at`, to write into and to call."""
         variables: dict[str, Any] = {}
-        code = self.code if at is None else statements_up_to(self.code, at)
+        code = self.code if at is None else take_statements(self.code, at)
         # Nothing is looked at after its lines: only the variables that it leaves are wanted.
         RecordedRun(
             code, self.engine, lambda _: None, names=variables, limits=_LIMITS, own_session=True
@@ -262,7 +262,7 @@ class QuizRun:
         return variables
 
 
-def statements_up_to(code: str, line: int) -> str:
+def take_statements(code: str, line: int) -> str:
     """Return the statements of `code` that begin at or before `line`."""
     body = [statement for statement in ast.parse(code).body if statement.lineno <= line]
     # To the end of the last one, which may have several lines.

@@ -25,7 +25,7 @@ from .answers import format_answer, parse_names, translate_choice
 from .misconceptions import Misconception
 from .question import Question, Refutation
 from .retests import RETEST_TITLE, find_programs
-from .reveal import JudgedRow, name_retest_button, render_button, render_result, table_of_rows
+from .reveal import JudgedRow, make_row_table, name_retest_button, render_button, render_result
 from .runs import QuizRun
 from .view import render_field
 
@@ -45,7 +45,9 @@ def render_standalone(prediction: Prediction, engine: ModuleType | None = None) 
     run = prediction.run(engine)
     if run.is_endless:
         raise ValueError("a program that does not end is not run for a page")
-    data = json.dumps(_page_data(prediction, run), ensure_ascii=False, separators=(",", ":"))
+    data = json.dumps(
+        _collect_page_data(prediction, run), ensure_ascii=False, separators=(",", ":")
+    )
     # No secret, and not in plain sight: who opens the source of the page does not read the answers
     # by accident.
     encoded = base64.b64encode(data.encode()).decode()
@@ -56,25 +58,25 @@ def render_standalone(prediction: Prediction, engine: ModuleType | None = None) 
     return html_element("style", sheet + colour_rules(".cl-panel", sheet)) + place + script
 
 
-def _page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
+def _collect_page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
     """Return what the script gets.
 
     form: the empty form.
     revealed: the result with every row wrong; the script fills in the answers, and marks the rows
         that are right.
-    rows: one for each question, see `_row_data`.
+    rows: one for each question, see `_collect_row_data`.
     sentences: the sentences of all refutations, each once; rows refer to them by index.
     allRight: the headline if every row is right.
     committed: the answers that are committed already, by the names of their questions; None if
         none are.
     tests: the name of the misconception that a retest tests, otherwise empty.
-    retests: by the name of a misconception a new program that tests it, see `_retest_data`.
+    retests: by the name of a misconception a new program that tests it, see `_collect_retest_data`.
     retestTitle, retestButton: the line above that, and the button that asks for it.
     """
     sentences = _SentenceTable()
-    rows = [_row_data(question, run, sentences) for question in prediction.questions]
+    rows = [_collect_row_data(question, run, sentences) for question in prediction.questions]
     retests = {
-        known.name: _retest_data(
+        known.name: _collect_retest_data(
             prediction.make_stored_retest(known, run.engine), run.engine, sentences
         )
         for known in _find_testable(prediction, run)
@@ -121,7 +123,7 @@ def _render_revealed(prediction: Prediction, run: QuizRun) -> str:
     if prediction.tests is None:
         buttons = render_button("retry", gettext("The wrong rows again"))
         buttons += render_button("reset", gettext("Start again"))
-    return render_result("", table_of_rows(rows), buttons)
+    return render_result("", make_row_table(rows), buttons)
 
 
 def _find_testable(prediction: Prediction, run: QuizRun) -> list[Misconception]:
@@ -135,13 +137,13 @@ def _find_testable(prediction: Prediction, run: QuizRun) -> list[Misconception]:
     return list(found.values())
 
 
-def _retest_data(
+def _collect_retest_data(
     retest: Prediction, engine: ModuleType, sentences: _SentenceTable
 ) -> dict[str, Any]:
     """Return what the script needs of a new program.
 
     program: its listing. prompt, label, field: the question, and what it is answered with.
-    right: the right answer as it is shown. row: see `_row_data`. allRight: as in `_page_data`.
+    right: the right answer as it is shown. row: see `_collect_row_data`. allRight: as in `_collect_page_data`.
     """
     (question,) = retest.questions
     run = retest.run(engine)
@@ -152,12 +154,14 @@ def _retest_data(
         "label": label,
         "field": field,
         "right": translate_choice(format_answer(question.right_answer(run))),
-        "row": _row_data(question, run, sentences),
+        "row": _collect_row_data(question, run, sentences),
         "allRight": retest.describe_all_right(),
     }
 
 
-def _row_data(question: Question, run: QuizRun, sentences: _SentenceTable) -> dict[str, Any]:
+def _collect_row_data(
+    question: Question, run: QuizRun, sentences: _SentenceTable
+) -> dict[str, Any]:
     """Return what the script needs to judge a row.
 
     name: of the question.
@@ -208,7 +212,7 @@ def _row_data(question: Question, run: QuizRun, sentences: _SentenceTable) -> di
 def _number_refutations(
     question: Question, run: QuizRun, sentences: _SentenceTable
 ) -> list[list[Any]]:
-    """Return what speaks against each wrong answer that can be foreseen, see `_row_data`."""
+    """Return what speaks against each wrong answer that can be foreseen, see `_collect_row_data`."""
     refutations = []
     for answer, refutation in question.foresee_refutations(run).items():
         # Twice: as it is said where the misconception comes first on the page, and where it comes

@@ -49,7 +49,7 @@ def foresee_answers(run: QuizRun) -> list[str]:
     return list(answers)[:_MAX_FORESEEN]
 
 
-def choose_by_answer(*, behind_yes: str, behind_no: str) -> Callable[..., str]:
+def make_finder(*, behind_yes: str, behind_no: str) -> Callable[..., str]:
     """Return a function that finds one misconception behind a wrong yes, another behind a wrong no.
 
     KeyError if one of the two is no name of the catalogue.
@@ -108,20 +108,19 @@ def find_counter_misconception(
 def find_node_misconception(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
     """Find the misconception behind a wrong answer about a node."""
     if answer == "yes":
-        return _find_misconception_of_plain_tensor(run, y)
+        return "a plain copy has a node" if _is_made_after_others(run, y) else None
     return "clone cuts the graph" if _was_cloned(run, y, at) else "grad is not inherited"
 
 
-def _find_misconception_of_plain_tensor(run: QuizRun, y: str) -> str | None:
-    """Find the misconception behind a node that a tensor does not have.
+def _is_made_after_others(run: QuizRun, y: str) -> bool:
+    """Return True if the name is not among those of the first tensors of the run.
 
-    None where there was no other tensor before it: then it is no copy.
+    One of the first has nothing that it could be a copy of. `x` after `x = x.clone()` is taken for
+    one of them, too: only names are compared.
     """
-    for step in run.trace.steps:
-        names = {name for name, _ in step.seen.snapshot.names}
-        if names:
-            return None if y in names else "a plain copy has a node"
-    return None
+    snapshots = (step.seen.snapshot for step in run.trace.steps)
+    first_names = next((dict(snapshot.names) for snapshot in snapshots if snapshot.names), {})
+    return bool(first_names) and y not in first_names
 
 
 def find_leaf_misconception(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
@@ -129,7 +128,7 @@ def find_leaf_misconception(run: QuizRun, answer: str, y: str, *, at: int | None
     if answer == "yes":
         return "a clone is a leaf" if _was_cloned(run, y, at) else "grad is not inherited"
     # Not "a plain copy has a node": a learner who says no may know well that it has none.
-    return "a leaf is not computed" if _find_misconception_of_plain_tensor(run, y) else None
+    return "a leaf is not computed" if _is_made_after_others(run, y) else None
 
 
 def find_path_misconception(
@@ -202,18 +201,18 @@ def find_value_misconception(run: QuizRun, answer: str, x: str, *, at: int | Non
             (same_memory if snapshot.shares_storage(name, x) else other_memory).append(name)
 
     # An earlier value of `x` itself: a write through another tensor was overlooked.
-    past_values = [past for past in _values_in_time(run, x, at) if repr(past) != repr(value)]
+    past_values = [past for past in _list_values_in_time(run, x, at) if repr(past) != repr(value)]
     if any(is_same_answer(answer, past) for past in past_values):
         return _find_misconception_of_sharing(run, same_memory[0], x, at) if same_memory else None
     for name in other_memory:
         # It showed the numbers of `x` once, so it is a copy, and it was changed since.
         answers_its_value = is_same_answer(answer, moment.values.get(name))
-        if answers_its_value and value in _values_in_time(run, name, at):
+        if answers_its_value and value in _list_values_in_time(run, name, at):
             return "a copy shares memory"
     return None
 
 
-def _values_in_time(run: QuizRun, name: str, at: int | None) -> list[Any]:
+def _list_values_in_time(run: QuizRun, name: str, at: int | None) -> list[Any]:
     changes = run.history(lambda moment: moment.values[name], at)
     return [change.value for change in changes]
 
