@@ -421,14 +421,12 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         if not isinstance(value, bool):
             raise RuntimeError("requires_grad must be a bool")
         if self._edge is not None:
-            advice = (
-                ""
-                if value
-                else (
+            advice = ""
+            if not value:
+                advice = (
                     " If you want to use a computed variable in a subgraph that doesn't require "
                     "differentiation use var_no_grad = var.detach()."
                 )
-            )
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables." + advice
             )

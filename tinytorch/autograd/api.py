@@ -248,10 +248,7 @@ def _check_and_walk(
     targets = None if inputs is None else _find_target_edges(inputs, accumulate)
     if not edges:
         return [None] * len(targets or ())
-    starts = [
-        _fit_start(edge, i, start)
-        for i, (edge, start) in enumerate(zip(edges, starts, strict=True))
-    ]
+    starts = [_fit_start(edge, index, starts[index]) for index, edge in enumerate(edges)]
     # Hooks are handed these very tensors, if the user still holds them.
     remember_tensors(starts)
     # Alive when the walk looks for them: a hook is handed the one that was made here (by another

@@ -100,11 +100,10 @@ class BackwardCFunction(MultiNode, FunctionCtx):
     def __init__(self, inputs: tuple, is_recorded: bool) -> None:
         self._is_tensor_input = tuple([isinstance(x, Tensor) for x in inputs])
         self.needs_input_grad = tuple([isinstance(x, Tensor) and needs_grad(x) for x in inputs])
-        super().__init__(
-            tuple([gradient_edge(x) for x in inputs if isinstance(x, Tensor)])
-            if is_recorded
-            else ()
-        )
+        edges: tuple = ()
+        if is_recorded:
+            edges = tuple([gradient_edge(x) for x in inputs if isinstance(x, Tensor)])
+        super().__init__(edges)
         self.to_save = self.dirty_tensors = self.non_differentiable = None
         self._output_nr_of_saved = {}
         self._materialize = True
@@ -383,17 +382,13 @@ def _find_differentiable(ctx: BackwardCFunction, outputs: tuple, is_recorded: bo
         ctx.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got "
     )
     ctx._zeros = tuple([gradient_spec_of(t) if isinstance(t, Tensor) else None for t in outputs])
-    differentiable = [
-        is_recorded
-        and isinstance(output, Tensor)
-        and id(output) not in excluded_ids
-        and output._data.dtype.kind == "f"
-        for output in outputs
-    ]
-    described = zip(outputs, differentiable, strict=True)
-    ctx._note_gradient_specs(
-        *[output if has_gradient else None for output, has_gradient in described]
-    )
+    differentiable, described = [], []
+    for output in outputs:
+        is_floating = isinstance(output, Tensor) and output._data.dtype.kind == "f"
+        has_gradient = is_recorded and is_floating and id(output) not in excluded_ids
+        differentiable.append(has_gradient)
+        described.append(output if has_gradient else None)
+    ctx._note_gradient_specs(*described)
     return differentiable
 
 

@@ -63,11 +63,9 @@ def _repeat_array(a: np.ndarray, repeats: tuple) -> np.ndarray:
     if min(sizes, default=0) < 0:
         negative = next(s for s in sizes if s < 0)
         raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {sizes}")
-    return (
-        lay_out_result(np.tile(a.reshape(shape), repeats))
-        if 0 not in sizes
-        else np.empty(sizes, a.dtype)
-    )
+    if 0 in sizes:
+        return np.empty(sizes, a.dtype)
+    return lay_out_result(np.tile(a.reshape(shape), repeats))
 
 
 def _repeat_backward(grad: Any, repeats: tuple, self_sym_sizes: tuple) -> Any:
@@ -512,13 +510,12 @@ def _make_grids(tensors: list, indexing: str | None = None) -> tuple:
                 f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}"
             )
         shape[d] = a.size
-    ones = (1,) * len(tensors)
-    return tuple(
-        [
-            expand(view(t, (*ones[:d], -1, *ones[d + 1 :])), tuple(shape))
-            for t, d in zip(tensors, dims, strict=True)
-        ]
-    )
+    grids = []
+    for t, d in zip(tensors, dims, strict=True):
+        shape_along_d = [1] * len(tensors)
+        shape_along_d[d] = -1
+        grids.append(expand(view(t, tuple(shape_along_d)), tuple(shape)))
+    return tuple(grids)
 
 
 def _pair_all(tensors: list) -> Any:

@@ -93,10 +93,10 @@ def _select_indices(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
     bad = i[(i < 0) | (i >= x.shape[d])]
     # Of what has dimensions and no cells, PyTorch's indices are checked by other code, in other words.
     if bad.size and a.ndim > 1 and not a.size:
+        if not a.shape[d]:
+            raise RuntimeError("index_select(): self indexing axis dim should be positive")
         raise RuntimeError(
             f"INDICES element is out of DATA bounds, id={bad[0]} axis_dim={a.shape[d]}"
-            if a.shape[d]
-            else "index_select(): self indexing axis dim should be positive"
         )
     if bad.size:
         raise IndexError("index out of range in self")

@@ -129,20 +129,13 @@ class Overloads:
         They are made when a call first needs them, to import quickly.
         """
         if method not in self._signatures:
-            self._signatures[method] = [
-                (
-                    Signature(
-                        offer.op.schema,
-                        self.name,
-                        method,
-                        offer.has_out and not method,
-                        offer.op.numbers,
-                    ),
-                    offer.op,
-                )
-                for offer in self.offers
-                if offer.is_method or not method
-            ]
+            signatures = []
+            for op, has_out, is_method in self.offers:
+                if is_method or not method:
+                    takes_out = has_out and not method
+                    signature = Signature(op.schema, self.name, method, takes_out, op.numbers)
+                    signatures.append((signature, op))
+            self._signatures[method] = signatures
         return self._signatures[method]
 
     def _parse_and_run(self, method: bool, args: tuple, named: dict) -> Any:

@@ -367,11 +367,9 @@ def _check_index_shape(a: np.ndarray, d: int, index: np.ndarray, src: Any) -> No
             raise RuntimeError(
                 f"Index tensor must have the same number of dimensions as {name} tensor"
             )
-    more = (
-        f" and to be no larger size than src {list(src.shape)}"
-        if isinstance(src, np.ndarray)
-        else ""
-    )
+    more = ""
+    if isinstance(src, np.ndarray):
+        more = f" and to be no larger size than src {list(src.shape)}"
     for k, n in enumerate(index.shape):
         if (k != d and a.ndim and n > a.shape[k]) or (more and n > (src.shape or (1,))[k]):
             raise RuntimeError(

@@ -75,11 +75,9 @@ def strides_of_copy(a: np.ndarray, memory_format: Any, itemsize: int) -> tuple[i
 
     They are those of `a` if it is dense, row-major if that is asked for.
     """
-    return (
-        contiguous_strides(a.shape, itemsize)
-        if memory_format is contiguous_format
-        else dense_strides(a, itemsize)
-    )
+    if memory_format is contiguous_format:
+        return contiguous_strides(a.shape, itemsize)
+    return dense_strides(a, itemsize)
 
 
 def copy_array(

@@ -7,7 +7,6 @@ left to right as select, slice and unsqueeze views; what is left over as tensors
 
 from __future__ import annotations
 
-import itertools
 import operator
 from typing import Any, NamedTuple
 
@@ -89,14 +88,12 @@ class IndexGeometry(NamedTuple):
 def _broadcast_indices(shape: tuple, places: list) -> IndexGeometry:
     """Broadcast index arrays against each other, and work out the shape of the result."""
     used = [d for d, i in enumerate(places) if i is not None]
+    index_shapes = [places[d].shape for d in used]
     try:
-        together = (
-            places[used[0]].shape
-            if len(used) == 1
-            else np.broadcast_shapes(*[places[d].shape for d in used])
-        )
+        # One shape broadcasts to itself, and `broadcast_shapes` takes long to say so.
+        together = index_shapes[0] if len(used) == 1 else np.broadcast_shapes(*index_shapes)
     except ValueError:
-        shapes = ", ".join([str(list(places[d].shape)) for d in used])
+        shapes = ", ".join([str(list(shape)) for shape in index_shapes])
         raise IndexError(
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
         ) from None
@@ -116,14 +113,16 @@ def _out_of_bounds_error(
 
     PyTorch goes from element to element, and for each by dimension.
     """
-    every = [(np.broadcast_to(places[d], together).reshape(-1), shape[d]) for d in used]
-    steps = itertools.product(range(every[0][0].size), enumerate(every))
-    index, where, size = next(
-        (indices[k], where, size)
-        for k, (where, (indices, size)) in steps
-        if not -size <= indices[k] < size
-    )
-    return IndexError(f"index {index} is out of bounds for dimension {where} with size {size}")
+    columns = [np.broadcast_to(places[d], together).reshape(-1) for d in used]
+    sizes = [shape[d] for d in used]
+    for element in zip(*columns, strict=True):
+        for nr, (index, size) in enumerate(zip(element, sizes, strict=True)):
+            if not -size <= index < size:
+                # PyTorch, too, counts the dimensions that have an index, and no others.
+                return IndexError(
+                    f"index {index} is out of bounds for dimension {nr} with size {size}"
+                )
+    raise AssertionError("no index is out of range")
 
 
 def _as_numpy_index(places: list) -> tuple:
@@ -428,14 +427,18 @@ def _select_index(self: Tensor, d: int, i: int, position: int) -> Tensor:
     raise IndexError(f"index {i} is out of bounds for dimension {position} with size {n}")
 
 
+def _read_bound(bound: Any, default: int) -> int:
+    """Return where a slice begins or ends, as an int of 64 bits; `default` for None."""
+    if bound is None:
+        return default
+    return max(min(operator.index(bound), END), -END)
+
+
 def _slice_dim(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
     """Slice dimension `d`. With `keep`, a slice that takes all is the tensor itself."""
     try:
         step = 1 if s.step is None else operator.index(s.step)
-        start, end = (
-            none if x is None else max(min(operator.index(x), END), -END)
-            for x, none in ((s.start, 0), (s.stop, END))
-        )
+        start, end = _read_bound(s.start, 0), _read_bound(s.stop, END)
     except TypeError:
         raise TypeError(
             "slice indices must be integers or None or have an __index__ method"

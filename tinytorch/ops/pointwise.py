@@ -261,14 +261,18 @@ _INVERT_ADVICE = (
 _MINUS_REFUSED = "{}, the `-` operator, {} not supported. {}"
 
 
+def _is_bool_operand(x: Any) -> bool:
+    """Return True for a bool, and for an array of bools."""
+    if type(x) in (bool, int, float):
+        return type(x) is bool
+    return bool(x.dtype.kind == "b")
+
+
 def _make_bool_check(message: str, message_if_all: str = "") -> Any:
     """Make a check that raises PyTorch's RuntimeError if an operand is bool, or if all are."""
 
     def check(*operands: Any) -> None:
-        bools = [
-            isinstance(x, bool) if type(x) in (bool, int, float) else x.dtype.kind == "b"
-            for x in operands
-        ]
+        bools = [_is_bool_operand(x) for x in operands]
         if any(bools):
             raise RuntimeError(message_if_all if message_if_all and all(bools) else message)
 

@@ -373,9 +373,8 @@ def _vector_norm_grad(grad: Any, self: Any, ord: Any, result: Any, dim: Any, kee
     if p < 1:
         scaled = sign * masked_fill_(power.run_in_place(size, p - 1), self == 0, 0)
         return scaled * grad * power(result, 1 - p)
-    scaled = (
-        sign * power.run_in_place(size, p - 1) if p < 2 else self * power.run_in_place(size, p - 2)
-    )
+    factor, exponent = (sign, p - 1) if p < 2 else (self, p - 2)
+    scaled = factor * power.run_in_place(size, exponent)
     return scaled * masked_fill_(grad / power(result, p - 1), result == 0, 0)
 
 
