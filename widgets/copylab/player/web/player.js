@@ -596,7 +596,8 @@ class Player {
     this.slider.value = index + 1;
     this.count.textContent = `${index + 1} / ${count}`;
     const numbered = say("Step {number} of {count}", { number: index + 1, count });
-    this.slider.setAttribute("aria-valuetext", `${numbered}, ${describePlace(this.codes[step.code], step.line)}`);
+    const place = describePlace(this.codes[step.code], step.line);
+    this.slider.setAttribute("aria-valuetext", say("{step}, {place}", { step: numbered, place }));
     // A disabled button would drop the keyboard focus: these say that they are, and keep it.
     for (const [action, button] of this.buttons) {
       const isAtEnd = /first|prev/.test(action) ? findNearestStop(this.isStop, 0, 1) >= index : index === count - 1;
@@ -612,9 +613,10 @@ class Player {
     const heard = [...stop.outputs.filter(isLoud), ...stop.says, ...stop.outputs.filter(isQuiet), ...ending]
       .map((item) => item.dataset.says ?? item.textContent.trim())
       .join(" ");
+    const title = stop.title.replace(say("Step {number}, {title}", { number: index + 1, title: "" }), "");
     this.status.replaceChildren(
       makeElement("strong", {}, numbered),
-      `, ${stop.title.replace(say("Step {number}, {title}", { number: index + 1, title: "" }), "")}`,
+      say("{step}, {place}", { step: "", place: title }),
       makeElement("span", { class: "cl-only-heard" }, ` ${heard.slice(0, 500)}`),
     );
     this.scrollToStep();
