@@ -282,15 +282,24 @@ v = x.view(4)
 s = x.t().reshape(4)
 x += 10
 """
+UNSEEN = """\
+a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+out = a.sigmoid()
+d = out.data
+d.zero_()
+out.sum().backward()
+"""
 
 
 @pytest.mark.usefixtures("language")
-def test_memory_fits_a_telephone() -> None:
-    """The word "new" is beside a name: where it was long, versions were cut off at the right."""
-    html = copylab.steps(SHARED, engine=tinytorch).html
-    width = int((re.search(r'data-memory="(\d+) ', html) or [0, 0])[1])
+@pytest.mark.parametrize("code", [SHARED, UNSEEN])
+def test_pictures_fit_a_telephone(code: str) -> None:
+    """Words beside names and versions, and those of a hazard: long ones cut versions off."""
+    html = copylab.steps(code, engine=tinytorch).html
+    widths = [int(width) for width in re.findall(r'data-(?:memory|graph)="(\d+) ', html)]
+    assert widths
     # A player in a page of 390 px has 382 px for it, and makes it smaller by a twelfth at most.
-    assert 0 < width * 11 / 12 <= 382
+    assert max(widths) * 11 / 12 <= 382
 
 
 def test_answers_are_understood(language: str) -> None:
