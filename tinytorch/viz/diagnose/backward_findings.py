@@ -100,11 +100,8 @@ def _find_saves_that_raise(
     freed = [pair for pair in certain if pair.saved.state == "freed"]
     if freed:
         yield _describe_freed(snap, root, freed, pairs)
-    shared = [
-        pair
-        for pair in pairs
-        if pair.node.id in used and pair.saved.state == "live" and pair.saved.opened
-    ]
+    live = [pair for pair in pairs if pair.saved.state == "live" and pair.saved.opened]
+    shared = [pair for pair in live if pair.node.id in used]
     if shared:
         yield _describe_used_twice(shared, used[shared[0].node.id])
 
@@ -248,7 +245,10 @@ def _find_not_known(
     hidden_doubts: dict[str, None] = {}
     for node in nodes:
         # That it ran shows that a hidden save did not raise, and nothing of its bytes.
-        (hidden_doubts if node.hides_saved else doubts).update(dict.fromkeys(node.doubts))
+        if node.hides_saved:
+            hidden_doubts |= dict.fromkeys(node.doubts)
+        else:
+            doubts |= dict.fromkeys(node.doubts)
     doubts |= dict.fromkeys(_find_doubts_on_shapes(snap, root, nodes))
     if any(node.cut for node in nodes):
         hidden_doubts |= dict.fromkeys(snap.notes)

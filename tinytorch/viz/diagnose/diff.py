@@ -54,6 +54,13 @@ class Changes:
     earlier_saved: dict[tuple[str, int], SavedRecord] = field(default_factory=dict)
     """(node id, index in its `saved`) -> the earlier record, where the state changed."""
 
+    @property
+    def earlier_names(self) -> dict[str, str]:
+        """The names of the earlier snapshot, with the ids that their tensors had in it."""
+        if self.since is None:
+            return {}
+        return dict(self.since.names)
+
     def earlier_version_of(self, counter: str | None) -> int | None:
         """Return the version that a counter had; None if it has not changed, or is not known."""
         sharers = self.now.counter(counter).tensors if counter and self.earlier_versions else ()

@@ -337,8 +337,9 @@ class Blocks:
         # The storage object that spans the most, so that one tensor reads the whole block.
         widest = max(block.members, key=lambda k: (self.tensors[k].untyped_storage().nbytes(), -k))
         # Cells have the dtype of the first tensor; another one (view(dtype)) would read others.
-        has_dtype_of_first = str(self.tensors[widest].dtype) == str(self.tensors[first].dtype)
-        tensor = self.tensors[widest if has_dtype_of_first else first]
+        tensor = self.tensors[first]
+        if str(self.tensors[widest].dtype) == str(tensor.dtype):
+            tensor = self.tensors[widest]
         storage = tensor.untyped_storage()
         cells_before = (_address_of_storage(storage) - block.start) // itemsize
         cells_in_storage = int(storage.nbytes()) // itemsize

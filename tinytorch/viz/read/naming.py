@@ -132,11 +132,7 @@ def collect_tensors_and_arrays(
             raise make_type_error(label, argument)
         pairs += found
     paths = _list_optimizer_paths(pairs)
-    pairs = _without_second_names(pairs)[:MAX_NAMES]
-    tensors: Pairs = []
-    arrays: Pairs = []
-    for pair in pairs:
-        (tensors if is_tensor(pair[1]) else arrays).append(pair)
+    tensors, arrays = _part_arrays_from_tensors(_without_second_names(pairs)[:MAX_NAMES])
     array_arguments = [name for name, argument in arguments if isinstance(argument, np.ndarray)]
     return CollectedThings(tensors, arrays, array_arguments, known_names.held_by_modules, paths)
 
@@ -192,6 +188,18 @@ def _without_second_names(pairs: Pairs) -> Pairs:
         for name, value in pairs
         if PARAM_GROUPS not in name or id(value) not in with_own_name
     ]
+
+
+def _part_arrays_from_tensors(pairs: Pairs) -> tuple[Pairs, Pairs]:
+    """Return the pairs with a tensor, and those with a NumPy array."""
+    tensors: Pairs = []
+    arrays: Pairs = []
+    for name, value in pairs:
+        if is_tensor(value):
+            tensors.append((name, value))
+        else:
+            arrays.append((name, value))
+    return tensors, arrays
 
 
 def _named_entries(thing: Any) -> Pairs | None:

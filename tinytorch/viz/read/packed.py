@@ -95,9 +95,8 @@ def _open_mutated(handle: Any, context: Any) -> PackedState:
             "in which they were saved"
         )
         return PackedState(refusal=refusal)
-    return PackedState(
-        context.cloned[handle] if handle in context.cloned else context.original[handle]
-    )
+    tensors = context.cloned if handle in context.cloned else context.original
+    return PackedState(tensors[handle])
 
 
 def _open_checkpoint(frame: Any, packed_save: Any) -> PackedState:

@@ -330,7 +330,9 @@ class _Reader:
         for follower, _ in node.next_functions:
             if follower is not None:
                 self._add_node(follower)
-        self.saved.append([] if leaf is not None else list(self.saved_reader.read_node(node)))
+        # An AccumulateGrad saves nothing.
+        saved = self.saved_reader.read_node(node) if leaf is None else ()
+        self.saved.append(list(saved))
 
     # -- making the records ----------------------------------------------------------------
 

@@ -358,7 +358,8 @@ class _Search:
         for thing in self.data.values():
             if thing.geometry.storage is not None and has_overlapping_elements(thing.geometry):
                 times = count_repeats(thing.geometry)
-                yield SharedFact("repeat", (thing.label,), counts=(times if times > 1 else None,))
+                count = times if times > 1 else None
+                yield SharedFact("repeat", (thing.label,), counts=(count,))
 
     # -- to be drawn -----------------------------------------------------------------------
 

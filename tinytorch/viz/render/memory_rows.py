@@ -300,11 +300,9 @@ def make_row(
     """Make the row of a tensor; `storage_sentences` are what its storage says in it."""
     tensor = entry.tensor
     # What its cells were, then its own sentences, then what is unusual in the storage.
-    sentences = [
-        *[sentence for sentence in storage_sentences if not sentence.is_muted],
-        *_make_sentences(entry),
-        *[sentence for sentence in storage_sentences if sentence.is_muted],
-    ]
+    loud = [sentence for sentence in storage_sentences if not sentence.is_muted]
+    muted = [sentence for sentence in storage_sentences if sentence.is_muted]
+    sentences = [*loud, *_make_sentences(entry), *muted]
     if len(entry.names) > 1 and level != "names":
         count = gettext("one tensor, {number} names", number=len(entry.names))
         sentences.insert(0, Sentence(count, "m"))
@@ -673,8 +671,9 @@ def _measure_height(
     heights = [row.height(columns.counter_x - columns.strip_x) for row in single_rows]
     for band in bands:
         width = band.sentences_width(columns)
-        rows = sum(row.height(width) for row in band.rows)
+        height = sum(row.height(width) for row in band.rows)
         # Beside cells of several lines there is room for as many lines of words.
-        heights.append(max(rows, band.strip.height) if not band.has_lanes else rows)
-        heights.append(band.foot_height(columns))
+        if not band.has_lanes:
+            height = max(height, band.strip.height)
+        heights += [height, band.foot_height(columns)]
     return sum(heights)

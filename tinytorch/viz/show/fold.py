@@ -85,12 +85,12 @@ class FoldableLine:
                 self._open_down_to(parts, position)
         while True:
             # The smallest first: so most folds are opened.
-            costs = sorted(
-                (self._count_entries(self.split(part.start, part.stop)), index)
-                for index, part in enumerate(parts)
-                if not part.is_single
-            )
-            if not any(self._open_part(parts, index, self.room) for _, index in costs):
+            costs = []
+            for index, part in enumerate(parts):
+                if not part.is_single:
+                    inner = self.split(part.start, part.stop)
+                    costs.append((self._count_entries(inner), index))
+            if not any(self._open_part(parts, index, self.room) for _, index in sorted(costs)):
                 return parts
 
     def _open_down_to(self, parts: list[Stretch], position: int) -> None:

@@ -175,8 +175,12 @@ class _GraphDescriber:
             if tensor.id in drawn_elsewhere or tensor.grad_fn is not None:
                 continue
             # In an opened fold, these belong to the picture around it.
-            if not self.selection.outside:
-                (without_graph if tensor.requires_grad else off_graph).append(tensor)
+            if self.selection.outside:
+                continue
+            if tensor.requires_grad:
+                without_graph.append(tensor)
+            else:
+                off_graph.append(tensor)
         return without_graph, off_graph
 
     def _list_asides(
@@ -312,8 +316,9 @@ class _GraphDescriber:
             # The line of the name says what is new and what changed.
             yield Remark("gradient", adds)
             return
-        is_new = node.variable in self.changes.new_tensors
-        yield Remark("gradient", gettext("{what} (new)", what=adds) if is_new else adds)
+        if node.variable in self.changes.new_tensors:
+            adds = gettext("{what} (new)", what=adds)
+        yield Remark("gradient", adds)
         for fact in list_changes(self.changes, node.variable, GRAPH_FACTS):
             yield Remark("gradient changed", fact)
 

@@ -101,7 +101,7 @@ def _find_read(
             return None
     if changes.since is None or not read_name:
         return None
-    now, source_id = changes.now, dict(changes.since.names).get(read_name, "")
+    now, source_id = changes.now, changes.earlier_names.get(read_name, "")
     # A tensor that has become another since, or is gone, is not what can be seen now.
     if source_id not in changes.earlier_tensors:
         return None

@@ -267,7 +267,7 @@ class _NodeOrder:
         """Yield the nodes that `find` names: by id, kind, tensor or module."""
         for node in self.snap.nodes:
             texts = [node.id, node.name]
-            for tensor_id in (*node.tensors, *([node.variable] if node.variable else [])):
+            for tensor_id in filter(None, (*node.tensors, node.variable)):
                 texts += self.snap.tensor(tensor_id).names
             if node.id in self.positions:
                 texts.append(".".join(paths[self.positions[node.id]]))
@@ -366,8 +366,10 @@ class _NodeOrder:
             else:
                 entries.append(self._fold_stretch(name, part, own[name], everywhere))
         for name, leaves in leaf_entries.items():
-            is_leaf = leaves == [name]
-            entries.append(self.snap.node(name) if is_leaf else self._make_fold(name, leaves))
+            if leaves == [name]:
+                entries.append(self.snap.node(name))
+            else:
+                entries.append(self._make_fold(name, leaves))
         return NodeSelection(tuple(entries), entry_of, outside, False, self.find, self.found)
 
     def _share_leaf_entries(

@@ -100,10 +100,11 @@ def describe_step(
     left_behind = [
         _UnrankedSentence(text, level="storage") for text in describe_left_behind(changes)
     ]
+    sentences = names + left_behind
     # Of a new network the names fill all there is room for.
-    are_many = len(names) + len(left_behind) > MOST_SENTENCES
-    sentences = [
-        *(left_behind + names if are_many else names + left_behind),
+    if len(sentences) > MOST_SENTENCES:
+        sentences = left_behind + names
+    sentences += [
         *_describe_attributes(changes),
         *_describe_writes(changes),
         *_describe_gradients(changes, root),
@@ -113,10 +114,8 @@ def describe_step(
     sentences = _keep_to_level(sentences, level)
     for name, text in plain_after.items():
         if plain_before.get(name) != text:
-            is_call = name.endswith(RETURNS)
-            sentences.append(
-                _UnrankedSentence(f"{name} {text}." if is_call else f"{name} = {text}", "plain")
-            )
+            sentence = f"{name} {text}." if name.endswith(RETURNS) else f"{name} = {text}"
+            sentences.append(_UnrankedSentence(sentence, "plain"))
     if len(sentences) > MOST_SENTENCES:
         more = len(sentences) - MOST_SENTENCES + 1
         left_out = _UnrankedSentence(gettext("And {number} more changes.", number=more), "plain")
@@ -173,7 +172,7 @@ def list_texts(sentences: Iterable[StepSentence]) -> tuple[str, ...]:
 
 def _describe_names(changes: Changes, off_graph: Collection[str], level: Level) -> Iterator[str]:
     """Yield sentences about names that are new, that are now another tensor's, or that are gone."""
-    now, earlier = changes.now, dict(changes.since.names if changes.since else ())
+    now, earlier = changes.now, changes.earlier_names
     described: set[str] = set()
     copied_trees = _find_copied_trees(changes)
     for tree in copied_trees:
@@ -271,7 +270,7 @@ class _CopiedTree(NamedTuple):
 
 def _find_copied_trees(changes: Changes) -> list[_CopiedTree]:
     """Find the objects that became a second name of what others hold: `target = net`."""
-    earlier = dict(changes.since.names if changes.since else ())
+    earlier = changes.earlier_names
     found: dict[tuple[str, str], _CopiedTree] = {}
     for name, tensor_id in changes.now.names:
         root, dot, path = name.partition(".")
