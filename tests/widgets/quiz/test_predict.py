@@ -177,6 +177,8 @@ def test_a_question_is_called_as_its_help_says() -> None:
         same_storage("x")
     with pytest.raises(TypeError, match="unexpected keyword argument 'at'"):
         outcome(at=3)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'prompt'"):
+        state_table(prompt="?")  # type: ignore[call-arg]
 
 
 class German(gettext.NullTranslations):
@@ -508,6 +510,20 @@ def test_every_misconception_that_is_found_is_in_the_catalogue() -> None:
                 found.add(expression.value)
     assert len(found) > 15
     assert found <= MISCONCEPTIONS.keys()
+
+
+@pytest.mark.parametrize("choices", [["a", "b"], None])
+def test_a_name_that_a_finder_makes_up_is_a_fault(choices: list[str] | None) -> None:
+    unknown = "no such name"
+    question = Question(
+        "Which?",
+        choices,
+        lambda _run: "a",
+        because="It is a.",
+        find_misconception=lambda _run, _answer: unknown,
+    )
+    p = predict(VIEW, [question])
+    assert "no misconception is called 'no such name'" in str(p.verify())
 
 
 def test_a_misconception_behind_a_free_answer_is_foreseen() -> None:

@@ -177,6 +177,25 @@ def test_only_the_first_answer_to_a_retest_settles() -> None:
     )
 
 
+def test_a_retest_of_a_given_number_is_noted_only_with_an_origin() -> None:
+    VIEW.reset()
+    VIEW.commit(["no", "[50, 2]"])
+    met = find_note("misconceptions", NAME)
+    numbered = retest(NAME, number=0)
+    numbered.commit(answer_of(numbered, right=True))
+    assert find_note("misconceptions", NAME) == met
+    asked = retest(NAME)
+    asked.commit(answer_of(asked, right=True))
+    assert find_note("misconceptions", NAME) == met | {"state": "settled", "retests": 1}
+
+
+def test_a_retest_program_takes_one_line_for_another_and_has_no_letter_as_an_attribute() -> None:
+    for known in NAMEABLE.values():
+        for program in find_programs(known):
+            (believed,) = program.believed.values()
+            assert not re.search(r"\.[xyzVWNSTUMRCPKI]\b", program.code + believed), program
+
+
 def test_a_button_below_a_wrong_row_opens_a_retest_once() -> None:
     VIEW.reset()
     VIEW.commit(["no", "[50, 2]"])

@@ -143,6 +143,7 @@ def _explain_wrong_gradient(run: QuizRun, x: str, at: int | None) -> list[str]:
     """Say which write made the last gradient of a tensor wrong, if one did and no error said so."""
     changes = run.history(lambda moment: moment.grads[x], at)
     frames = [frame for frame in run.player.frames if frame.line == changes[-1].line]
+    # The first sentence names the write, those after it a way out.
     return [frame.explanation[0] for frame in frames[-1:] if frame.has_wrong_gradient]
 
 

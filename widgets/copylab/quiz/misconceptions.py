@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _own_misconceptions: dict[str, Misconception] = {}
-"""Those of lessons that programs test, by name: the progress file knows names alone."""
+"""Those of lessons that have retests, by name: by that the progress file refers to them."""
 
 
 @dataclass(frozen=True)
@@ -283,7 +283,8 @@ def require_name_or_sentence(text: str) -> None:
 
 def require_no_misspelt_name(text: str) -> None:
     """Raise ValueError for a text that is close to a name of the catalogue, and none of them."""
-    # Above it: any constant of a function may come here, and only a near miss is meant as a name.
+    # Above difflib's own limit of 0.6: any constant of a function may come here, and only a near miss
+    # is meant as a name.
     if difflib.get_close_matches(text, MISCONCEPTIONS, 1, 0.75):
         _require_name(text)
 

@@ -461,8 +461,8 @@ class Retest(Prediction):
     tests: the misconception, or its name in the catalogue or in a lesson that is imported.
     seed: by what is drawn; by default by the number in the learner's progress file.
     number: which of its programs, from 0; by default one that was not asked yet.
-    origin: the key of the prediction with the wrong row; without one nothing is noted, unless the
-        misconception was met before.
+    origin: the key of the prediction with the wrong row; by default, where no number is given, that
+        in which the misconception was met. Without either nothing is noted.
     level: how much its player and its picture say, as that of the prediction with the wrong row.
 
     Raises KeyError for an unknown name, ValueError for one that no program tests.

@@ -108,10 +108,10 @@ class Question:
         for against in self.wrong.values():
             if isinstance(against, str):
                 require_name_or_sentence(against)
-        # A misspelt name would be found only when somebody gives that very answer, and then
-        # silently: the constants of the function's code have it now.
+        # What the function returns is only known when a learner answers, and then a misspelt name is
+        # passed over: its code has the name as a constant now. Ready-made questions have a lambda
+        # here, without constants; a test reads those of `wrong_answers.py`.
         if isinstance(self.find_misconception, FunctionType):
-            # What it returns is only known when a learner answers.
             for constant in self.find_misconception.__code__.co_consts:
                 if isinstance(constant, str):
                     require_no_misspelt_name(constant)
@@ -365,14 +365,18 @@ class Question:
         return []
 
     def _find_faults_of_finder(self, run: QuizRun) -> list[str]:
-        """Return the fault of `find_misconception` with free answers, such as an unknown name."""
-        find = self.find_misconception
+        """Return the fault of `find_misconception`, such as an unknown name, with foreseen answers.
+
+        Those are the choices, or else what `foresee_answers` has.
+        """
         try:
             right = self.right_answer(run)
-            for answer in (self.bound_choices or foresee_answers(run)) if find else ():
-                found = None if self.is_right(answer, right) else find(run, answer)  # type: ignore[misc]
-                if isinstance(found, str):
-                    misconception(found)  # raises for an unknown name
+            if self.find_misconception is not None:
+                for answer in self.bound_choices or foresee_answers(run):
+                    is_right = self.is_right(answer, right)
+                    found = None if is_right else self.find_misconception(run, answer)
+                    if isinstance(found, str):
+                        misconception(found)  # raises for an unknown name
             self.foresee_refutations(run)
         except Exception as error:  # noqa: BLE001  # as above
             return [f"{self.text!r} cannot refute an answer: {type(error).__name__}: {error}"]

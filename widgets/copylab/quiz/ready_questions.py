@@ -24,8 +24,9 @@ The arguments of `_question`:
 - `hint` says how to write a free answer, such as "a number";
 - `pattern` is there for `node` alone, whose answers look like names of nodes.
 
-The two are called without `at` where the answering function has none, as `outcome`. `choices`,
-`hint` and `pattern` are said in full in `Question`, of which a declaration makes one.
+`because` and `find_misconception` are called without `at` where the answering function has none, as
+that of `outcome`. `choices`, `hint` and `pattern` are said in full in `Question`, of which a
+declaration makes one; there is also how an answer is judged (`is_right`) and refuted (`refute`).
 Texts are marked for translators with `gettext_noop`, and translated when they are shown. In the
 names of parameters `y` is a result, `x` any tensor, `a` and `b` are two that are compared.
 """

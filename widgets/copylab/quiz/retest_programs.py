@@ -1,12 +1,14 @@
 """Small programs that test one misconception each: the retests of a row that was got wrong.
 
-A retest is run twice: as it stands, and as who has the misconception takes it to be, with other lines
-in place of some. The first run gives the right answer to its question, the second the wrong one, so
+A retest is run twice: as it stands, and as who has the misconception takes it to be, with something
+else in place of one line. The first run gives the right answer to its question, the second the wrong one, so
 neither is stored. Names, numbers and shapes are drawn, see `retests.py`:
 
     x y z    names              V W    the numbers of two vectors of one length, N
     S T U    numbers            M      those of a matrix with R rows and C columns, P in all
     K        a larger number    I      an index of a vector
+
+Something is drawn for each of these letters that stands alone, so a program has `x.t()`, not `x.T`.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ class RetestProgram:
         RetestProgram("x = torch.tensor(V); y = x; y[I] = K", {2: "y = x.clone()"}, ask.value, "x")
 
     code: its lines, separated by "; ".
-    believed: by the number of a line, from 1, what it is taken to do: lines that do just that.
+    believed: the number of one line, from 1, and what it is taken to do: a line, or several with
+        "; " between them, that do just that. "pass" where it is taken to do nothing.
     question: makes the question from names of the program, such as those in `copylab.questions`.
     subject: the names that it is about.
     """
