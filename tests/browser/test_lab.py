@@ -84,6 +84,8 @@ def test_by_mouse(watched: Watched, usual_front: Lab) -> None:
         press(page, name)
         expect(says).to_contain_text(f"Ran {line}.")
         expect(lab.locator(".cl-listing .cl-here")).to_have_text(line)
+    for name, weight in (("Backward", "600"), ("Undo", "400")):
+        expect(page.get_by_role("button", name=name, exact=True)).to_have_css("font-weight", weight)
     press(page, "Backward")
     expect(says).to_contain_text("x.grad is set: [2, 4, 6].")
 
