@@ -121,6 +121,27 @@ def test_nothing_runs_over_the_edge(watched: Watched, pages: Path, width: int) -
         assert view.evaluate("document.documentElement.scrollWidth") <= width, page
 
 
+def test_a_player_has_the_whole_width_of_a_telephone(watched: Watched, tmp_path: Path) -> None:
+    """Pictures are made for 382 px of 390: in a hidden output they had 331, and were cut off."""
+    sheet = (build_site.DOCS / "static" / "site.css").as_uri()
+    player = '<div class="cell_output"><div class="copylab-steps">a player</div></div>'
+    theirs = "body { margin: 0; padding: 0 1rem } .hide { padding: 0 8px; border-left: 3px solid }"
+    page = tmp_path / "page.html"
+    page.write_text(
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title><style>{theirs}</style>'
+        f'<link rel="stylesheet" href="{sheet}"><div class="cell">{player}</div>'
+        f'<div class="cell"><details class="hide" open><summary>s</summary>{player}</details></div>',
+        "utf-8",
+    )
+    view = watched.page
+    view.goto(page.as_uri())
+    widths = "[...document.querySelectorAll('.copylab-steps')].map((player) => player.offsetWidth)"
+    view.set_viewport_size({"width": 390, "height": 800})
+    assert view.evaluate(widths) == [390, 390]
+    view.set_viewport_size({"width": 800, "height": 800})
+    assert view.evaluate(widths) == [768, 749]
+
+
 def test_korean_breaks_between_words(watched: Watched, tmp_path: Path) -> None:
     sheet = (build_site.DOCS / "static" / "site.css").as_uri()
     text = "텐서를 복사할 때 메모리와 그래디언트에 무슨 일이 생기는지 눈으로 확인하세요"
