@@ -95,7 +95,7 @@ def test_the_program_runs_through_the_rule(rule: Rule) -> None:
 
 
 USERS_NAMES = {
-    *("create_graph", "copy_", "to", "memory", "since", "svg", "text"),
+    *("create_graph", "retain_graph", "copy_", "to", "memory", "since", "svg", "text"),
     *("__mul__", "__rmul__", "__imul__"),
 }
 """What users call: a step may name it without being its place."""

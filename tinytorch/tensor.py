@@ -251,11 +251,9 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
     def size(self, dim: int) -> int: ...
     def size(self, dim: int | None = None) -> Size | int:
         """Return the shape, or the size of one dimension."""
-        return (
-            _make_tuple(Size, self._data.shape)
-            if dim is None
-            else self._item_of_dim(self._data.shape, dim)
-        )
+        if dim is None:
+            return _make_tuple(Size, self._data.shape)
+        return self._item_of_dim(self._data.shape, dim)
 
     def _item_of_dim(self, numbers: tuple[int, ...], dim: int) -> int:
         if not numbers:

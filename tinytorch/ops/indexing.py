@@ -88,12 +88,15 @@ class IndexGeometry(NamedTuple):
 def _broadcast_indices(shape: tuple, places: list) -> IndexGeometry:
     """Broadcast index arrays against each other, and work out the shape of the result."""
     used = [d for d, i in enumerate(places) if i is not None]
-    index_shapes = [places[d].shape for d in used]
     try:
         # One shape broadcasts to itself, and `broadcast_shapes` takes long to say so.
-        together = index_shapes[0] if len(used) == 1 else np.broadcast_shapes(*index_shapes)
+        together = (
+            places[used[0]].shape
+            if len(used) == 1
+            else np.broadcast_shapes(*[places[d].shape for d in used])
+        )
     except ValueError:
-        shapes = ", ".join([str(list(shape)) for shape in index_shapes])
+        shapes = ", ".join([str(list(places[d].shape)) for d in used])
         raise IndexError(
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
         ) from None
