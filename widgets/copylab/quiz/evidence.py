@@ -65,13 +65,15 @@ def describe_versions(run: QuizRun, x: str, *, at: int | None) -> str:
     if tensor.counter is None:
         return sentence
     others = [other for other in snapshot.counter(tensor.counter).tensors if other != tensor.id]
-    named = [f"`{snapshot.label(other)}`" for other in others if snapshot.tensor(other).names]
-    if not named:
+    sharer_names = [
+        f"`{snapshot.label(other)}`" for other in others if snapshot.tensor(other).names
+    ]
+    if not sharer_names:
         return sentence
-    also = gettext(
-        "Its version counter counts for {names} as well.", names=labels.join_names(named)
+    sharer_sentence = gettext(
+        "Its version counter counts for {names} as well.", names=labels.join_names(sharer_names)
     )
-    return join_sentences([sentence, also])
+    return join_sentences([sentence, sharer_sentence])
 
 
 def describe_offset(run: QuizRun, x: str, *, at: int | None) -> str:

@@ -94,11 +94,11 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         self.code = dedent_code(code)
         tree = ast.parse(self.code, "<predict>")
         # A generator would be empty the second time that it is gone through.
-        listed = _choose_default_questions(tree) if questions is None else list(questions)
+        question_list = _choose_default_questions(tree) if questions is None else list(questions)
         # All that is wrong with a task is said when it is made: its author sees it, and no learner.
-        _require_questions(listed)
+        _require_questions(question_list)
         self.questions: tuple[Question, ...] = tuple(
-            question.bind(self.code) for question in listed
+            question.bind(self.code) for question in question_list
         )
         names = [question.name for question in self.questions]
         repeated = sorted({name for name in names if names.count(name) > 1})
@@ -333,9 +333,9 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         faults = []
         for question in self.questions:
             faults += question.find_faults(run)
-        listed = sum(len(question.wrong) for question in self.questions)
+        wrong_count = sum(len(question.wrong) for question in self.questions)
         questions = ngettext("{number} question", "{number} questions", len(self.questions))
-        answers = ngettext("{number} answer in `wrong`", "{number} answers in `wrong`", listed)
+        answers = ngettext("{number} answer in `wrong`", "{number} answers in `wrong`", wrong_count)
         return Verification(join_phrases([questions, answers]), tuple(faults))
 
     # -- showing

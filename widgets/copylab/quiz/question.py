@@ -105,9 +105,9 @@ class Question:
     pattern: str = ""
 
     def __post_init__(self) -> None:
-        for against in self.wrong.values():
-            if isinstance(against, str):
-                require_name_or_sentence(against)
+        for entry in self.wrong.values():
+            if isinstance(entry, str):
+                require_name_or_sentence(entry)
         # What the function returns is only known when a learner answers, and then a misspelt name is
         # passed over: its code has the name as a constant now. Ready-made questions have a lambda
         # here, without constants; a test reads those of `wrong_answers.py`.
@@ -192,7 +192,7 @@ class Question:
         # In either language, as the choices themselves.
         texts = choices | {text: text for text in choices.values()}
         similar = difflib.get_close_matches(answer, texts, 1)
-        listed = ", ".join(map(repr, choices.values()))
+        choice_list = ", ".join(map(repr, choices.values()))
         if similar:
             return gettext(
                 "{answer!r} is no choice for {question!r} (did you mean {close!r}?): "
@@ -200,13 +200,13 @@ class Question:
                 answer=answer,
                 question=self.text,
                 close=texts[similar[0]],
-                choices=listed,
+                choices=choice_list,
             )
         return gettext(
             "{answer!r} is no choice for {question!r}: choose one of {choices}",
             answer=answer,
             question=self.text,
-            choices=listed,
+            choices=choice_list,
         )
 
     def right_answer(self, run: QuizRun) -> Any:
@@ -275,13 +275,13 @@ class Question:
         self, run: QuizRun, answer: str
     ) -> Misconception | str | None:
         """Return the misconception behind a wrong answer, or a sentence against it, or None."""
-        listed = self._find_listed(answer, self.right_answer(run))
-        if listed is None and self.find_misconception is not None:
+        entry = self._find_in_wrong(answer, self.right_answer(run))
+        if entry is None and self.find_misconception is not None:
             found = self.find_misconception(run, answer)
             # Here a text is always a name.
             return MISCONCEPTIONS.get(found) if isinstance(found, str) else found
         # In `wrong` a text is a name or a sentence, also where a function returns it.
-        found = listed(run) if callable(listed) else listed
+        found = entry(run) if callable(entry) else entry
         return MISCONCEPTIONS.get(found, found) if isinstance(found, str) else found
 
     def foresee_refutations(self, run: QuizRun) -> dict[str, Refutation]:
@@ -302,17 +302,17 @@ class Question:
             return refutations
         for answer in foresee_answers(run):
             is_wrong = self.is_readable(answer, right, run) and not self.is_right(answer, right)
-            if is_wrong and self._find_listed(answer, right) is None:
+            if is_wrong and self._find_in_wrong(answer, right) is None:
                 refutation = self.refute(run, answer)
                 if refutation.misconception is not None:
                     refutations[answer] = refutation
         return refutations
 
-    def _find_listed(self, answer: str, right: Any) -> Wrong | None:
+    def _find_in_wrong(self, answer: str, right: Any) -> Wrong | None:
         """Return what `wrong` has against an answer; None if it does not list the answer."""
-        for key, against in self.wrong.items():
+        for key, entry in self.wrong.items():
             if self._matches_key(answer, key, right):
-                return against
+                return entry
         return None
 
     def _matches_key(self, answer: str, key: Any, right: Any) -> bool:
@@ -353,8 +353,8 @@ class Question:
 
     def _find_faults_of_refutation(self, run: QuizRun, answer: str) -> list[str]:
         try:
-            listed = self._find_listed(answer, self.right_answer(run))
-            text = listed(run) if callable(listed) else None
+            entry = self._find_in_wrong(answer, self.right_answer(run))
+            text = entry(run) if callable(entry) else None
             if isinstance(text, str):
                 require_name_or_sentence(text)
             refutation = self.refute(run, answer)

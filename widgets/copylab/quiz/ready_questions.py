@@ -182,8 +182,8 @@ def _format_prompt(template: str, subject_by_parameter: Mapping[str, Any], at: i
 
 def _name_question(function: str, subject: Sequence[Any], at: int | None) -> str:
     """Return the name under which an answer is stored: `same_storage(x, y) at 4`."""
-    listed = ", ".join(getattr(item, "__name__", str(item)) for item in subject)
-    name = f"{function}({listed})" if subject else function
+    subject_text = ", ".join(getattr(item, "__name__", str(item)) for item in subject)
+    name = f"{function}({subject_text})" if subject else function
     return name if at is None else f"{name} at {at}"
 
 

@@ -76,10 +76,10 @@ def _collect_page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
     sentences = _SentenceTable()
     rows = [_collect_row_data(question, run, sentences) for question in prediction.questions]
     retests = {
-        known.name: _collect_retest_data(
-            prediction.make_stored_retest(known, run.engine), run.engine, sentences
+        misconception.name: _collect_retest_data(
+            prediction.make_stored_retest(misconception, run.engine), run.engine, sentences
         )
-        for known in _find_testable(prediction, run)
+        for misconception in _find_testable(prediction, run)
     }
     return {
         "form": prediction.form("cl-0"),
@@ -128,13 +128,13 @@ def _render_revealed(prediction: Prediction, run: QuizRun) -> str:
 
 def _find_testable(prediction: Prediction, run: QuizRun) -> list[Misconception]:
     """Return the misconceptions that a row can show, and that programs test."""
-    found = {} if prediction.tests is None else {prediction.tests.name: prediction.tests}
+    by_name = {} if prediction.tests is None else {prediction.tests.name: prediction.tests}
     for question in prediction.questions:
         for refutation in question.foresee_refutations(run).values():
-            known = refutation.misconception
-            if known is not None and find_programs(known):
-                found.setdefault(known.name, known)
-    return list(found.values())
+            misconception = refutation.misconception
+            if misconception is not None and find_programs(misconception):
+                by_name.setdefault(misconception.name, misconception)
+    return list(by_name.values())
 
 
 def _collect_retest_data(
