@@ -693,12 +693,12 @@ def make_unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
         out = _new(Tensor)
         out._data = data
         out._storage = out._view_meta = out._edge = out._meta = None
+        if thread.inference:
+            out._counter = _new(InferenceCounter)
+            return out
         out._counter = counter = _new(VersionCounter)
         counter.version = 0
-        if not thread.is_recording:
-            if thread.inference:
-                out._counter = _new(InferenceCounter)
-        elif record is not None and (x._edge or x._meta):
+        if record is not None and (x._edge or x._meta) and thread.is_recording:
             record(out, data, x, rest)
         return out
 
@@ -743,13 +743,14 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
         out = _new(Tensor)
         out._data = data
         out._storage = out._view_meta = out._edge = out._meta = None
+        if thread.inference:
+            out._counter = _new(InferenceCounter)
+            return out
         out._counter = counter = _new(VersionCounter)
         counter.version = 0
-        if not thread.is_recording:
-            if thread.inference:
-                out._counter = _new(InferenceCounter)
-        elif record is not None and (x._edge or x._meta or (is_pair and (y._edge or y._meta))):
-            record(out, data, x, y, is_pair)
+        if record is not None and thread.is_recording:  # noqa: SIM102 on one line it is too long
+            if x._edge or x._meta or (is_pair and (y._edge or y._meta)):
+                record(out, data, x, y, is_pair)
         return out
 
     return call

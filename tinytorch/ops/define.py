@@ -691,9 +691,9 @@ def op(
     `out`: a text, or a key of OUT_DTYPE_ERRORS, is the error for another dtype; else the result is
     converted. An OutRule says more. `readers`: by the name of a saved value that is neither an
     argument nor a fact of one as `self_sym_sizes`: a function that reads it off a call's arguments.
-    `out_node_class`: the class
-    of the node of a call with `out=`, where PyTorch records it, without a derivative. `formulas`: by
-    the name of an input, its gradient; None for an input that has an edge and no gradient.
+    `out_node_class`: the class of the node of a call with `out=`, where PyTorch records it, without a
+    derivative. `formulas`: by the name of an input, its gradient; None for an input that has an edge
+    and no gradient.
     """
     parsed = Schema(schema)
     kernel = (kernel if isinstance(kernel, Kernel) else Kernel(kernel)).bind_schema(parsed)

@@ -171,12 +171,13 @@ class pointwise(Kernel):
     """`function(a, b, ...)` element by element, of operands that broadcast.
 
     `to`: the dtype of the result: "keep" that of the operands; "float", which is the same for
-    floats, and the default dtype for all others; or "bool". `takes`: the dtypes of the operands, before they are made floats, for which
-    torch has no error, of the letters b, i and f; `stub`: the name of the kernel in that error.
-    `check(a, b, ...)` looks at the operands as they were given. `function_by_default`: what `function` is where the arguments
-    after the operands have their defaults. `in_c`: the error "can't be cast" names the dtype as
-    C++ does (`int`), not as torch (`Int`). `resizes_once`: PyTorch writes
-    into an `out=` of another dtype at once, not by way of a copy.
+    floats, and the default dtype for all others; or "bool". `takes`: the dtypes of the operands,
+    before they are made floats, for which torch has no error, of the letters b, i and f; `stub`:
+    the name of the kernel in that error. `check(a, b, ...)` looks at the operands as they were
+    given. `function_by_default`: what `function` is where the arguments after the operands have
+    their defaults. `in_c`: the error "can't be cast" names the dtype as C++ does (`int`), not as
+    torch (`Int`). `resizes_once`: PyTorch writes into an `out=` of another dtype at once, not by
+    way of a copy.
 
     Operands are the schema's tensors and, where they may stand for tensors, numbers; further
     arguments follow.
