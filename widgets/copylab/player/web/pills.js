@@ -25,10 +25,10 @@ class PillRow {
     const isChanged = pills.copies.some(({ own, chosen }) => own !== chosen) || pills.edited;
     this.choice = makeElement("select", { "aria-label": say("The copy to change") });
     for (const [at, line] of this.lines.entries()) {
-      this.choice.append(makeElement("option", { value: at }, say("line {line}", { line })));
+      this.choice.append(makeElement("option", { value: at }, say("line {line} with", { line })));
     }
     this.choice.addEventListener("change", () => this.showCopy(Number(this.choice.value)));
-    const head = this.lines.length > 1 ? this.choice : say("line {line}", { line: this.lines[0] });
+    const head = this.lines.length > 1 ? this.choice : say("line {line} with", { line: this.lines[0] });
     this.groups = this.copies.map((copy, at) => this.makeGroup(copy, at, has));
     const stack = makeElement("div", { class: "cl-stack" }, ...this.groups);
     this.editing = this.makeButton("edit", say("edit"), () => this.openEditor());
