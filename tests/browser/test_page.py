@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from browser.conftest import Watched
 from copylab import predict
 from copylab.lessons.clone import seven
-from copylab.quiz.answers import format_answer
+from copylab.quiz.answers import format_answer, has_tolerance
 from copylab.quiz.prediction import Prediction, Retest
 from copylab.quiz.reveal import Reveal
 from copylab.quiz.standalone import render_standalone
@@ -34,7 +34,7 @@ def row(right: Any) -> dict[str, Any]:
     return {
         "kind": kind,
         "right": plain,
-        "isDecimal": "." in str(right),
+        "isDecimal": has_tolerance(right),
         "names": sorted({*KNOWN, *plain} if kind == "names" else ()),
     }
 

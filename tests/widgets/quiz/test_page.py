@@ -47,7 +47,7 @@ def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
         "no",
         ["yes"],
     )
-    assert (second["kind"], second["right"], second["isDecimal"]) == ("value", [2.0, 3.0], False)
+    assert (second["kind"], second["right"], second["isDecimal"]) == ("value", [2.0, 3.0], True)
     assert "What is written into the one" in " ".join(
         texts[index] for index in second["refutations"][0][1]
     )

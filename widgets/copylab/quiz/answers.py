@@ -98,6 +98,13 @@ def matches_pattern(answer: str, pattern: str, known_names: Collection[str]) -> 
     return text in {name.casefold() for name in known_names}
 
 
+def has_tolerance(right: Any) -> bool:
+    """Return True if a right answer has a decimal number: those are compared with a tolerance."""
+    if isinstance(right, list | tuple):
+        return any(map(has_tolerance, right))
+    return isinstance(right, float)
+
+
 def _equal_values(value: Any, right: Any) -> bool:
     """Compare values. `[2]` equals `2`: a tensor of one element is written both ways."""
     if isinstance(right, list | tuple):

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ..doc import html_element, inline_html
 from ..ui import colour_rules, read_web_files
 from ..wording import gettext
-from .answers import format_answer, parse_names, translate_choice
+from .answers import format_answer, has_tolerance, parse_names, translate_choice
 from .misconceptions import Misconception
 from .question import Question, Refutation
 from .retests import RETEST_TITLE, find_programs
@@ -201,7 +201,7 @@ def _collect_row_data(
     return row | {
         "right": _to_json(right),
         "kind": kind,
-        "isDecimal": "." in format_answer(right),
+        "isDecimal": has_tolerance(right),
         "pattern": question.pattern,
         "names": sorted(names),
         "facts": sentences.number_texts([facts] if (facts := question.describe_facts(run)) else []),
