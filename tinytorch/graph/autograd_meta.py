@@ -1,8 +1,8 @@
 """What autograd knows of a tensor: the slots of every tensor, and what only few tensors have.
 
-A tensor that is in no graph has three empty slots. What leaves have (whether they require grad,
-the gradient, hooks) is in an object of its own, which is made when it is first needed. Source:
-`c10::AutogradMetaInterface`.
+A tensor in no graph has None for `_edge` and `_meta`, and for `_view_meta` unless it is a view.
+What leaves have (whether they require grad, the gradient, hooks) is in an object of its own, which
+is made when it is first needed. Source: `c10::AutogradMetaInterface`.
 """
 
 from __future__ import annotations

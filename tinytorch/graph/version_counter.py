@@ -127,7 +127,8 @@ class DetachedInferenceCounter(InferenceCounter):
 def count_write(tensor: Any) -> None:
     """Count an in-place write to a tensor.
 
-    RuntimeError for an inference tensor outside of inference mode.
+    RuntimeError for an inference tensor outside of inference mode, unless it was made there by
+    `detach()` or `.data`.
     """
     for listener in WRITE_LISTENERS:
         listener(tensor)
