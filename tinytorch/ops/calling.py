@@ -110,8 +110,9 @@ class Overloads:
         call: Any = call_as_parsed
         called_by = "method" if method else "function"
         # Short ways are tried first, as their tests of types are the cheapest; the parser is last.
-        # (Any order is right: no two overloads take the same types.) Each call hands what it does
-        # not take to the next one, so they are made from the last to the first.
+        # (Any order gives the right result: where two overloads take the same types, as both of
+        # `floor_divide` take a number, they compute the same.) Each call hands what it does not
+        # take to the next one, so they are made from the last to the first.
         in_order = sorted(ops, key=lambda op: not op.has_short_way)
         for op in reversed(in_order):
             call = make_plain_call(op, call, called_by, self.in_place)
@@ -436,17 +437,18 @@ def _read_plain(param: Param, value: Any) -> Any:
 # short ways ---------------------------------------------------------------------------------------
 
 # The four functions repeat each other where a call in common would cost a tenth of the time of an
-# addition. In each of them:
+# addition. What is said here holds in each of them where it has such a line:
 #
 # - `Op.run` tells the listeners of anomaly mode and of a watch what it does before the kernel runs. So
 #   it runs each call while there are any.
-# - It also runs a call whose first operand is an inference tensor: if they all are, the version of the
-#   result may be another (`are_inner_writes_counted`).
+# - It also runs a call whose first operand is an inference tensor, unless that is written to: if
+#   all operands are, the version of a new result may be another (`are_inner_writes_counted`), and a
+#   view has a counter of its own.
 # - A tensor that has no storage and is no view does not need the general way.
 # - `run_ufunc_silenced` is `run_silenced` in a quarter of the time, see `ThreadState`.
-# - The result is made as `make_tensor` makes it, without a storage, a place in the graph or meta data:
-#   few tensors are ever asked for these. `keep_freed_memory` is not called, as once in a process is
-#   enough: `make_tensor` did when it made an operand as large.
+# - A result with new memory is made as `make_tensor` makes it, without a storage, a place in the
+#   graph or meta data: few tensors are ever asked for these. `keep_freed_memory` is not called, as
+#   once in a process is enough: `make_tensor` did when it made an operand as large.
 # - A tensor that has neither an edge nor meta data has no gradient: if that holds of all operands,
 #   nothing is recorded.
 
@@ -486,7 +488,7 @@ def record_failed_pair(op: Any, x: Any, y: Any) -> Exception:
 
 
 def make_recorder_of_one(op: Any) -> Callable[[Any, Any, Any, tuple], None] | None:
-    """Make a recorder of an operation on one tensor; None if there is no gradient.
+    """Make a recorder of an operation on one tensor; None if its calls get no node.
 
     It takes the result and its array, the tensor, which has an edge or meta data, and the other
     arguments.
@@ -520,7 +522,7 @@ def make_recorder_of_one(op: Any) -> Callable[[Any, Any, Any, tuple], None] | No
 
 
 def make_recorder_of_two(op: Any) -> Callable[[Any, Any, Any, Any, bool], None] | None:
-    """Make a recorder of an operation on two tensors; None if there is no gradient.
+    """Make a recorder of an operation on two tensors; None if its calls get no node.
 
     It takes the result and its array, and both operands. `is_pair`: the second is a tensor, and no
     number.
@@ -647,7 +649,8 @@ def save_factors(x: Any, y: Any, is_pair: bool, edge: Any, other_edge: Any) -> t
 def find_direct_dtypes(op: Any) -> Collection[int]:
     """Return NumPy's numbers of the dtypes whose arrays the kernel's function takes as they are.
 
-    Of these the function alone, with no argument but the array, does what the whole kernel does.
+    For these the function alone, with no argument but the array, computes the values that the whole
+    kernel computes. What is left is to lay them out.
     """
     is_pointwise = type(op.kernel) is pointwise and len(op.schema.params) == 1
     return op.kernel.direct_dtype_nums if is_pointwise else ()
@@ -708,7 +711,8 @@ def make_unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
 def make_binary_call(op: Any, otherwise: Callable) -> Callable:
     """Make the short way of a ufunc of two tensors or a tensor and a number: `add`, `mul`, `lt`."""
     run, defaults, record = op.run, op.defaults[2:], make_recorder_of_two(op)
-    # Of the dtypes with these numbers the ufunc alone is the whole kernel, see `pointwise`.
+    # For the dtypes with these numbers the ufunc alone computes what the whole kernel computes, see
+    # `pointwise`. What is left is to lay it out.
     ufunc, direct_nums, takes_numbers = _ufunc_of(op), op.kernel.direct_dtype_nums, op.numbers
 
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:

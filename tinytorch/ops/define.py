@@ -110,7 +110,7 @@ class NodeParts(NamedTuple):
     backward: str
     # by the name of an input, its gradient
     formulas: dict[str, Callable | None]
-    # names of what is saved though no formula reads it
+    # names of what is saved although no formula that runs may read it
     also: tuple[str, ...]
     # by the name of a saved value, a function that reads it off a call's arguments
     readers: dict[str, Callable]
@@ -141,8 +141,9 @@ class Op:
 
     `numbers`: as for `op`. `inner_writes`: see ops/inner_writes.py.
 
-    What only calls need is made at the first one: an import declares 400 operations, of which a
-    program calls few.
+    Cached properties are made when somebody first asks for them: an import declares 400 operations,
+    of which a program calls few. It asks for the node classes of most that have a short way, as that
+    is a closure over the class.
     """
 
     def __init__(
@@ -390,12 +391,12 @@ class Op:
         """Run an operation whose results have memory of their own."""
         tensors = self.tensors_of(values)
         node = self.begin_recording(values, tensors)
-        place = self.common_device(values, tensors)
+        common_device = self.common_device(values, tensors)
         data = run_silenced(self.run_on_arrays, *arrays_of(values))
         if type(data) in (tuple, list):
-            result = self.result_type([make_tensor(d, place) for d in data])
+            result = self.result_type([make_tensor(d, common_device) for d in data])
         else:
-            result = make_tensor(data, place)
+            result = make_tensor(data, common_device)
         if node is not None:
             self.end_recording(node, result)
         elif self.inner_writes and are_inner_writes_counted(tensors):
@@ -419,8 +420,8 @@ class Op:
         node = self.begin_recording(values, [source])
         data = self.run_on_arrays(*arrays_of(values))
         counter = None
-        # Where autograd does not know of the view, PyTorch makes a tensor that is one of inference
-        # or is not as any new tensor.
+        # Where autograd does not know of the view, the mode alone decides in PyTorch whether it is
+        # an inference tensor, as of any new tensor: what the source is does not matter.
         if self.node_class is None and (source._counter.is_inference or MODES.thread.inference):
             counter = InferenceCounter() if MODES.thread.inference else VersionCounter()
         arrays = data if self.has_several_results else (data,)
@@ -507,7 +508,10 @@ class Op:
         return self.write_into_out(out, values)
 
     def write_into_out(self, out: Any, values: tuple) -> Any:
-        """Run it so even if its kernel has a way of its own, which leaves this call to it."""
+        """Compute the result, and write it into `out`: the way of most kernels.
+
+        A kernel with a way of its own (`writes_out`) calls this for what it leaves to the usual way.
+        """
         outs = tuple(out) if type(out) in (tuple, list) else (out,)
         inputs = self.tensors_of(values)
         if self.kernel.resizes_out and needs_grad(out):
@@ -680,7 +684,7 @@ def op(
     numbers: bool = False,  # Python numbers stand for tensors, as in arithmetic
     operator: str = "",  # Python's, as in `__mul__`
     backward: str = "",  # the node's name, where it is not that of `_take_node_name`
-    also: tuple[str, ...] = (),  # what the node saves though no formula reads it
+    also: tuple[str, ...] = (),  # what the node saves although no formula that runs may read it
     readers: dict[str, Callable] | None = None,
     node_class: Any = None,  # the class of its nodes, where that is not made of formulas
     out_node_class: Any = None,
@@ -823,7 +827,8 @@ def _offer_operators(operator: str, declared: Op, in_place: bool) -> None:
     if len(declared.schema.params) == 1:
         setattr(Tensor, f"__{operator}__", lambda self: call(self))
         return
-    # PyTorch has `x == "a"` be False, while `x < "a"` and `x + "a"` raise
+    # Of NotImplemented Python makes False for `x == "a"`, and a TypeError for `x < "a"`.
+    # `refuse_operand` returns it, too, but raises for a tensor of PyTorch: `==` must not.
     refuse = (lambda *_: NotImplemented) if operator in ("eq", "ne") else refuse_operand
 
     def call_or_refuse(self: Any, other: Any) -> Any:

@@ -145,7 +145,7 @@ class Kernel:
 
 
 class row_major(Kernel):
-    """A function whose results, one or several, come to lie row by row: most reduce."""
+    """A function whose results, one or several, are laid out row by row: most that reduce."""
 
     def __init__(
         self, function: Callable, in_dtype_of_out: bool = False, checks_overlap: bool = False
@@ -173,11 +173,11 @@ class pointwise(Kernel):
     `to`: the dtype of the result: "keep" that of the operands; "float", which is the same for
     floats, and the default dtype for all others; or "bool". `takes`: the dtypes of the operands,
     before they are made floats, for which torch has no error, of the letters b, i and f; `stub`:
-    the name of the kernel in that error. `check(a, b, ...)` looks at the operands as they were
-    given. `function_by_default`: what `function` is where the arguments after the operands have
-    their defaults. `in_c`: the error "can't be cast" names the dtype as C++ does (`int`), not as
-    torch (`Int`). `resizes_once`: PyTorch writes into an `out=` of another dtype at once, not by
-    way of a copy.
+    the name of the kernel in that error. `check(a, b, ...)` gets the operands as they were given,
+    and raises PyTorch's error if they do not fit. `function_by_default`: what `function` is where
+    the arguments after the operands have their defaults. `in_c`: the error "can't be cast" names
+    the dtype as C++ does (`int`), not as torch (`Int`). `resizes_once`: PyTorch writes into an
+    `out=` of another dtype at once, not by way of a copy.
 
     Operands are the schema's tensors and, where they may stand for tensors, numbers; further
     arguments follow.
@@ -267,8 +267,9 @@ class pointwise(Kernel):
     def arrays_of_one_dtype(self, raw_operands: tuple) -> list | None:
         """Return the operands as arrays if all arrays have one dtype already, else None.
 
-        Of a number beside them an array of that dtype is made, where it fits any such number: of a
-        float beside floats, of an int of 64 bits beside float32, float64 or int64.
+        A number beside them becomes an array of that dtype, if the dtype takes every number of that
+        kind: all float dtypes take a float; float32, float64 and int64 take an int of 64 bits. Else
+        None, too.
         """
         dtype = raw_operands[0].dtype if type(raw_operands[0]) is ndarray else None
         if dtype is None or dtype.num not in self.direct_dtype_nums:
@@ -295,7 +296,8 @@ class pointwise(Kernel):
         into `target`.
         """
         raw_operands = values[: self.operand_count]
-        # Below is the order of PyTorch's checks: an error is raised though nothing is converted.
+        # Operands of one dtype are checked, too, though nothing is converted. Of several errors the
+        # one is raised that PyTorch checks first, so the checks below are in its order.
         arrays = self.arrays_of_one_dtype(raw_operands)
         if arrays is None:
             common = self.common_dtype(raw_operands)

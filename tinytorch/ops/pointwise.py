@@ -1,9 +1,9 @@
 """Pointwise operations: comparisons, logic, bits, arithmetic, on operands that broadcast.
 
-A row is torch's schema, the NumPy function and the derivative. Derivatives follow torch's
-`derivatives.yaml`. Where that has a Python number beside a tensor, it calls the overload for
-numbers, which saves the number and no tensor: `plus`, `minus`, `times` and `divide`. Source:
-`torch.mul` and so on, by name.
+A declaration has torch's schema, the NumPy function, and a formula for each gradient. The formulas
+follow torch's `derivatives.yaml`. Where that has a Python number beside a tensor, PyTorch calls the
+overload for numbers, which saves the number and no tensor; here this is `plus`, `minus`, `times` or
+`divide`. Source: the function of the same name in torch.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ isfinite = op("isfinite(Tensor self)", pointwise(np.isfinite, "bool"), out=False
 
 # logic and bits -----------------------------------------------------------------------------------
 
-# Bools are not written in place by default: of the functions that give them, PyTorch has these.
+# `in_place=True`: functions that give bools have no `name_` by default. In PyTorch these have one.
 logical_not = op(
     "logical_not(Tensor self)",
     pointwise(np.logical_not, "bool", resizes_once=True),
@@ -744,7 +744,10 @@ def _check_exponent(a: Any, exponent: Any) -> None:
 
 
 def _grad_of_exponent(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
-    """Return the gradient of the exponent of a number, by the rules at 0."""
+    """Return the gradient of `exponent` in `self ** exponent`, where `self` is a number.
+
+    Where that is 0, its logarithm would be infinite: PyTorch has a rule for it.
+    """
     if self == 0:
         return grad * where(exponent >= 0, 0, times(result, -math.inf))
     return grad * times(result, math.log(self) if self > 0 else math.nan)
@@ -821,7 +824,7 @@ op(
     pointwise(_interpolate, takes="f", stub="lerp_kernel_tensor", check=_check_end),
     out="found",
     backward="LerpBackward1",
-    # As C++ subtracts from a number.
+    # `1 - weight`, as C++ computes it: by a subtraction in place from a tensor of ones.
     self=lambda grad, weight: grad * sub.run_in_place(fill_(empty_like(weight), 1), weight),
     end=lambda grad, weight: grad * weight,
     weight=lambda grad, self, end: grad * (end - self),
