@@ -50,7 +50,7 @@ lanes. Not where they only make it wider than a telephone: arrows that meet in t
 glance what is shared, lanes have to be read."""
 MOST_ON_PHONE = 404
 """Where hazards beside the cells make a picture wider than a telephone, they are below the rows: they
-are the longest sentences, and have the longest words, the names of nodes."""
+are the longest captions, and have the longest words, the names of nodes."""
 MOST_HAZARD_LINES = 2
 """Hazards that have more lines beside the cells are below the rows, too: their red ground would be
 higher than what they are about."""
@@ -62,7 +62,7 @@ MOST_FOR_WORD = 240
 COLUMN = 8
 """At least the width of a letter of words."""
 MOST_LINES = 8
-"""A sentence has no more lines."""
+"""A caption has no more lines."""
 CROSS, HAZARD_GROUND, HAZARD_EDGE = 14, 6, 6
 """The room for the cross before a hazard, and what its ground adds to its height and right of its words:
 bold ones of some fonts are wider than they are counted."""
@@ -91,11 +91,8 @@ class Columns(NamedTuple):
     """The right edge of the picture, without its padding."""
 
 
-class Sentence(NamedTuple):
-    """A sentence in a row: the caption of a remark, or several of facts joined.
-
-    What a `Remark` calls its sentence is for the text, and is not drawn.
-    """
+class Caption(NamedTuple):
+    """A caption as it is drawn, in an ink: that of a remark, or those of several facts joined."""
 
     text: str
     """What is said, in the chosen language."""
@@ -110,33 +107,33 @@ class Sentence(NamedTuple):
         return self.ink == "m"
 
 
-class SentenceLine(NamedTuple):
+class CaptionLine(NamedTuple):
     """A line of words, as it is drawn."""
 
     text: str
-    """The part of the sentence that fits."""
-    sentence: Sentence
-    """The sentence that it is a part of: a tooltip, where the line is cut."""
+    """The part of the caption that fits."""
+    caption: Caption
+    """The caption that it is a part of: a tooltip, where the line is cut."""
     is_first: bool
-    """True for the first line of its sentence."""
+    """True for the first line of its caption."""
 
     @property
     def width(self) -> float:
         """The width in px, at most: fonts differ."""
-        return text_width(self.text, self.sentence.ink) + CROSS * self.sentence.is_hazard
+        return text_width(self.text, self.caption.ink) + CROSS * self.caption.is_hazard
 
 
 @lru_cache(maxsize=4096)
-def break_sentences(sentences: tuple[Sentence, ...], width: float) -> tuple[SentenceLine, ...]:
-    """Break sentences into lines of a width in px.
+def break_captions(captions: tuple[Caption, ...], width: float) -> tuple[CaptionLine, ...]:
+    """Break captions into lines of a width in px.
 
     Cached: the rows of 24 steps are mostly the same.
     """
-    lines: list[SentenceLine] = []
-    for sentence in sentences:
-        room = width - (CROSS + HAZARD_EDGE) * sentence.is_hazard
-        parts = _wrap_evenly(sentence.text, columns_that_fit(room, sentence.ink))
-        lines += [SentenceLine(part, sentence, index == 0) for index, part in enumerate(parts)]
+    lines: list[CaptionLine] = []
+    for caption in captions:
+        room = width - (CROSS + HAZARD_EDGE) * caption.is_hazard
+        parts = _wrap_evenly(caption.text, columns_that_fit(room, caption.ink))
+        lines += [CaptionLine(part, caption, index == 0) for index, part in enumerate(parts)]
     return tuple(lines)
 
 
@@ -156,27 +153,27 @@ def _wrap_evenly(text: str, columns: int) -> list[str]:
     return lines
 
 
-def measure_lines(lines: Sequence[SentenceLine]) -> float:
+def measure_lines(lines: Sequence[CaptionLine]) -> float:
     """Return the height of lines of words, with the ground around what is in trouble."""
-    hazards = sum(line.is_first and line.sentence.is_hazard for line in lines)
+    hazards = sum(line.is_first and line.caption.is_hazard for line in lines)
     return len(lines) * LINE + HAZARD_GROUND * hazards
 
 
-def draw_lines(canvas: Canvas, lines: Sequence[SentenceLine], x: float, y: float) -> None:
+def draw_lines(canvas: Canvas, lines: Sequence[CaptionLine], x: float, y: float) -> None:
     """Draw lines of words below y; what is in trouble is on a red ground."""
     for index, line in enumerate(lines):
-        sentence = line.sentence
-        if sentence.is_hazard and line.is_first:
-            same = [other for other in lines[index:] if other.sentence == sentence]
+        caption = line.caption
+        if caption.is_hazard and line.is_first:
+            same = [other for other in lines[index:] if other.caption == caption]
             width = max(other.width for other in same)
             canvas.rect(x - 4, y, width + 6 + HAZARD_EDGE, len(same) * LINE + 3, "bad", 4)
             canvas.mark("cross", x + 4, y + 9)
             y += 2
-        whole = sentence.text if line.text.endswith("…") else ""
-        canvas.text(x + CROSS * sentence.is_hazard, y + 12, line.text, sentence.ink, whole=whole)
+        whole = caption.text if line.text.endswith("…") else ""
+        canvas.text(x + CROSS * caption.is_hazard, y + 12, line.text, caption.ink, whole=whole)
         y += LINE
-        is_last = index + 1 == len(lines) or lines[index + 1].sentence != sentence
-        if sentence.is_hazard and is_last:
+        is_last = index + 1 == len(lines) or lines[index + 1].caption != caption
+        if caption.is_hazard and is_last:
             y += HAZARD_GROUND - 2
 
 
@@ -225,7 +222,7 @@ class Row:
     """Its names."""
     has_names: bool
     """False if its pill is a label that the picture made up: it is dashed."""
-    sentences: tuple[Sentence, ...]
+    captions: tuple[Caption, ...]
     """What it is."""
     lane: ViewLane | None
     """Which cells it reads, where that is marked."""
@@ -233,15 +230,15 @@ class Row:
     def height(self, width: float) -> float:
         """Return the height, with words of a width in px."""
         pills = len(self.pills) * PILL_STEP + ROW - PILL_STEP
-        lines = measure_lines(break_sentences(self.sentences, width))
+        lines = measure_lines(break_captions(self.captions, width))
         if self.lane is None:
             # A gap where they have several lines: below them may be those of another row.
             return max(pills, lines + 4)
         return max(pills, LANE_MIDDLE + LANE / 2 + (lines + 6 if lines else 4))
 
-    def draw_sentences(self, canvas: Canvas, x: float, width: float, middle: float) -> None:
+    def draw_captions(self, canvas: Canvas, x: float, width: float, middle: float) -> None:
         """Draw what there is to say of it: beside its name, or below its lane."""
-        lines = break_sentences(self.sentences, width)
+        lines = break_captions(self.captions, width)
         top = middle - measure_lines(lines) / 2
         if self.lane is not None:
             top = middle + LANE / 2 + 3
@@ -295,34 +292,34 @@ def make_row(
     entry: TensorEntry,
     level: Level,
     lane: ViewLane | None = None,
-    storage_sentences: Sequence[Sentence] = (),
+    storage_captions: Sequence[Caption] = (),
 ) -> Row:
-    """Make the row of a tensor; `storage_sentences` are what its storage says in it."""
+    """Make the row of a tensor; `storage_captions` are what its storage says in it."""
     tensor = entry.tensor
-    # What its cells were, then its own sentences, then what is unusual in the storage.
-    loud = [sentence for sentence in storage_sentences if not sentence.is_muted]
-    muted = [sentence for sentence in storage_sentences if sentence.is_muted]
-    sentences = [*loud, *_make_sentences(entry), *muted]
+    # What its cells were, then its own captions, then what is unusual in the storage.
+    loud = [caption for caption in storage_captions if not caption.is_muted]
+    muted = [caption for caption in storage_captions if caption.is_muted]
+    captions = [*loud, *_make_captions(entry), *muted]
     if len(entry.names) > 1 and level != "names":
         count = gettext("one tensor, {number} names", number=len(entry.names))
-        sentences.insert(0, Sentence(count, "m"))
+        captions.insert(0, Caption(count, "m"))
     # Hazards and changes first: these a reader must not miss. Sorting leaves the order above as it
     # is within each of the three.
-    sentences.sort(key=lambda sentence: (not sentence.is_hazard, sentence.is_muted))
+    captions.sort(key=lambda caption: (not caption.is_hazard, caption.is_muted))
     return Row(
         tensor.id,
         tensor.id,
         owner=tensor.id if tensor.names else tensor.grad_of or tensor.id,
         pills=tuple(Pill(name.name, name.flag) for name in entry.names),
         has_names=bool(tensor.names),
-        sentences=tuple(sentences),
+        captions=tuple(captions),
         lane=lane,
     )
 
 
-def _make_sentences(entry: TensorEntry) -> list[Sentence]:
-    """Make the sentences of a row: its facts in one, then one for each other remark."""
-    own: list[Sentence] = []
+def _make_captions(entry: TensorEntry) -> list[Caption]:
+    """Make the captions of a row: its facts in one, then one for each other remark."""
+    own: list[Caption] = []
     facts: list[str] = []
     for remark in entry.remarks:
         # Without a caption, a remark is for the text alone.
@@ -331,13 +328,13 @@ def _make_sentences(entry: TensorEntry) -> list[Sentence]:
         if remark.kind in FACT_KINDS:
             facts.append(remark.caption)
         else:
-            own.append(make_sentence(remark))
-    return [Sentence(join_phrases(facts), "m"), *own] if facts else own
+            own.append(make_caption(remark))
+    return [Caption(join_phrases(facts), "m"), *own] if facts else own
 
 
-def make_sentence(remark: Remark) -> Sentence:
+def make_caption(remark: Remark) -> Caption:
     """Make what is drawn of a remark, in the ink of its kind."""
-    return Sentence(remark.caption, _INKS.get(remark.kind, "m"), remark.kind == "hazard")
+    return Caption(remark.caption, _INKS.get(remark.kind, "m"), remark.kind == "hazard")
 
 
 # -- a version counter -------------------------------------------------------------
@@ -409,7 +406,7 @@ class BandDrawing:
     """The storage's id: by it a band is known from step to step."""
     strip: Strip
     """Its cells."""
-    sentences: tuple[Sentence, ...]
+    captions: tuple[Caption, ...]
     """What is unusual in it, below its cells: only where its rows have lanes."""
     rows: tuple[Row, ...]
     """Its tensors, and the NumPy arrays over it."""
@@ -419,7 +416,7 @@ class BandDrawing:
     """True if the cells are above the rows, each of which marks what it reads of them."""
     has_ground: bool
     """True if it is on a ground of its own: what shares a storage."""
-    hazards: tuple[Sentence, ...] = ()
+    hazards: tuple[Caption, ...] = ()
     """Those of its rows, below all of these: only where they have too little room beside cells."""
 
     @property
@@ -428,31 +425,31 @@ class BandDrawing:
         return [row.id for row in self.rows]
 
     @property
-    def hazards_beside(self) -> list[Sentence]:
+    def hazards_beside(self) -> list[Caption]:
         """The hazards that are in its rows."""
-        sentences = itertools.chain.from_iterable(row.sentences for row in self.rows)
-        return [sentence for sentence in sentences if sentence.is_hazard]
+        captions = itertools.chain.from_iterable(row.captions for row in self.rows)
+        return [caption for caption in captions if caption.is_hazard]
 
-    def sentences_x(self, columns: Columns) -> float:
+    def captions_x(self, columns: Columns) -> float:
         """Return where words begin: beside the cells, or below the lanes."""
         if self.has_lanes:
             return columns.strip_x
         return columns.strip_x + max(self.strip.width, columns.alike_width) + GAP
 
-    def sentences_width(self, columns: Columns) -> float:
+    def captions_width(self, columns: Columns) -> float:
         """Return the room for words."""
-        return columns.counter_x - GAP / 2 - self.sentences_x(columns)
+        return columns.counter_x - GAP / 2 - self.captions_x(columns)
 
     def head_height(self, columns: Columns) -> float:
         """Return the height of what is above the rows: with lanes, cells and words of the storage."""
         if not self.has_lanes:
             return 0
-        lines = break_sentences(self.sentences, self.sentences_width(columns))
+        lines = break_captions(self.captions, self.captions_width(columns))
         return self.strip.height + measure_lines(lines) + 2
 
     def foot_height(self, columns: Columns) -> float:
         """Return the height of what is below the rows: hazards that have no room beside cells."""
-        return measure_lines(break_sentences(self.hazards, columns.right - EDGE))
+        return measure_lines(break_captions(self.hazards, columns.right - EDGE))
 
     def draw(self, canvas: Canvas, columns: Columns, y: float, layout: BandLayout) -> None:
         """Draw the band with its upper edge at y."""
@@ -472,16 +469,14 @@ class BandDrawing:
                 end = (x + self._start_of_lane(row), middle)
             row.draw_names(canvas, columns, middle, end)
         self.strip.draw(canvas, x, strip_y, edge)
-        width = self.sentences_width(columns)
+        width = self.captions_width(columns)
         for row, middle in zip(self.rows, middles, strict=True):
             if row.lane is not None:
                 self.strip.draw_lane(canvas, x, middle, row.lane, row.tensor_id)
-            row.draw_sentences(canvas, self.sentences_x(columns), width, middle)
+            row.draw_captions(canvas, self.captions_x(columns), width, middle)
         if self.has_lanes:
-            draw_lines(
-                canvas, break_sentences(self.sentences, width), x, strip_y + self.strip.height
-            )
-        hazards = break_sentences(self.hazards, columns.right - EDGE)
+            draw_lines(canvas, break_captions(self.captions, width), x, strip_y + self.strip.height)
+        hazards = break_captions(self.hazards, columns.right - EDGE)
         draw_lines(canvas, hazards, EDGE, y + layout.foot)
         for counter in self.counters:
             of_counter = [middles[index] for index in counter.rows]
@@ -498,18 +493,18 @@ def make_band(entry: StorageEntry, level: Level) -> BandDrawing:
     """Make the band of a storage; at level "names", it is on no ground."""
     strip = make_strip(entry)
     has_lanes = entry.arrangement.has_lanes
-    sentences = _make_storage_sentences(entry)
+    captions = _make_storage_captions(entry)
     rows = []
     for index, tensor_entry in enumerate(entry.tensors):
         lane = make_lane(entry.storage, tensor_entry.tensor) if has_lanes else None
         # Without lanes, what there is to say of the storage is beside its cells.
-        in_row = sentences if index == 0 and not has_lanes else ()
+        in_row = captions if index == 0 and not has_lanes else ()
         rows.append(make_row(tensor_entry, level, lane, in_row))
     rows += map(_make_array_row, entry.storage.arrays)
     return BandDrawing(
         entry.storage.id,
         strip,
-        tuple(sentences) if has_lanes else (),
+        tuple(captions) if has_lanes else (),
         tuple(rows),
         tuple(map(make_mark, entry.counters)),
         has_lanes,
@@ -517,43 +512,43 @@ def make_band(entry: StorageEntry, level: Level) -> BandDrawing:
     )
 
 
-def lower_hazards(band: BandDrawing) -> BandDrawing:
+def move_hazards_below(band: BandDrawing) -> BandDrawing:
     """Move the hazards of the rows of a band below them; of several rows, each says of which it is."""
-    hazards: list[Sentence] = []
+    hazards: list[Caption] = []
     rows: list[Row] = []
     for row in band.rows:
-        for sentence in row.sentences:
-            if sentence.is_hazard and len(band.rows) > 1:
-                text = join_phrases([row.pills[0].text, sentence.text])
-                hazards.append(sentence._replace(text=text))
-            elif sentence.is_hazard:
-                hazards.append(sentence)
-        others = tuple(sentence for sentence in row.sentences if not sentence.is_hazard)
-        rows.append(replace(row, sentences=others))
+        for caption in row.captions:
+            if caption.is_hazard and len(band.rows) > 1:
+                text = join_phrases([row.pills[0].text, caption.text])
+                hazards.append(caption._replace(text=text))
+            elif caption.is_hazard:
+                hazards.append(caption)
+        others = tuple(caption for caption in row.captions if not caption.is_hazard)
+        rows.append(replace(row, captions=others))
     return replace(band, rows=tuple(rows), hazards=tuple(hazards))
 
 
-def _make_storage_sentences(entry: StorageEntry) -> list[Sentence]:
-    """Make the sentences on a storage: what changed, then what is unusual."""
-    marked: list[Sentence] = []
+def _make_storage_captions(entry: StorageEntry) -> list[Caption]:
+    """Make the captions on a storage: what changed, then what is unusual."""
+    marked: list[Caption] = []
     facts: list[str] = []
     # What several cells were is below each of them.
     if entry.arrangement.has_cells and entry.storage.cells == 1 and entry.old_values:
         before = format_value(entry.old_values[0])
-        marked.append(Sentence(gettext("was {value}", value=before), "new-t b"))
+        marked.append(Caption(gettext("was {value}", value=before), "new-t b"))
     for remark in (entry.size, *entry.remarks, *filter(None, [entry.more])):
         if remark.caption and remark.kind in _INKS:
-            marked.append(make_sentence(remark))
+            marked.append(make_caption(remark))
         elif remark.caption:
             facts.append(remark.caption)
-    return [*marked, *([Sentence(join_phrases(facts), "m")] if facts else [])]
+    return [*marked, *([Caption(join_phrases(facts), "m")] if facts else [])]
 
 
 def _make_array_row(name: str) -> Row:
     """Make the row of a NumPy array over the memory: which cells it reads is not known."""
     pill = Pill(escape_name(name), "")
-    sentence = Sentence(gettext("a NumPy array over the same memory"), "m")
-    return Row(f"array {name}", "", "", (pill,), False, (sentence,), None)
+    caption = Caption(gettext("a NumPy array over the same memory"), "m")
+    return Row(f"array {name}", "", "", (pill,), False, (caption,), None)
 
 
 # -- columns -----------------------------------------------------------------------
@@ -603,7 +598,7 @@ def _choose_columns(
     for_phones = [candidate for index, candidate in fitting if index < phone_count]
     if not for_phones:
         return fitting[0][1]
-    # All widths of telephones are alike: there, the one in which fewest sentences are broken.
+    # All widths of telephones are alike: there, the one in which fewest captions are broken.
     return min(for_phones, key=lambda candidate: _count_lines(candidate, bands, single_rows))
 
 
@@ -616,8 +611,8 @@ def find_least_width(band: BandDrawing, columns: Columns) -> float:
 
 def is_narrow_for_hazards(band: BandDrawing, columns: Columns) -> bool:
     """Return True if hazards beside cells are too wide for a telephone, or broken into many lines."""
-    width = band.sentences_width(columns)
-    lines = [len(break_sentences((sentence,), width)) for sentence in band.hazards_beside]
+    width = band.captions_width(columns)
+    lines = [len(break_captions((caption,), width)) for caption in band.hazards_beside]
     return (
         find_least_width(band, columns) > MOST_ON_PHONE or max(lines, default=0) > MOST_HAZARD_LINES
     )
@@ -626,43 +621,43 @@ def is_narrow_for_hazards(band: BandDrawing, columns: Columns) -> bool:
 def _find_counter_range(
     columns: Columns, bands: Sequence[BandDrawing], single_rows: Sequence[Row]
 ) -> tuple[float, float]:
-    """Return where counters may begin at the earliest, and where all sentences are in one line."""
+    """Return where counters may begin at the earliest, and where all captions are in one line."""
     least = natural = columns.strip_x
     counter_width = columns.right - columns.counter_x
     room = MOST_BESIDE - EDGE - counter_width - GAP / 2
     for band in bands:
-        begin = band.sentences_x(columns)
-        sentences = list(band.sentences)
+        begin = band.captions_x(columns)
+        captions = list(band.captions)
         for row in band.rows:
-            sentences += row.sentences
+            captions += row.captions
         fewest = min(LEAST_LANE_WORDS, room - begin) if band.has_lanes else LEAST_WORDS
-        narrow, wide = _measure_sentences(sentences, fewest)
+        narrow, wide = _measure_captions(captions, fewest)
         least = max(least, columns.strip_x + band.strip.width, begin + narrow)
         natural = max(natural, begin + wide)
     for row in single_rows:
-        narrow, wide = _measure_sentences(row.sentences, LEAST_WORDS)
+        narrow, wide = _measure_captions(row.captions, LEAST_WORDS)
         least, natural = max(least, columns.strip_x + narrow), max(natural, columns.strip_x + wide)
     return least + GAP / 2, natural + GAP / 2
 
 
-def _measure_sentences(sentences: Iterable[Sentence], fewest: float) -> tuple[float, float]:
-    """Return the least width of sentences, in which no word is cut, and that of the longest."""
+def _measure_captions(captions: Iterable[Caption], fewest: float) -> tuple[float, float]:
+    """Return the least width of captions, in which no word is cut, and that of the longest."""
     narrow = wide = 0.0
-    for sentence in sentences:
+    for caption in captions:
         # More by a column: lines are counted in whole ones.
-        extra = (CROSS + HAZARD_EDGE) * sentence.is_hazard + COLUMN
-        wide = max(wide, text_width(sentence.text, sentence.ink) + extra)
-        longest = max(text_width(word, sentence.ink) for word in sentence.text.split(" "))
+        extra = (CROSS + HAZARD_EDGE) * caption.is_hazard + COLUMN
+        wide = max(wide, text_width(caption.text, caption.ink) + extra)
+        longest = max(text_width(word, caption.ink) for word in caption.text.split(" "))
         narrow = max(narrow, min(longest, MOST_FOR_WORD) + extra)
     return max(narrow, min(wide, fewest)), wide
 
 
 def _count_lines(columns: Columns, bands: Sequence[BandDrawing], single_rows: Sequence[Row]) -> int:
-    """Return how many lines the sentences beside cells have, and those of tensors without memory."""
+    """Return how many lines the captions beside cells have, and those of tensors without memory."""
     rooms = [(row, columns.counter_x - columns.strip_x) for row in single_rows]
     for band in bands:
-        rooms += [(row, band.sentences_width(columns)) for row in band.rows]
-    return sum(len(break_sentences(row.sentences, width)) for row, width in rooms)
+        rooms += [(row, band.captions_width(columns)) for row in band.rows]
+    return sum(len(break_captions(row.captions, width)) for row, width in rooms)
 
 
 def _measure_height(
@@ -670,7 +665,7 @@ def _measure_height(
 ) -> float:
     heights = [row.height(columns.counter_x - columns.strip_x) for row in single_rows]
     for band in bands:
-        width = band.sentences_width(columns)
+        width = band.captions_width(columns)
         height = sum(row.height(width) for row in band.rows)
         # Beside cells of several lines there is room for as many lines of words.
         if not band.has_lanes:

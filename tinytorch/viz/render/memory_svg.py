@@ -43,20 +43,20 @@ from .memory_rows import (
     ROW,
     BandDrawing,
     BandLayout,
+    Caption,
+    CaptionLine,
     Columns,
     Row,
-    Sentence,
-    SentenceLine,
-    break_sentences,
+    break_captions,
     draw_lines,
     find_least_width,
     is_narrow_for_hazards,
     lay_out_columns,
-    lower_hazards,
     make_band,
+    make_caption,
     make_row,
-    make_sentence,
     measure_lines,
+    move_hazards_below,
 )
 from .picture import Folded, Picture
 from .slots import assign_slots
@@ -266,7 +266,7 @@ class MemorySheet(NamedTuple):
 
     entries: dict[str, BandDrawing | Row | PackDrawing]
     """By the name under which an entry is known from step to step."""
-    notes: tuple[Sentence, ...]
+    notes: tuple[Caption, ...]
     """What is said at the foot."""
     summary: str
     """The label for screen readers."""
@@ -306,7 +306,7 @@ def make_sheet(contents: MemoryContents) -> MemorySheet:
     if titles:
         summary = gettext("Memory: {storages}", storages=join_facts(titles))
     at_foot = (contents.heading, *contents.notes)
-    notes = tuple(make_sentence(remark) for remark in at_foot if remark.caption)
+    notes = tuple(make_caption(remark) for remark in at_foot if remark.caption)
     return MemorySheet(entries, notes, summary, contents.is_whole)
 
 
@@ -354,7 +354,7 @@ class RunLayout(NamedTuple):
 def lay_out_sheets(sheets: list[MemorySheet]) -> RunLayout:
     """Find where everything in a run is: columns as wide, entries as high as they ever are."""
     _make_strips_alike(sheets)
-    _lower_wide_hazards(sheets)
+    _move_wide_hazards_below(sheets)
     bands: dict[str, list[BandDrawing]] = {}
     rows: list[Row] = []
     for sheet in sheets:
@@ -382,7 +382,7 @@ def lay_out_sheets(sheets: list[MemorySheet]) -> RunLayout:
 
 
 def _make_room_for_notes(columns: Columns) -> Columns:
-    """Make room for sentences that are as wide as the picture."""
+    """Make room for captions that are as wide as the picture."""
     missing = max(0, NOTE_WIDTH - columns.right)
     return columns._replace(counter_x=columns.counter_x + missing, right=columns.right + missing)
 
@@ -393,9 +393,9 @@ def _height_of_entry(entry: Row | PackDrawing, columns: Columns) -> float:
     return entry.height(columns.right - columns.strip_x)
 
 
-def _break_notes(sheet: MemorySheet, columns: Columns) -> tuple[SentenceLine, ...]:
-    """Break the sentences at the foot into lines as wide as the picture."""
-    return break_sentences(sheet.notes, columns.right - EDGE)
+def _break_notes(sheet: MemorySheet, columns: Columns) -> tuple[CaptionLine, ...]:
+    """Break the captions at the foot into lines as wide as the picture."""
+    return break_captions(sheet.notes, columns.right - EDGE)
 
 
 def _make_strips_alike(sheets: list[MemorySheet]) -> None:
@@ -418,7 +418,7 @@ def _make_strips_alike(sheets: list[MemorySheet]) -> None:
             sheet.entries[band.id] = replace(band, strip=strip)
 
 
-def _lower_wide_hazards(sheets: list[MemorySheet]) -> None:
+def _move_wide_hazards_below(sheets: list[MemorySheet]) -> None:
     """Move hazards below the rows of storages, in all steps, where there is too little room beside cells."""
     all_bands: list[BandDrawing] = []
     all_rows: list[Row] = []
@@ -434,7 +434,7 @@ def _lower_wide_hazards(sheets: list[MemorySheet]) -> None:
     for sheet in sheets:
         for band in sheet.bands:
             if band.id in ids:
-                sheet.entries[band.id] = lower_hazards(band)
+                sheet.entries[band.id] = move_hazards_below(band)
 
 
 def _lay_out_band(bands: list[BandDrawing], columns: Columns) -> BandStage:
@@ -442,7 +442,7 @@ def _lay_out_band(bands: list[BandDrawing], columns: Columns) -> BandStage:
     heights: dict[str, float] = {}
     counter_of: dict[str, str | None] = {}
     for band in bands:
-        width = band.sentences_width(columns)
+        width = band.captions_width(columns)
         for row in band.rows:
             heights[row.id] = max(heights.get(row.id, 0), row.height(width))
         for counter in band.counters:
@@ -503,7 +503,7 @@ def draw_sheet(sheet: MemorySheet, stage: Stage) -> str:
             width = columns.right - columns.strip_x
             middle = y + entry.height(width) / 2
             entry.draw_names(canvas, columns, middle, None)
-            entry.draw_sentences(canvas, columns.strip_x, width, middle)
+            entry.draw_captions(canvas, columns.strip_x, width, middle)
         else:
             _draw_pack(canvas, columns, y, entry)
     draw_lines(canvas, _break_notes(sheet, columns), EDGE, stage.foot)
