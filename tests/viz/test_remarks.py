@@ -1,9 +1,11 @@
 """What pictures say: remarks are true of the snapshot, and text and drawing render each of them."""
 
 import importlib
+import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -17,8 +19,10 @@ from tinytorch.viz.render import graph_svg, memory_svg
 from tinytorch.viz.render.strip import make_lane
 from tinytorch.viz.render.text import write_graph_text, write_memory_text
 from tinytorch.viz.show import (
+    LEVELS,
     FoldEntry,
     GraphContents,
+    Level,
     MemoryContents,
     NodeEntry,
     PackEntry,
@@ -29,6 +33,7 @@ from tinytorch.viz.show import (
     select_nodes,
     select_storages,
 )
+from tinytorch.viz.show.memory_remarks import _LEVEL_OF_KIND
 
 
 def memory_of(program: str, engine: ModuleType) -> tuple[Snapshot, MemoryContents]:
@@ -123,6 +128,41 @@ def test_the_programs_have_remarks_of_every_kind() -> None:
         "heading", "gradient", "edge", "unchanged", "live", "raises", "freed", "written unseen",
         "maybe written", "changed", "node kind", "count",
     }  # fmt: skip
+
+
+def _read_documented_kinds(record: type) -> set[str]:
+    """The kinds that the docstring of `remarks` of a record names."""
+    source = Path(inspect.getfile(record)).read_text(encoding="utf-8")
+    body = source.partition(f"class {record.__name__}:")[2].partition("\n\n\n")[0]
+    text = body.partition("    remarks: tuple[Remark, ...]\n")[2].split('"""')[1]
+    return set(re.split(r"[^a-z ]+", " ".join(text.split()).removeprefix("Kinds: ").strip(".")))
+
+
+def test_a_storage_has_remarks_of_the_kinds_that_its_record_names() -> None:
+    engine = importlib.import_module("tinytorch")
+    kinds = set()
+    unshown = "x = torch.zeros(500)\n# then\nx[250] = 1"
+    for program in (*BUSY, unshown):
+        _, contents = memory_of(program, engine)
+        for entry in contents.entries:
+            if isinstance(entry, StorageEntry):
+                kinds |= {remark.kind for remark in entry.remarks}
+    named = {kind.strip() for kind in _read_documented_kinds(StorageEntry)}
+    assert "changed" in kinds
+    assert kinds <= named
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_no_kind_is_said_below_the_level_that_the_table_has_for_it(level: Level) -> None:
+    engine = importlib.import_module("tinytorch")
+    for program in BUSY:
+        snap, since = looked(program, engine)
+        changes = compare_snapshots(snap, since)
+        contents = describe_memory(changes, select_storages(changes), level=level)
+        for entry in (*contents.entries, *contents.without_storage):
+            for remark, _ in with_one_blank(entry):
+                least = _LEVEL_OF_KIND.get(remark.kind, LEVELS[0])
+                assert LEVELS.index(least) <= LEVELS.index(level), remark
 
 
 # -- what is said is so ------------------------------------------------------------

@@ -141,7 +141,7 @@ class StorageEntry:
     size: Remark
     """How many cells of which dtype; its caption has only what is unusual."""
     remarks: tuple[Remark, ...]
-    """Kinds: objects, cells, summary, note, changed cells."""
+    """Kinds: objects, cells, summary, note, changed cells, changed."""
     old_values: Mapping[int, object]
     """Cell -> the value that it had before."""
     tensors: tuple[TensorEntry, ...]

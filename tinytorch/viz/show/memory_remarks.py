@@ -56,9 +56,10 @@ MOST_CELLS_SAID = 3
 """How many of the cells that changed, and are not drawn, are said with what they were."""
 _LEVEL_OF_KIND: dict[RemarkKind, Level] = {
     **dict.fromkeys(("history", "base", "grad", "changed", "hazard"), "graph"),
-    **dict.fromkeys(("size", "objects", "summary", "note", "stride", "dtype"), "storage"),
+    **dict.fromkeys(("objects", "summary", "note", "stride", "dtype"), "storage"),
 }
-"""From which level on a remark is said; all others are said at each."""
+"""From which level on a remark is said that is one of the `remarks` of a storage or tensor; those of
+all other kinds are said at each. What an entry has beside these, such as its size, is at its field."""
 
 
 class _MemorySubject(NamedTuple):
