@@ -1,4 +1,4 @@
-"""Questions to one object of either engine that must neither raise nor change anything."""
+"""Questions to one object of either engine: they change nothing, and `read_history` alone raises."""
 
 from __future__ import annotations
 

@@ -321,7 +321,7 @@ class SavedReader:
             tensor_position = self._find_original(tensor, node)
             if tensor_position is None:
                 tensor_position = self._add_saved(tensor)
-        # Under a watch, it also knows the line that wrote.
+        # Under a watch the node holds its `WatchedSave`, which knows the line that wrote.
         watched_save = find_watched_save(stale_raw)
         record = SavedRecord(
             name,
