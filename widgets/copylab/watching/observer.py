@@ -192,7 +192,7 @@ class Watch(Presentation):
         self._save_count = 0
         """Number of tensors that were saved."""
         self._uncompared_count = self._partly_compared_count = 0
-        """Number of those read whose bytes cannot be compared."""
+        """Number of those read whose bytes cannot be compared, or in pieces alone."""
         self.gaps = WatchGaps()
         """What it could not look at."""
         self.measurement = BackwardMeasurement()
@@ -486,7 +486,7 @@ class Watch(Presentation):
         return bool(THREADS_IN_DRY_RUN) and scope.find_program_thread() in THREADS_IN_DRY_RUN
 
     def check_read(self, save: WatchedSave, find_node: Callable[[], Any], backward_nr: int) -> None:
-        """Compare a saved tensor that a node reads, at the version at which it was saved.
+        """Compare the bytes of a saved tensor that a node reads, and that is not stale.
 
         Raises GradientWarning for a modified one with `silent="raise"`.
         """

@@ -123,5 +123,5 @@ class TinyTorchHooks:
             return save.make_saved_tensor()
         return tensor
 
-    # Read by `viz/read/saved.py`: this hook may be called by a look, and gives the tensor itself.
+    # Read by `viz/read/probe.py`: this hook may be called by a look, and gives the tensor itself.
     unpack.is_of_watch = True  # type: ignore[attr-defined]

@@ -126,7 +126,7 @@ class TorchHooks:
         self.next_nr = -1
         """The number of the next node when the last operation ran."""
         self.previous_nr = -1
-        """The number before that."""
+        """What `next_nr` was before it last changed: nodes of the last operation count from here."""
         self.target_id: int | None = None
         """The id of the tensor that it wrote to."""
         self.operation_thread = self.program_thread
@@ -328,6 +328,7 @@ class TorchHooks:
         if not new_nodes:
             if self._is_saved_by_checkpoint():
                 return False
+            # Not made by the last operation, it is an input of it, or of one without a node.
             return bool(node._sequence_nr() >= self.previous_nr)
         if new_nodes == 1 and isinstance(node, self.torch._C._FunctionBase):
             # No operation ran in the forward of this Function.
@@ -383,7 +384,7 @@ class TorchHooks:
             return save.make_saved_tensor()
         return save.tensor
 
-    # Read by `viz/read/saved.py`: this hook may be called by a look, and gives the tensor itself.
+    # Read by `viz/read/probe.py`: this hook may be called by a look, and gives the tensor itself.
     unpack.is_of_watch = True  # type: ignore[attr-defined]
 
     def find_node(self) -> Any:

@@ -78,10 +78,12 @@ class WatchedSave:
         self.saving_place = saving_place
         """The line that saved it."""
         self.sequence_nr = sequence_nr
-        """The number that the next node would get at that time; -1 of tinytorch's, which excuses no node.
+        """The number that the next node would get when it was saved; -1 where no node is to be excused.
 
-        What an operation saves and writes is noted when its own node has a number, and so has one
-        value in both: by it `excuse_node` and `record_write` of the watch know their saves again.
+        An operation saves and writes after its own node has got a number and before another one does,
+        so both are noted with the same next number: by it `excuse_node` and `record_write` of the
+        watch know what the operation itself has saved. -1 is that of all saves of tinytorch, and of
+        what a Function keeps as an attribute or hooks of the program's own packed.
         """
         self.is_output = is_output
         """True if the node that saved it also made it."""
@@ -99,13 +101,13 @@ class WatchedSave:
         self.saved_version: int = tensor._version
         """Its version when it was saved; `tensor._version` is that of now."""
         self.span = memory_span(tensor)
-        """Where its memory was when it was saved."""
+        """Where its memory is; where it was at the save, until the tensor gets other memory."""
         self.checksum = compute_checksum(tensor, self.span)
         """The checksum of its bytes when it was saved, or these themselves; None if they cannot be compared."""
         self.counted_write_candidate: ObservedWrite | None = None
         """What may be the first write that the version counter counted: see `find_line_to_blame`."""
         self.first_changing_write: ObservedWrite | None = None
-        """The first write that changed its bytes; where they cannot be compared, the first to them."""
+        """The first write that changed its bytes; the first to them, where not all can be compared."""
         self.is_harmless = False
         """True if the node does not need it as it was, or if it was saved after the watch had ended."""
         self.siblings: dict[int, Any] = {}
@@ -241,8 +243,9 @@ class WatchedSave:
 
         If the tensor is stale, which makes backward raise, that is the first write which the version
         counter counted: `counted_write_candidate`. A write is noted before it is counted, and one
-        through `.data` never is. So each write is a candidate until the next one finds the version
-        as it was before it, and takes its place; the last candidate is judged here.
+        through `.data` never is. So a write is the candidate until the next write: if the version is
+        then still `version_before` of the candidate, that was not counted, and the next write is the
+        candidate. The last candidate is judged here in the same way.
 
         If it is not stale, backward computes from wrong bytes, and the line is that of the first
         write which changed them: `first_changing_write`.
