@@ -32,7 +32,7 @@ def describe_hazards(snap: Snapshot) -> dict[str, tuple[Remark, ...]]:
     """Return the remarks on hazards, by the ids of the tensors that have them."""
     remarks: dict[str, dict[str, Remark]] = {}
     captions: set[tuple[str, str]] = set()
-    for tensor_id, remark in chain(_describe_saved(snap), _describe_refusals(snap)):
+    for tensor_id, remark in chain(_describe_saved_hazards(snap), _describe_refusals(snap)):
         if tensor_id is None:
             continue
         group = remarks.setdefault(tensor_id, {})
@@ -51,7 +51,7 @@ def describe_hazards_out_of_sight(snap: Snapshot, ids_with_row: Collection[str])
     """Return the sentences on tensors with a hazard that have no row, or are not known."""
     sentences: dict[str, None] = {}
     labels_by_sentence: dict[str, dict[str, None]] = {}
-    for tensor_id, remark in _describe_saved(snap):
+    for tensor_id, remark in _describe_saved_hazards(snap):
         if tensor_id is None:
             # It may have a name, and be shown: which one it is could not be found out.
             sentences[gettext("a saved tensor: {sentence}", sentence=remark.sentence)] = None
@@ -73,8 +73,8 @@ def describe_hazards_out_of_sight(snap: Snapshot, ids_with_row: Collection[str])
     return list(sentences)
 
 
-def _describe_saved(snap: Snapshot) -> Iterator[tuple[str | None, Remark]]:
-    """Yield a remark for each tensor with a hazard that a node saved, and the id of that tensor.
+def _describe_saved_hazards(snap: Snapshot) -> Iterator[tuple[str | None, Remark]]:
+    """Yield a remark for each hazard of what a node saved, and the id of the saved tensor.
 
     The id is None where it could not be found out which tensor was saved.
     """
