@@ -110,7 +110,7 @@ class Overloads:
         call: Any = call_as_parsed
         called_by = "method" if method else "function"
         # Short ways are tried first, as their tests of types are the cheapest; the parser is last.
-        # (Any order gives the right result: where two overloads take the same types, as both of
+        # (Any order gives the right values: where two overloads take the same types, as both of
         # `floor_divide` take a number, they compute the same.) Each call hands what it does not
         # take to the next one, so they are made from the last to the first.
         in_order = sorted(ops, key=lambda op: not op.has_short_way)
