@@ -8,6 +8,7 @@ from typing import Any
 import copylab
 import pytest
 from copylab.watching.formulas import find_use
+from copylab.watching.watched_memory import WHOLE_BYTES, memory_span
 
 from tinytorch.viz import FormulaUse, graph
 
@@ -274,6 +275,33 @@ def test_a_formula_that_reads_values_is_not_excused() -> None:
         y.sum().backward()
     assert [finding.names[0] for finding in watch.findings] == ["conv.weight"]
     del save
+    gc.collect()
+
+
+def test_a_save_knows_where_the_memory_of_its_tensor_is_now() -> None:
+    with copylab.watch(silent="record"):
+        y = torch.ones(3, requires_grad=True) * 1
+        z = y * y
+        save = z.grad_fn._raw_saved_self.data
+        before = memory_span(y)
+        assert save.span == before
+        y.data = torch.zeros(3)
+        assert save.span == memory_span(y) != before
+    del save
+    gc.collect()
+
+
+def test_of_what_is_compared_in_pieces_the_first_write_is_kept_if_it_changed_nothing() -> None:
+    with copylab.watch(silent="record"):
+        y = torch.ones(WHOLE_BYTES // 4 + 1, requires_grad=True) * 1
+        small = torch.ones(3, requires_grad=True) * 1
+        results = [each * each for each in (y, small)]
+        saves = [result.grad_fn._raw_saved_self.data for result in results]
+        y.data.mul_(1)
+        small.data.mul_(1)
+        assert saves[0].is_sampled
+        assert [save.first_changing_write is None for save in saves] == [False, True]
+    del saves
     gc.collect()
 
 
