@@ -274,7 +274,12 @@ def has_short_way(op: Any) -> bool:
         return False
     if op.kind == "view":
         return op.tensor_indices == [0] and op.node_class is not None
-    return op.kind == "fresh" and (op.tensor_indices == [0] or is_binary_ufunc(op))
+    if op.kind != "fresh":
+        return False
+    if op.tensor_indices == [0]:
+        # The node of an operation without derivative makes itself in another way.
+        return op.node_class is None or bool(op.node_class._formulas)
+    return is_binary_ufunc(op)
 
 
 def is_binary_ufunc(op: Any) -> bool:
