@@ -469,7 +469,6 @@ add = op(
     _add,
     numbers=True,
     operator="add",
-    also=("alpha",),
     self=lambda grad: grad,
     other=lambda grad, alpha: scale_grad(grad, alpha),
 )
@@ -478,7 +477,6 @@ sub = op(
     _sub,
     numbers=True,
     operator="sub",
-    also=("alpha",),
     self=lambda grad: grad,
     other=lambda grad, alpha: scale_grad(-grad, alpha),
 )
