@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import copylab
 import graphviz
 import pytest
 from viz.programs import run
@@ -458,3 +459,29 @@ def test_edges_that_go_the_same_way_are_counted_in_words(engine: ModuleType) -> 
     h = x * 2
     assert "2 edges" in words_in(graph(h * h).svg)
     assert "2 edges" not in words_in(graph(h * 2).svg)
+
+
+def test_what_a_function_may_never_open_is_not_said_to_raise(engine: ModuleType) -> None:
+    class Twice(engine.autograd.Function):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx: Any, a: Any) -> Any:
+            ctx.save_for_backward(a)
+            return a * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return ctx.saved_tensors[0] if False in grad.isfinite() else grad * 2
+
+    x = engine.ones(2, requires_grad=True)
+    h = x * 1
+    out = Twice.apply(h)
+    sure = h.exp() * 2 + h.sin()
+    h.mul_(2)
+    maybe = "1 saved tensor stale: backward raises if it opens it"
+    assert f'aria-label="Autograd graph with 4 nodes, {maybe}"' in graph(out=out).svg
+    both = graph(out=out, sure=sure).svg
+    assert f"1 saved tensor stale: backward will raise, {maybe}" in both
+    assert f"{maybe.partition(': ')[2]}" in graph(out=out).text
+    assert "what was saved was written or given back since" in str(copylab.explain(out.sum()))
+    out.sum().backward()
+    assert x.grad.tolist() == [2, 2]

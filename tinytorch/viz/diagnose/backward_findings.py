@@ -277,8 +277,8 @@ def _find_unknown_saves(
         # Stale or freed, and a Function may never open it. One sentence for both, so it has no versions.
         if pair.saved.raises is None:
             sentence = gettext(
-                "{node} saved {saved}, which was written or given back since: its backward "
-                "raises if it opens that",
+                "{node} saved {saved}; what was saved was written or given back since, and its "
+                "backward raises if it opens that",
                 **phrase_first_saved(snap, [pair]),
             )
             sentence = add_writing_lines(sentence, pair.saved)

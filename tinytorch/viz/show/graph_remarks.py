@@ -722,14 +722,22 @@ def _summarize_graph(changes: Changes, flow_count: int, cut_count: int) -> str:
         phrases += [went]
     if cut_count:
         phrases += [ngettext("cut at {number} place", "cut at {number} places", cut_count)]
-    stale_count = len(find_stale_saved(snap))
-    if stale_count:
-        stale = ngettext(
+    stale = find_stale_saved(snap)
+    sure_count = sum(saved.raises is True for _, saved in stale)
+    if sure_count:
+        sure = ngettext(
             "{number} saved tensor stale: backward will raise",
             "{number} saved tensors stale: backward will raise",
-            stale_count,
+            sure_count,
         )
-        phrases += [stale]
+        phrases += [sure]
+    if sure_count < len(stale):
+        unsure = ngettext(
+            "{number} saved tensor stale: backward raises if it opens it",
+            "{number} saved tensors stale: backward raises if it opens one of them",
+            len(stale) - sure_count,
+        )
+        phrases += [unsure]
     return join_phrases(phrases)
 
 
