@@ -462,7 +462,7 @@ def test_edges_that_go_the_same_way_are_counted_in_words(engine: ModuleType) -> 
 
 
 def test_what_a_function_may_never_open_is_not_said_to_raise(engine: ModuleType) -> None:
-    class Twice(engine.autograd.Function):  # type: ignore[misc, name-defined]
+    class Twice(engine.autograd.Function):  # type: ignore[name-defined]
         @staticmethod
         def forward(ctx: Any, a: Any) -> Any:
             ctx.save_for_backward(a)
