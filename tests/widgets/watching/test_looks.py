@@ -259,6 +259,19 @@ def test_what_the_watch_did_not_see_is_blamed_on_no_line(engine: Any) -> None:
     assert watch.findings[-1].written is None
 
 
+def test_a_counter_that_was_put_back_is_blamed_on_no_line() -> None:
+    torch = pytest.importorskip("torch")
+    with copylab.watch():
+        y = torch.ones(3, requires_grad=True) * 2
+        y.mul_(1)
+        loss = (y * y).sum()
+        y.mul_(1)
+        torch._C._autograd._unsafe_set_version_counter((y,), (0,))
+        text = str(copylab.explain(loss))
+    assert "at version 1, now at 0" in text
+    assert "written by" not in text
+
+
 def test_a_watch_that_begins_again_sees_writes_to_what_it_saw_saved(engine: Any) -> None:
     watch = copylab.watch()
     with watch:

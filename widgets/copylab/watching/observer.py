@@ -130,10 +130,10 @@ class _CountedFinding:
         """
         thread = scope.find_program_thread()
         if self._last_backwards.get(thread) != backward_nr:
-            is_first = not self._last_backwards
+            is_first_backward = not self._last_backwards
             self._last_backwards[thread], self._read_counts[thread] = backward_nr, 0
-            # `times` is 1 from the start, which is the first backward.
-            self.finding.times += not is_first
+            # A finding has 1 for `times` when it is made, which counts the first backward.
+            self.finding.times += not is_first_backward
         self._read_counts[thread] += 1
         # The first one is what the finding is about.
         if self._read_counts[thread] > 1:
@@ -733,7 +733,6 @@ class Watch(Presentation):
             finding.names = tuple(aliases)
             finding.rank = find_rank()
             finding.picture = memory(snapshot(**aliases)) if aliases else None
-            finding.gradients = ()
             if finding.silent and finding.kind == "saved":
                 finding.gradients = self.measurement.find_measured().numbers
             return self._store_finding(key, finding, backward_nr)

@@ -20,7 +20,7 @@ from tinytorch.optim import STEP_LISTENERS
 from tinytorch.viz import THREADS_ON_SAVED_VALUES
 
 from .scope import watch_assignments
-from .tinytorch_exits import report_exit, watch_ways_out
+from .tinytorch_exits import report_exit, watch_exits
 from .watched_backward import watch_backwards
 from .watched_save import WatchedSave, is_function_node
 
@@ -41,7 +41,7 @@ class TinyTorchHooks:
         self.replacements = (
             watch_assignments(Tensor),
             *watch_backwards(Tensor),
-            *watch_ways_out(),
+            *watch_exits(),
         )
 
     def attach(self) -> None:

@@ -64,7 +64,7 @@ _SCALAR_TYPES_WITH_CLASS = ("Byte", "Char", "Double", "Float", "Int", "Long", "S
 """What errors call `torch.FloatTensor` and so on; later dtypes have no such class."""
 
 
-_WAYS_OUT: dict[str, ExitKind] = {
+_EXIT_KINDS: dict[str, ExitKind] = {
     "detach": "detach",
     "_local_scalar_dense": "number",
     "lift_fresh": "new leaf",
@@ -74,7 +74,7 @@ _WAYS_OUT: dict[str, ExitKind] = {
 """Operations by which values leave the graph whether a node is made or not."""
 _COMPARING = frozenset({"sub", "lerp", "stack", "cat", "eq", "ne", "isclose", "equal", "dist"})
 """Operations that see parameters beside others without computing a layer's result."""
-_NO_WAY_OUT = "none"
+_NO_EXIT = "none"
 _NO_VALUES = frozenset({"is_pinned", "_record_function_enter_new", "_record_function_exit"})
 """Operations that read no values; so do those that make a tensor like another one."""
 
@@ -165,7 +165,7 @@ class TorchHooks:
         self.attached.close()
 
     def _remove_hooks(self) -> None:
-        """Take the hooks off this thread's stack, in the same way."""
+        """Take the hooks off this thread's stack, below hooks of the program that last longer."""
         if not self.has_hooks:
             return
         self.has_hooks = False
@@ -224,7 +224,7 @@ class TorchHooks:
 
         writes: the position and name of each argument that is written to, and not read.
         """
-        if self.is_in_step or kind == _NO_WAY_OUT:
+        if self.is_in_step or kind == _NO_EXIT:
             return
         tensors, count = [], 0
         for position, value in enumerate((*args, *kwargs.values()) if kwargs else args):
@@ -328,7 +328,8 @@ class TorchHooks:
         if not new_nodes:
             if self._is_saved_by_checkpoint():
                 return False
-            # Not made by the last operation, it is an input of it, or of one without a node.
+            # From `previous_nr` on, nodes are those of the last operation. What has an earlier one is
+            # an input of it, or of an operation without a node.
             return bool(node._sequence_nr() >= self.previous_nr)
         if new_nodes == 1 and isinstance(node, self.torch._C._FunctionBase):
             # No operation ran in the forward of this Function.
@@ -549,16 +550,16 @@ def _find_written_arguments(func: Any) -> tuple[tuple[int | None, str], ...] | N
     return tuple(written) or None
 
 
-def _find_way_out(func: Any) -> Any:
+def _find_exit_kind(func: Any) -> Any:
     """Return how values leave the graph by an operation; None if that shows when it runs."""
     name = func.__name__.partition(".")[0]
     if name in _NO_VALUES or name.endswith("_like") or name.startswith("new_"):
-        return _NO_WAY_OUT
-    way_out = _WAYS_OUT.get(name)
+        return _NO_EXIT
+    exit_kind = _EXIT_KINDS.get(name)
     # `max()` of all elements gives a value alone, which has a node.
-    if way_out == "indices" and len(func._schema.returns) < 2:
+    if exit_kind == "indices" and len(func._schema.returns) < 2:
         return None
-    return way_out
+    return exit_kind
 
 
 def _find_call(torch: Any, func: Any) -> Any:
@@ -612,10 +613,10 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
             self, func: Any, types: Any, args: tuple = (), kwargs: Any = None
         ) -> Any:
             try:
-                writes, call, way_out, _ = plans[id(func)]
+                writes, call, exit_kind, _ = plans[id(func)]
             except KeyError:
                 plan = _find_written_arguments(func), _find_call(hooks.torch, func)
-                writes, call, way_out, _ = plans[id(func)] = (*plan, _find_way_out(func), func)
+                writes, call, exit_kind, _ = plans[id(func)] = (*plan, _find_exit_kind(func), func)
             found: Any = ()
             hooks.follow_thread()
             if in_forward:
@@ -635,8 +636,8 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
             if hooks.next_nr != number:
                 hooks.previous_nr, hooks.next_nr, has_node = hooks.next_nr, number, True
             # The node of a Function, inside of which grad mode is off, was made by no operation.
-            if (not has_node or way_out or not is_grad_enabled()) and get_backward_nr() < 0:
-                hooks.record_exit(func, way_out, writes, args, kwargs)
+            if (not has_node or exit_kind or not is_grad_enabled()) and get_backward_nr() < 0:
+                hooks.record_exit(func, exit_kind, writes, args, kwargs)
             try:
                 return call(*args, **kwargs) if kwargs else call(*args)
             finally:

@@ -1,4 +1,4 @@
-"""The ways by which values leave the graph in tinytorch: methods that read, operations without a node."""
+"""The exits by which values leave the graph in tinytorch: methods that read, operations without a node."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NAMES_OF_CONVERSIONS = ("to", "_to_copy", "type", "long", "int", "bool")
 
 
 @cache
-def watch_ways_out() -> tuple[Replacement, ...]:
+def watch_exits() -> tuple[Replacement, ...]:
     """Report what methods of tensors read, and what `tinytorch.tensor` is made of."""
     methods = [_report_calls(Tensor, name, kind) for name, kind in _METHODS.items()]
     parameters = report_parameters(tinytorch.nn.Parameter, _report_parameter)

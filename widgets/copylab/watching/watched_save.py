@@ -135,6 +135,7 @@ class WatchedSave:
             self.counted_write_candidate = write
         if self.first_changing_write is not None:
             return
+        # Not all of the bytes can be compared afterwards: the write counts as one that changed them.
         if not self.is_compared or self.is_sampled:
             if span is None or do_overlap(self.span, span):
                 self.first_changing_write = write
@@ -252,6 +253,7 @@ class WatchedSave:
         """
         if self.is_stale:
             write = self.counted_write_candidate
+            # Lower where the program has put the counter back, which no write has done.
             if write is not None and self.tensor._version <= write.version_before:
                 return None
         else:
