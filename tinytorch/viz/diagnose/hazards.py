@@ -23,7 +23,7 @@ class MaybeUnseenWrite(NamedTuple):
     """The tensor that was saved."""
     writer: TensorRecord
     """Another one over its memory, whose own counter has counted writes."""
-    saved: list[SavedOfNode]
+    pairs: list[SavedOfNode]
     """All that saved the tensor, or another one over the same cells and with its counter. Writes
     to the same cells have the same list: by its `id`, what is said of it is worked out once."""
 
@@ -107,13 +107,13 @@ def find_maybe_written(snap: Snapshot) -> dict[tuple[str, str], str]:
     """
     labels: dict[tuple[str, str], list[str]] = {}
     names_by_list: dict[int, list[str]] = {}
-    """The names for each list of saved tensors, by the `id` of `MaybeUnseenWrite.saved`."""
+    """The names for each list of saved tensors, by the `id` of `MaybeUnseenWrite.pairs`."""
     for write in find_maybe_unseen_writes(snap):
-        names = names_by_list.setdefault(id(write.saved), [])
+        names = names_by_list.setdefault(id(write.pairs), [])
         names.append(snap.label(write.writer.id))
         if len(names) > 1:
             continue  # all that saved it have this list
-        for node, saved in write.saved:
+        for node, saved in write.pairs:
             entries = (each for each in node.saved if each.tensor == saved.tensor)
             if not any(each.was_written_unseen for each in entries):
                 labels[node.id, saved.tensor or ""] = names

@@ -133,11 +133,11 @@ def describe_unseen_writes(
     pairs_by_list: dict[int, list[SavedOfNode]] = {}
     for write in find_maybe_unseen_writes(snap):
         # Once for each list: thousands of aliases may have written what thousands of nodes saved.
-        if id(write.saved) not in pairs_by_list:
-            of_nodes = [pair for pair in write.saved if pair.node.id in node_ids]
+        if id(write.pairs) not in pairs_by_list:
+            of_nodes = [pair for pair in write.pairs if pair.node.id in node_ids]
             new = [pair for pair in of_nodes if id(pair.saved) not in already_reported]
-            pairs_by_list[id(write.saved)] = new
-        reported = pairs_by_list[id(write.saved)]
+            pairs_by_list[id(write.pairs)] = new
+        reported = pairs_by_list[id(write.pairs)]
         if reported:
             key = (write.tensor.storage, write.writer.counter)
             groups.setdefault(key, []).append((write, reported))

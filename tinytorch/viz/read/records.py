@@ -315,7 +315,7 @@ class SavedRecord:
 
     `state` is one of:
 
-    live        no write was counted since it was saved; `bytes_unchanged` says if one was seen
+    live        no write was counted since it was saved; see `was_written_unseen`
     stale       its memory was written after it was saved, and its counter counted that
     detached    `detach_` cut it off its history after it was saved
     freed       an earlier backward released it
@@ -333,7 +333,8 @@ class SavedRecord:
     saved_version: int | None = None
     """The tensor's version when it was saved; None if it is not known."""
     version: int | None = None
-    """The tensor's version now; higher than `saved_version` where it is stale."""
+    """The tensor's version now; higher than `saved_version` where it is stale, or lower where the
+    program has put its counter back."""
     value: Any = None
     """Of a number, also of one that the engine wrapped in a 0-d tensor."""
     used: bool = True
@@ -411,7 +412,7 @@ class FunctionRecord:
     """True if it reads `ctx.saved_tensors` first of all, False if it cannot, else None."""
     is_trusted: bool
     """True if it raises nothing of its own: its arithmetic fits all shapes, or it is PyTorch's."""
-    kept: tuple[str, ...] = ()
+    kept_attributes: tuple[str, ...] = ()
     """The attributes of `ctx` whose values are in the gradients that it returns."""
     refusal: str = ""
     """Why it is sure to raise, as a sentence; empty if it is not."""

@@ -98,8 +98,9 @@ class SavedReader:
                         continue
                     record = _add_opened(record, function.reads_saved)
                 yield found._replace(record=record)
-        for name in () if function is None else function.kept:
-            yield self._read_kept(node, name)
+        if function is not None:
+            for name in function.kept_attributes:
+                yield self._read_kept(node, name)
 
     def _add_doubt_or_selection(self, node: Any, name: str, found: FoundSavedTensor) -> SavedRecord:
         """Return the record, with a doubt if it is live, or what it selects if it is an index."""
@@ -123,12 +124,12 @@ class SavedReader:
         return FoundSavedTensor(SavedRecord(f"ctx.{name}", "live", **checksums), position)
 
     def _read_attribute(self, node: Any, attribute: str, name: str) -> Iterator[FoundSavedTensor]:
-        # The engine's SavedTensor, or a tuple of them: `.data` is the tensor, or what a hook packed,
-        # and `.unpack_hook` is that hook. Numbers have none.
+        # The engine's SavedTensor, or of a list a tuple of them; None of a number. Its `.data` is the
+        # tensor, or what a hook packed, and `.unpack_hook` is that hook.
         raw = getattr_or_none(node, "_raw_saved_" + name)
         if _is_ignored(name, has_raw=raw is not None):
             return
-        # From here on both kinds are a tuple; of the names only a list's have a number.
+        # A tuple of one for what is no list: only of a list do the names get a number.
         raws = raw if isinstance(raw, tuple) else (raw,)
         if any(find_foreign_hook(each) is not None for each in raws):
             for index, each in enumerate(raws):
@@ -264,7 +265,7 @@ class SavedReader:
         return self._compare_with_save(tensor, find_watched_save(raw))
 
     def _compare_with_save(self, tensor: Any, watched_save: Any) -> dict[str, Any]:
-        """Return those fields.
+        """Return the fields of a record for the checksums of a tensor.
 
         watched_save: what a watch knows, or None: a `WatchedSave`, or of what a Function keeps a
         `KeptComparison`, which has the same attributes as far as they are read here.
@@ -372,6 +373,7 @@ def _add_opened(record: SavedRecord, opened: bool | None) -> SavedRecord:
     None for `opened`: it could not be read off the code of the Function.
     """
     record = replace(record, used=opened is not False, opened=opened)
+    # What raises only if it is opened may not raise.
     if opened is None and record.refusal:
         record = replace(record, refusal="", doubt=record.refusal)
     return record

@@ -278,9 +278,11 @@ def _rehearse_backward(node: Any, backward: Any, label: str) -> FunctionRecord |
     if not _fit_inputs(node, values, needs, specs):
         return None
     origins: set[str] = set().union(*[each.origins for each in values if each is not None])
-    kept = sorted(name.partition(".")[2] for name in origins if name.startswith("ctx."))
+    attributes = sorted(name.partition(".")[2] for name in origins if name.startswith("ctx."))
     unsent = _find_unsent(node, values, needs)
-    return FunctionRecord(label, reads_saved, is_trusted=True, kept=tuple(kept), unsent=unsent)
+    return FunctionRecord(
+        label, reads_saved, is_trusted=True, kept_attributes=tuple(attributes), unsent=unsent
+    )
 
 
 def _computes_again(node: Any, repeated: Any) -> bool:

@@ -138,7 +138,7 @@ def break_captions(captions: tuple[Caption, ...], width: float) -> tuple[Caption
 
 
 def _wrap_evenly(text: str, columns: int) -> list[str]:
-    """Break a text into lines of up to so many columns, and of no more than that number of lines needs.
+    """Break a text into lines of up to so many columns of letters, and of no more than that number of lines needs.
 
     Otherwise a word would often be alone in the last line.
     """
@@ -341,7 +341,7 @@ def make_caption(remark: Remark) -> Caption:
 
 
 class CounterMark(NamedTuple):
-    """A version counter, or words in index of one, with the rows of the tensors that share it."""
+    """A version counter, or words in place of one, with the rows of the tensors that share it."""
 
     id: str | None
     """None for an inference tensor, which has no counter."""
@@ -630,8 +630,8 @@ def _find_counter_range(
         captions = list(band.captions)
         for row in band.rows:
             captions += row.captions
-        fewest = min(LEAST_LANE_WORDS, room - begin) if band.has_lanes else LEAST_WORDS
-        narrow, wide = _measure_captions(captions, fewest)
+        least_words = min(LEAST_LANE_WORDS, room - begin) if band.has_lanes else LEAST_WORDS
+        narrow, wide = _measure_captions(captions, least_words)
         least = max(least, columns.strip_x + band.strip.width, begin + narrow)
         natural = max(natural, begin + wide)
     for row in single_rows:
@@ -640,8 +640,11 @@ def _find_counter_range(
     return least + GAP / 2, natural + GAP / 2
 
 
-def _measure_captions(captions: Iterable[Caption], fewest: float) -> tuple[float, float]:
-    """Return the least width of captions, in which no word is cut, and that of the longest."""
+def _measure_captions(captions: Iterable[Caption], least_words: float) -> tuple[float, float]:
+    """Return the least width of captions, in which no word is cut, and that of the longest.
+
+    least_words: the least width is no less, unless the longest caption is.
+    """
     narrow = wide = 0.0
     for caption in captions:
         # More by a column: lines are counted in whole ones.
@@ -649,7 +652,7 @@ def _measure_captions(captions: Iterable[Caption], fewest: float) -> tuple[float
         wide = max(wide, text_width(caption.text, caption.ink) + extra)
         longest = max(text_width(word, caption.ink) for word in caption.text.split(" "))
         narrow = max(narrow, min(longest, MOST_FOR_WORD) + extra)
-    return max(narrow, min(wide, fewest)), wide
+    return max(narrow, min(wide, least_words)), wide
 
 
 def _count_lines(columns: Columns, bands: Sequence[BandDrawing], single_rows: Sequence[Row]) -> int:

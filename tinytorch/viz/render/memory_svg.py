@@ -196,7 +196,7 @@ class _MemoryRun:
         arrangements = self.arrangements | with_lanes
         sheets = [make_sheet(self._describe_arranged_step(arrangements, step)) for step in steps]
         # The first, if both are as wide.
-        return min(layout, lay_out_sheets(sheets), key=lambda run: run.stage.size[0])
+        return min(layout, lay_out_sheets(sheets), key=lambda each: each.stage.size[0])
 
     def _list_folds(self, step: int) -> list[Folded]:
         folds = _list_packs(self.describe_step(step).entries)

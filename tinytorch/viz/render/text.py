@@ -92,9 +92,9 @@ def _write_tensor(entry: TensorEntry) -> Iterator[str]:
         yield f"  {sentence}"
 
 
-def _write_statement(what: str, facts: str) -> str:
+def _write_statement(subject: str, facts: str) -> str:
     """Return a sentence: what it is about, and facts of it."""
-    return gettext("{sentence}.", sentence=gettext("{what}: {facts}", what=what, facts=facts))
+    return gettext("{sentence}.", sentence=gettext("{what}: {facts}", what=subject, facts=facts))
 
 
 def _sentence_of_remark(remark: Remark) -> str:

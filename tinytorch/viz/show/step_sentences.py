@@ -125,15 +125,15 @@ def describe_step(
 
 def _keep_to_level(sentences: Sequence[_UnrankedSentence], level: Level) -> list[_UnrankedSentence]:
     highest = LEVELS.index(level)
-    kept = [sentence for sentence in sentences if LEVELS.index(sentence.level) <= highest]
-    if sentences and not kept:
+    of_level = [sentence for sentence in sentences if LEVELS.index(sentence.level) <= highest]
+    if sentences and not of_level:
         # Not "nothing changed": something did, of which a level does not speak yet. No box is named that
         # shows it: a text has none, nor has a run that a page stores for a pill.
         unsaid = {sentence.level for sentence in sentences}
         what = join_few_names(gettext(name) for level, name in _UNSAID.items() if level in unsaid)
         text = gettext("What changed is not shown here: {what}.", what=what)
-        kept.append(_UnrankedSentence(text, "plain"))
-    return kept
+        of_level.append(_UnrankedSentence(text, "plain"))
+    return of_level
 
 
 def _choose_roles(sentences: Sequence[_UnrankedSentence]) -> Iterator[StepSentence]:
