@@ -25,7 +25,7 @@ ROW, EXERCISE, PLAYER, LOOK = 0.5, 4, 1, 1  # minutes
 _SAID = {  # the line, whose first number it is
     "en": re.compile(r"^\*\*Time\.\*\* About (\d+) minutes", re.MULTILINE),
     "ko": re.compile(r"^\*\*소요 시간:\*\*[^\d\n]*(\d+)분", re.MULTILINE),
-    "zh": re.compile(r"^\*\*时间\uff1a\*\*[^\d\n]*(\d+) 分钟", re.MULTILINE),
+    "zh": re.compile(r"^\*\*时间\*\*\uff1a[^\d\n]*(\d+) 分钟", re.MULTILINE),
 }
 
 

@@ -137,8 +137,10 @@ class Controls:
         line = ipywidgets.Layout(flex_flow="row wrap", align_items="center", width="100%")
         # A panel as the one below, so that its buttons and choices look like those of a player.
         classes = ("cl-panel", "cl-lab-controls")
-        boxes = [ipywidgets.HBox(row, layout=line) for row in rows]
-        self.box = ipywidgets.VBox(boxes, layout=line, _dom_classes=classes)
+        *first_rows, last_row = rows
+        boxes = [ipywidgets.HBox(row, layout=line) for row in first_rows]
+        # The last row needs no box of its own: it begins where the others, as wide as all, end.
+        self.box = ipywidgets.VBox([*boxes, *last_row], layout=line, _dom_classes=classes)
 
     def _make_dropdown(self, label: str, options: Mapping[str, Any]) -> Any:
         return ipywidgets.Dropdown(
