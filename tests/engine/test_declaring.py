@@ -230,6 +230,34 @@ def test_the_writes_of_a_formula_are_counted_for_its_own_gradient() -> None:
     assert not gradient_state.FORMULA_WRITES
 
 
+WRITES_TO_A_QUOTIENT = """op(
+    "copysign(Tensor self, Tensor other)",
+    pointwise(np.copysign, "float"),
+    self=lambda grad, self, result: grad * masked_fill_(result / self, self == 0, 0),
+    other=lambda grad: zeros_like(grad),
+)"""
+
+
+def second_gradient(function: Callable) -> Any:
+    """The gradient of the gradient of the squares of what a function of two tensors gives."""
+    x, y = (tinytorch.tensor(v, requires_grad=True) for v in ([4.0, 2.0], [-4.0, -1.0]))
+    (grad,) = tinytorch.autograd.grad(function(x, y).pow(2).sum(), x, create_graph=True)
+    return tinytorch.autograd.grad(grad.sum(), x)[0]
+
+
+def test_a_formula_writes_to_what_the_page_allows_and_to_nothing_that_is_saved() -> None:
+    with declared(WRITES_TO_A_QUOTIENT) as copysign:
+        assert second_gradient(copysign).tolist() == [2.0, 2.0]
+    saved = WRITES_TO_A_QUOTIENT.replace("result / self", "result * reciprocal(self)")
+    with declared(saved) as copysign:
+        assert second_gradient(copysign).tolist() == [2.0, 2.0]
+    saved = saved.replace(
+        "masked_fill_(result * reciprocal(self)", "result * masked_fill_(reciprocal(self)"
+    )
+    with declared(saved) as copysign, pytest.raises(RuntimeError, match="inplace operation"):
+        second_gradient(copysign)
+
+
 def test_what_the_tables_name_is_there() -> None:
     rows = re.findall(r"^\| (`.*?) \|", PAGE, re.MULTILINE)
     options = {
