@@ -62,9 +62,9 @@ class Node:
 
     # Names of the saved values, in order.
     _names_of_saved: tuple[str, ...] = ()
-    # Names of saved values that are numbers: None stands for a number that was not given there, and
-    # else for a tensor that is not needed.
-    _numbers_saved: frozenset[str] = frozenset()
+    # Names of parameters that are no tensors (numbers, sizes, flags): a None that is saved under one
+    # of them was not given, and under any other name it is a tensor that is not needed.
+    _names_not_tensors: frozenset[str] = frozenset()
     # For each saved value the only input whose gradient needs it; None if it is saved in any case:
     # if several need it, or if torch does not ask (see `make_node_class`).
     _needed_by: tuple[int | None, ...] = ()
@@ -130,8 +130,8 @@ class Node:
         # What torch lists, and what the user has set. Sizes and flags have no `_raw_saved_*`.
         names = {name for name in dir(type(self)) if _is_listed(name)}
         for name, saved in zip(self._names_of_saved, self._saved or (), strict=False):
-            is_number = saved is None and name in self._numbers_saved
-            if is_number or not (saved is None or isinstance(saved, Saved)):
+            is_no_tensor = saved is None and name in self._names_not_tensors
+            if is_no_tensor or not (saved is None or isinstance(saved, Saved)):
                 names.discard(f"_raw_saved_{name}")
         return [*names, *getattr(self, "__dict__", ())]
 
@@ -417,8 +417,8 @@ def _properties_of_saved(name: str, index: int) -> tuple[property, property]:
         saved = node._saved[index]
         # None may be a tensor that is not needed, for which torch has an empty SavedTensor. Numbers
         # and sizes have no such object.
-        is_number = saved is None and name in node._numbers_saved
-        if is_number or not (saved is None or isinstance(saved, Saved)):
+        is_no_tensor = saved is None and name in node._names_not_tensors
+        if is_no_tensor or not (saved is None or isinstance(saved, Saved)):
             raise AttributeError(
                 f"'{type(node).__name__}' object has no attribute '_raw_saved_{name}'"
             )
@@ -477,7 +477,8 @@ def _choose_apply(functions: list, indices: list[tuple], needed_by: list[int | N
 
     `functions`: a formula for each input. `indices`: those of the saved values that each reads.
     """
-    if len(indices) == 1 and indices[0] == tuple(range(len(needed_by))):
+    saved_count = len(needed_by)  # it has an entry for each saved value
+    if len(indices) == 1 and indices[0] == tuple(range(saved_count)):
         return _apply_only_formula
     # As of `mul`, which saves `other` and `self`: the gradient of input 0, `self`, reads the first
     # of them, and that of input 1, `other`, the second.
@@ -494,7 +495,7 @@ def make_node_class(
     has_one_formula: bool = False,
     results: tuple[str, ...] = ("result",),
     is_pointwise: bool = False,
-    numbers: frozenset[str] = frozenset(),
+    not_tensors: frozenset[str] = frozenset(),
 ) -> Any:
     """Return a class of nodes.
 
@@ -503,8 +504,8 @@ def make_node_class(
     underscore. `also_saved`: names of values that torch saves although no formula that runs reads
     them. `has_one_formula`: the one formula returns the gradients of all inputs (of `cat`, which
     has as many as it is given). `results`: names of the outputs, as formulas read them.
-    `is_pointwise`: the gradients get the strides that TensorIterator gives. `numbers`: names of
-    values that are numbers or None.
+    `is_pointwise`: the gradients get the strides that TensorIterator gives. `not_tensors`: names
+    of the operation's parameters that are no tensors.
     """
     functions = list(formulas.values())
     parameters = [_parameters_of(function) for function in functions]
@@ -521,7 +522,7 @@ def make_node_class(
         "__doc__": f"The backward of torch's {name}.",
         "__module__": "builtins",  # prints as torch's do: <class 'MulBackward0'>
         "_names_of_saved": tuple(names),
-        "_numbers_saved": numbers,
+        "_names_not_tensors": not_tensors,
         "_needed_by": tuple(needed_by),
         "_formulas": tuple(zip(functions, indices, strict=True)),
         "_formula_order": _find_formula_order(formulas),

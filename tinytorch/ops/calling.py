@@ -291,7 +291,10 @@ def is_binary_ufunc(op: Any) -> bool:
         op.tensor_indices == [0, 1]
         and op.schema.required_count == 2
         and isinstance(_ufunc_of(op), np.ufunc)
-        and (op.node_class is None or (op.inputs == [0, 1] and bool(op.node_class._formulas)))
+        and (
+            op.node_class is None
+            or (op.input_positions == [0, 1] and bool(op.node_class._formulas))
+        )
     )
 
 

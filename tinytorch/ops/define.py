@@ -104,8 +104,8 @@ class SavedArgument(NamedTuple):
 class NodeParts(NamedTuple):
     """What the nodes of an operation are made of, as `op` was given it."""
 
-    # positions of the parameters that have an edge in the node
-    inputs: list[int]
+    # of the parameters that have an edge in the node
+    input_positions: list[int]
     # the name of the nodes
     backward: str
     # by the name of an input, its gradient
@@ -126,7 +126,8 @@ class Op:
     Formulas and other operations call it with tensors, or with plain arrays, on which only the
     kernel runs. The ways to run it, each leaving to the next what it is not made for:
 
-    - `__call__`: on an array it calls `run_on_arrays`, the kernel; else `run_on_tensors`;
+    - `__call__`: on an array it calls `run_on_arrays`, the kernel; else `run_on_tensors`, to which
+      it also leaves a write to an array;
     - `run_on_tensors`: the short way of ops/calling.py, for an operation that has one;
     - `_complete_and_run`: fills in defaults, and finds out if there are arrays after all;
     - `run`: step by step, of complete arguments. Its kind decides which it is: `_run_fresh`,
@@ -155,7 +156,7 @@ class Op:
         out_rule: OutRule,
     ) -> None:
         self.schema, self.kernel, self.node_parts = schema, kernel, node_parts
-        self.inputs = node_parts.inputs
+        self.input_positions = node_parts.input_positions
         self.numbers, self.out_rule = numbers, out_rule
         self.name, self.defaults = schema.name, schema.defaults
         self.has_several_results = schema.has_several_results
@@ -304,7 +305,7 @@ class Op:
     def make_node(self, values: tuple, is_write: bool = False) -> Any:
         """Make the node of a call, with its edges and what it saves of the arguments."""
         edges: list = []
-        for i in self.inputs:
+        for i in self.input_positions:
             x = values[i]
             if type(x) is list:
                 edges += [None if t is None else gradient_edge(t) for t in x]
@@ -701,12 +702,15 @@ def op(
     """
     parsed = Schema(schema)
     kernel = (kernel if isinstance(kernel, Kernel) else Kernel(kernel)).bind_schema(parsed)
-    inputs = [parsed.names.index(n) for n in formulas]
+    input_positions = [parsed.names.index(n) for n in formulas]
     if formulas or node_class is not None:
         # A class that was given has no formulas to name the inputs: they are all tensors.
-        inputs = inputs or [i for i, p in enumerate(parsed.params) if p.is_tensor]
+        all_tensors = [i for i, p in enumerate(parsed.params) if p.is_tensor]
+        input_positions = input_positions or all_tensors
         backward = _take_node_name(parsed.name, backward)
-    parts = NodeParts(inputs, backward, formulas, also, readers or {}, node_class, out_node_class)
+    parts = NodeParts(
+        input_positions, backward, formulas, also, readers or {}, node_class, out_node_class
+    )
     declared = Op(parsed, kernel, parts, numbers, _read_out_rule(out, parsed))
     OPS.append(declared)
     if in_place is None:
@@ -762,7 +766,7 @@ def _make_node_class(declared: Op) -> Any:
         has_one_formula=any(p.is_list for p in schema.params if p.name in parts.formulas),
         results=results,
         is_pointwise=isinstance(declared.kernel, pointwise),
-        numbers=frozenset([p.name for p in schema.params if not (p.is_tensor or p.is_list)]),
+        not_tensors=frozenset([p.name for p in schema.params if not (p.is_tensor or p.is_list)]),
     )
 
 
