@@ -37,9 +37,9 @@ def backward(
     tensors that were freed or written to.
     Source: `torch.autograd.backward`.
     """
-    targets = None if inputs is None else _check_inputs(inputs, "backward")
+    wanted = None if inputs is None else _check_inputs(inputs, "backward")
     _check_and_walk(
-        _as_tuple(tensors), grad_tensors, retain_graph, create_graph, targets, accumulate=True
+        _as_tuple(tensors), grad_tensors, retain_graph, create_graph, wanted, accumulate=True
     )
 
 
@@ -65,9 +65,9 @@ def grad(
             "got: allow_unused=False."
         )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
-    targets = _check_inputs(inputs, "grad")
+    wanted = _check_inputs(inputs, "grad")
     gradients = _check_and_walk(
-        _as_tuple(outputs), grad_outputs, retain_graph, create_graph, targets, accumulate=False
+        _as_tuple(outputs), grad_outputs, retain_graph, create_graph, wanted, accumulate=False
     )
     for i, gradient in enumerate(gradients):
         if gradient is None and not allow_unused:
@@ -76,7 +76,7 @@ def grad(
                 "Set allow_unused=True if this is the desired behavior."
             )
         if gradient is None and materialize_grads:
-            gradients[i] = zeros_like(targets[i]).requires_grad_(create_graph)
+            gradients[i] = zeros_like(wanted[i]).requires_grad_(create_graph)
     return tuple(gradients)
 
 
@@ -170,10 +170,10 @@ def _as_tuple(tensors: Any) -> tuple:
 
 def _check_inputs(inputs: Any, function: str) -> tuple:
     """Return `inputs` as a tuple. RuntimeError, in PyTorch's words, if it is empty."""
-    targets = _as_tuple(inputs)
-    if not targets:
+    wanted = _as_tuple(inputs)
+    if not wanted:
         raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
-    return targets
+    return wanted
 
 
 def _make_start_gradients(outputs: tuple, grads: Any) -> list:
@@ -251,8 +251,9 @@ def _check_and_walk(
     starts = [_fit_start(edge, index, starts[index]) for index, edge in enumerate(edges)]
     # Hooks are handed these very tensors, if the user still holds them.
     remember_tensors(starts)
-    # Alive when the walk looks for them: a hook is handed the one that was made here (by another
-    # dtype), with its history, and `grad` may return it.
+    # Kept alive until the walk is over. A tensor that `_fit_start` made, by converting the user's to
+    # another dtype, is held by nobody else; a hook is handed it, with its history, and `grad` may
+    # return it.
     start_tensors = tuple(starts)
     if not create_graph:
         starts = [start if start is None else start._data for start in starts]

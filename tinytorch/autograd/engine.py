@@ -360,10 +360,11 @@ class GraphTask:
                 gradient, state = fit_output(node, arrived, outputs, index)
             # The usual target waits for nothing else: its gradient needs no place to wait in.
             if not missing and target._output_count == 1 and key not in self.buffers:
-                # The same array may wait in a buffer for an output that follows: it is known who
-                # holds it when both are added.
-                may_be_let_go = state.maybe_held_twice and self.buffers
-                if target._ends_graph and not may_be_let_go and self._can_finish_leaf_now():
+                # An output that follows may be the same array, and go to a target where a gradient
+                # waits already: their sum is another array, and the second place is given up. So a
+                # leaf is not finished before that, and then gets the gradient without a copy.
+                may_lose_second_place = state.maybe_held_twice and self.buffers
+                if target._ends_graph and not may_lose_second_place and self._can_finish_leaf_now():
                     if state.maybe_held_twice:
                         state = self._settle_state(state, gradient, outputs[index:])
                     # The leaf has it now: for `fit_output` of the outputs that follow, the walk does

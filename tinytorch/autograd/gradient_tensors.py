@@ -180,8 +180,9 @@ def _trace_returned(
         memory = memory_owner(tensor._data)
         seen_by = seen_before.get(id(memory), SeenBy.NOBODY)
         if id(tensor) not in ids_of_given:
-            # A new tensor over memory that was given: those who held the given tensor hold another.
-            # So `max`, which allows more: at worst the memory is shared, and not the tensor.
+            # A new tensor, perhaps over memory that was given. Whoever holds the tensor that was given
+            # shares that memory and does not hold this one: so it is SAME_MEMORY instead of
+            # SAME_TENSOR, and NOBODY stays.
             seen_by = max(seen_by, SeenBy.SAME_MEMORY)
         if tensor._view_meta is not None:
             seen_by = min(seen_by, SeenBy.SAME_MEMORY)

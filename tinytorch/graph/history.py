@@ -180,7 +180,8 @@ def replace_history(t: Any, node: Node) -> None:
 def rebase_history(t: Any, node: Node) -> None:
     """Make `t` the output of `node`, which recorded an in-place write to it.
 
-    The base of a view becomes CopySlices.
+    If `t` is a view, its base becomes the output of a CopySlices around `node`, and `t` gets its
+    history anew from the base.
     """
     base = t
     is_view = t._view_meta is not None

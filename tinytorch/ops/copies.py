@@ -110,7 +110,7 @@ def count_copy_of_inference(copy: Tensor, source: Tensor) -> Tensor:
     return copy
 
 
-# copies that are recorded, and looks that are not -------------------------------------------------
+# copies, and other tensors over the same memory ---------------------------------------------------
 
 clone = op(
     "clone(Tensor self, *, MemoryFormat? memory_format=None)",
@@ -162,7 +162,7 @@ op(
 
 
 class CopyBackwards(Node):
-    """The backward of `copy_`: nothing for the overwritten values, the gradient for the source."""
+    """The backward of `copy_`: zeros for the overwritten values, the gradient for the source."""
 
     __slots__ = ("_source",)  # dtype and device of the tensor that was copied
     # torch prints <class 'CopyBackwards'>
