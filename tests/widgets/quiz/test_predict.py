@@ -41,6 +41,7 @@ from copylab.quiz import ready_questions, wrong_answers
 from copylab.quiz.answers import format_answer
 from copylab.quiz.misconceptions import MISCONCEPTIONS, Misconception, misconception
 from copylab.quiz.prediction import Prediction, predict
+from copylab.quiz.retest_programs import RetestProgram
 from copylab.quiz.runs import QuizRun
 from copylab.quiz.wrong_answers import make_finder
 from copylab.wording import use_language
@@ -524,6 +525,23 @@ def test_a_name_that_a_finder_makes_up_is_a_fault(choices: list[str] | None) -> 
     )
     p = predict(VIEW, [question])
     assert "no misconception is called 'no such name'" in str(p.verify())
+
+
+def test_in_a_question_a_name_is_one_of_the_catalogue() -> None:
+    program = RetestProgram("x = 1; x = 2", {2: "pass"}, value, "x")
+    own = Misconception("a write waits", "It stays.", "It goes.", [program])
+    assert misconception(own.name) is own
+    with pytest.raises(ValueError, match="no misconception is called 'a write waits'"):
+        value("x", wrong={1: own.name})
+    question = Question(
+        "Which?",
+        ["a", "b"],
+        lambda _run: "a",
+        because="It is a.",
+        find_misconception=lambda _run, _answer: own.name,
+    )
+    (row,) = predict("x = 1", [question]).commit(["b"]).rows
+    assert row.sentences == ["It is a."], "the facts speak alone"
 
 
 def test_a_misconception_behind_a_free_answer_is_foreseen() -> None:

@@ -252,7 +252,7 @@ class Question:
         return self.because(run) if callable(self.because) else gettext(self.because)
 
     def explain_right(self, run: QuizRun) -> list[str]:
-        """Return why the right answer is right: the facts, where a misconception leads elsewhere."""
+        """Return why the right answer is right: the facts, where more than these refutes a wrong one."""
         if not (self.wrong or self.find_misconception):
             return []
         facts = self.describe_facts(run)
@@ -262,8 +262,8 @@ class Question:
         """Return what speaks against a wrong answer, as `normalize_answer` returns it.
 
         That is what `wrong` has for it, or else the misconception that `find_misconception` finds.
-        Where that returns a name that no misconception has, the facts speak alone: `find_faults`
-        tells the author, and no learner.
+        Where that returns a name that the catalogue does not have, the facts speak alone:
+        `find_faults` tells the author of one that no misconception has, and no learner.
         """
         facts = self.describe_facts(run)
         found = self._find_misconception_or_sentence(run, answer)

@@ -10,8 +10,9 @@ no, a number, a list, a text, or a set of names. It has the answer from one of t
 - what can only be found by doing, a function in `evidence.py` tries in a run of its own:
   `evidence.try_shared_write(run, x, through, at=at).holds`.
 
-What is not there is None, which can be answered (`offset` without a storage). Where the run cannot
-tell, a ValueError says why: then `verify` names a fault, and the page leaves the program as text.
+What is not there is None, which can be answered (`offset` without a storage); so are the numbers of
+a tensor of more than a thousand elements, which are not recorded. Where else the run cannot tell, a
+ValueError says why: then `verify` names a fault, and the page leaves the program as text.
 
 The arguments of `_question`:
 

@@ -8,7 +8,8 @@ neither is stored. Names, numbers and shapes are drawn, see `retests.py`:
     S T U    numbers            M      those of a matrix with R rows and C columns, P in all
     K        a larger number    I      an index of a vector
 
-Something is drawn for each of these letters that stands alone, so a program has `x.t()`, not `x.T`.
+Something is drawn for each of these letters that stands alone, so no program has `x.T`. Nor has it
+a call that no lesson before it explains: `x.t()` is for misconceptions about `reshape` alone.
 """
 
 from __future__ import annotations

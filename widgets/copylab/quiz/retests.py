@@ -76,7 +76,7 @@ def draw_retest(
     number: int,
     level: Level = "graph",
 ) -> DrawnRetest:
-    """Return the retest of a number, from 0, for a learner of a seed.
+    """Return the retest of a number, from 0, for a learner of a seed; 0 is the seed of no learner.
 
     Neighbouring numbers have different programs, as long as there are several; the same program
     comes again with other names, numbers and shapes. ValueError if the misconception
@@ -113,7 +113,7 @@ def _choose_program(
     programs = find_programs(misconception)
     if not programs:
         raise ValueError(f"there is no program that tests {misconception.name!r}")
-    # The order is another one for each learner, too; without a learner it is that of the table.
+    # The order is another one for each learner, too; without one (the seed 0) it is the table's.
     order = Lot(f"{seed}/{misconception.name}").shuffle("order", range(len(programs)))
     program = programs[order[number % len(order)] if seed else number % len(order)]
     return program, draw_words(f"{seed}/{misconception.name}/{number}")
@@ -124,9 +124,9 @@ def _find_believed_answer(
 ) -> str:
     """Return the answer of who has the misconception: what the program as believed gives."""
     lines = program.code.split("; ")
+    ((line, text),) = program.believed.items()
     # A line may be believed to do what takes several.
-    for number, text in program.believed.items():
-        lines[number - 1] = "\n".join(text.split("; "))
+    lines[line - 1] = "\n".join(text.split("; "))
     run = QuizRun(fill_words("\n".join(lines), words), engine)
     return format_answer(question.right_answer(run))
 

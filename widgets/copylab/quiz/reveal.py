@@ -43,7 +43,7 @@ class JudgedRow:
     """One answered question: the answer, the right one, and what speaks against a wrong one.
 
     sentences: those of the refutation; a misconception that comes again is named and not explained
-        again. Of a right answer the reason, if it could be got wrong by a misconception.
+        again. Of a right answer the reason, see `Question.explain_right`.
     testable: the misconception that a new program can test now.
     """
 
@@ -91,7 +91,7 @@ class JudgedRow:
             Cell(right, class_=kind, data_label=gettext("The run says")),
             Cell(verdict, class_=f"{kind} cl-verdict"),
         ]
-        # A question that no misconception can get wrong needs no reason: its answer says all.
+        # Where nothing but the facts speaks against a wrong answer, the right one says all.
         if self.is_right and not self.sentences:
             return [row]
         # A row of its own over all columns: in a cell the sentences would be a narrow column.

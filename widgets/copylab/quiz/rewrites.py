@@ -219,8 +219,7 @@ def find_rewritable(belief: Misconception, engine: ModuleType) -> Sequence[int]:
     # must not differ from learner to learner.
     rewrites = [
         _make_rewrite(belief, number, engine, seed=0)
-        for number, program in enumerate(find_programs(belief))
-        if len(program.believed) == 1
+        for number in range(len(find_programs(belief)))
     ]
     return [
         rewrite.number
@@ -236,7 +235,6 @@ def _make_rewrite(belief: Misconception, number: int, engine: ModuleType, seed: 
     words = draw_words(f"{seed}/{belief.name}/{_PREFIX}")
     lines = _write_program(program, words).splitlines()
     subject = [fill_words(name, words) for name in program.subject]
-    # Programs with several such lines make no exercise, see `find_rewritable`.
     ((line, believed),) = program.believed.items()
     solution = fill_words(believed, words)
     run = QuizRun("\n".join(lines), engine)

@@ -189,7 +189,8 @@ class QuizRun:
     def value(self, name: str, at: int | None = None) -> Any:
         """Return the value of the tensor (as lists) or plain variable `name` after line `at`.
 
-        ValueError if none.
+        None for a tensor whose numbers are not recorded, see `_read_elements`. ValueError if there is
+        no such name.
         """
         values = self.moment(at).values
         if name not in values:
@@ -199,7 +200,10 @@ class QuizRun:
         return values[name]
 
     def gradient(self, name: str, at: int | None = None) -> Any:
-        """Return the value of `name.grad` after line `at`, as lists; None if there is none."""
+        """Return the value of `name.grad` after line `at`, as lists; None if there is none.
+
+        None, too, if its numbers are not recorded. ValueError if there is no such tensor.
+        """
         self.tensor(name, at)  # raises if there is no such tensor
         return self.moment(at).grads.get(name)
 

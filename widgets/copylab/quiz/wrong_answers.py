@@ -84,7 +84,8 @@ def _find_misconception_of_sharing(run: QuizRun, a: str, b: str, at: int | None)
         return "a name is a copy"
     if not snapshot.shares_counter(a, b):
         return "another tensor, another memory"
-    # Over one storage and counter, only a detached tensor differs in requires_grad.
+    # Over one storage and counter, it is `detach` that makes two differ in requires_grad. A view
+    # after `requires_grad_()` differs from its base as well, and is taken for a detached tensor.
     is_detached = run.tensor(a, at).requires_grad != run.tensor(b, at).requires_grad
     return "detach copies" if is_detached else "a view is a copy"
 
@@ -200,7 +201,8 @@ def find_value_misconception(run: QuizRun, answer: str, x: str, *, at: int | Non
         if name != x:
             (same_memory if snapshot.shares_storage(name, x) else other_memory).append(name)
 
-    # An earlier value of `x` itself: a write through another tensor was overlooked.
+    # An earlier value of `x` itself: where others share its memory, a write through one of them is
+    # taken to have been overlooked. Through which tensor the last write went is not recorded.
     past_values = [past for past in _list_values_in_time(run, x, at) if repr(past) != repr(value)]
     if any(is_same_answer(answer, past) for past in past_values):
         return _find_misconception_of_sharing(run, same_memory[0], x, at) if same_memory else None
