@@ -60,7 +60,10 @@ def phrase_then_and_now(saved: SavedRecord) -> str:
 
 
 def phrase_consequence(saved: SavedRecord) -> str:
-    """Return what backward does about something stale: `backward will raise`."""
+    """Return what backward does about something stale: `backward will raise`.
+
+    In pictures: `explain` has its verdict instead.
+    """
     if saved.raises is None:
         return gettext("backward raises if it opens it")
     if not saved.raises:
