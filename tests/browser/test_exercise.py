@@ -141,7 +141,7 @@ def test_a_lesson_as_it_is_taken(watched: Watched, lab: Lab) -> None:
     expect(page.get_by_role("group", name="Exercise 1").locator(".cl-status")).to_have_text(
         "✖ Not yet"
     )
-    said = "Right: the nodes behind y lead to x, and backward put the slope there"
+    said = "Right: the nodes behind y lead to x, so backward gets there and fills x.grad."
     expect(page.get_by_text(said).locator("visible=true")).to_be_visible()
     kept = json.loads((folder / "copylab-progress.json").read_text("utf-8"))
     assert kept["predictions"]["start/recorded"]["right"] == 7

@@ -302,3 +302,17 @@ def test_a_filter_for_other_warnings_raises_no_doubt(engine: ModuleType) -> None
         assert explain(loss).verdict == "runs"
         warnings.filterwarnings("error", message="grad and param")
         assert explain(loss).verdict == "unknown"
+
+
+def test_a_counter_that_was_put_back_counts_no_writes(engine: ModuleType) -> None:
+    x = engine.ones(2, requires_grad=True)
+    h = x * 2
+    h.add_(1)
+    out = h.exp().sum() + (h * h).sum()
+    engine._C._autograd._unsafe_set_version_counter((h,), (0,))
+    said = str(explain(out))
+    assert "at version 1, now at 0 (and 1 more saved tensor)." in said
+    assert "time since" not in said
+    assert "times since" not in said
+    h.add_(1), h.add_(1), h.add_(1)
+    assert "at version 1, now at 3: it was written 2 times since" in str(explain(out, h=h))

@@ -91,12 +91,17 @@ def _describe_written_leaves(
 def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> BackwardFinding:
     saved = pairs[0].saved
     sharing = () if saved.tensor is None else name_counter_sharers(snap, saved.tensor)
-    sentence = ngettext(
-        "{node} saved {saved} {then_and_now}: it was written {number} time since",
-        "{node} saved {saved} {then_and_now}: it was written {number} times since",
-        (saved.version or 0) - (saved.saved_version or 0),
-        **phrase_first_saved(snap, pairs),
-    )
+    writes_since = (saved.version or 0) - (saved.saved_version or 0)
+    if writes_since > 0:
+        sentence = ngettext(
+            "{node} saved {saved} {then_and_now}: it was written {number} time since",
+            "{node} saved {saved} {then_and_now}: it was written {number} times since",
+            writes_since,
+            **phrase_first_saved(snap, pairs),
+        )
+    else:
+        # The program has put the counter back, so it does not tell how many writes there were.
+        sentence = gettext("{node} saved {saved} {then_and_now}", **phrase_first_saved(snap, pairs))
     sentence = add_others(add_writing_lines(sentence, saved), pairs)
     if len(sharing) > 1:
         counted = gettext(
