@@ -26,7 +26,7 @@ from copylab.course.plain_answers import list_exercises, make_plain
 from copylab.course.reading import list_course, read_submission
 from copylab.course.submissions import grade_class
 from copylab.course.tables import decode_table, encode_table, format_table
-from copylab.quiz import MISCONCEPTIONS, choose_beliefs, draw_exam
+from copylab.quiz import MISCONCEPTIONS, choose_misconceptions, draw_exam
 from copylab.safe_files import SafeFolder
 
 import tinytorch
@@ -51,29 +51,31 @@ def hand_in(folder: Path, learner: str, answers: dict[int, str]) -> None:
 
 
 def test_an_exam_asks_all_the_same_beliefs_in_programs_of_their_own() -> None:
-    beliefs = choose_beliefs(MISCONCEPTIONS.values(), 7, 12)
-    assert len({belief.name for belief in beliefs}) == 12
-    assert beliefs == choose_beliefs(reversed(MISCONCEPTIONS.values()), 7, 12)
-    assert beliefs != choose_beliefs(MISCONCEPTIONS.values(), 8, 12)
-    ada, bob = (draw_exam(beliefs, tinytorch, seed=7, learner=name) for name in ("Ada", "Bob"))
-    again = draw_exam(beliefs, tinytorch, seed=7, learner="Ada")
+    misconceptions = choose_misconceptions(MISCONCEPTIONS.values(), 7, 12)
+    assert len({one.name for one in misconceptions}) == 12
+    assert misconceptions == choose_misconceptions(reversed(MISCONCEPTIONS.values()), 7, 12)
+    assert misconceptions != choose_misconceptions(MISCONCEPTIONS.values(), 8, 12)
+    ada, bob = (
+        draw_exam(misconceptions, tinytorch, seed=7, learner=name) for name in ("Ada", "Bob")
+    )
+    again = draw_exam(misconceptions, tinytorch, seed=7, learner="Ada")
     assert [one.code for one in ada] == [one.code for one in again]
     assert not {one.code for one in ada} & {one.code for one in bob}
-    assert [one.belief.name for one in ada] != [one.belief.name for one in bob]
-    assert {one.belief.name for one in ada} == {one.belief.name for one in bob}
+    assert [one.misconception.name for one in ada] != [one.misconception.name for one in bob]
+    assert {one.misconception.name for one in ada} == {one.misconception.name for one in bob}
     for asked in ada:
         (believed,) = asked.drawn.question.wrong
         assert asked.judge_answer(asked.right_answer).state == "right"
-        assert asked.judge_answer(believed) == ("wrong", asked.belief.name)
+        assert asked.judge_answer(believed) == ("wrong", asked.misconception.name)
         assert asked.judge_answer(" ").state == "empty"
         if asked.drawn.question.bound_choices:
             assert asked.judge_answer("[9").state == "unclear"
 
 
 def test_no_answer_is_right_for_saying_nothing() -> None:
-    beliefs = choose_beliefs(MISCONCEPTIONS.values(), 1, 100)
+    misconceptions = choose_misconceptions(MISCONCEPTIONS.values(), 1, 100)
     asked_for_names = 0
-    for asked in draw_exam(beliefs, tinytorch, seed=1):
+    for asked in draw_exam(misconceptions, tinytorch, seed=1):
         for nothing in ("?", "...", "42?", "and", "# later", "\ubaa8\ub984"):
             assert asked.judge_answer(nothing).state != "right", (
                 asked.drawn.question.text,
@@ -248,7 +250,7 @@ def test_an_exam_is_not_written_over_and_its_key_is_of_this_edition(tmp_path: Pa
     assert (tmp_path / "exam" / "exam.ipynb").is_file()
     key = read_key(SafeFolder(tmp_path))
     assert key is not None
-    asked = {question.belief.name for question in key.tasks[""]}
+    asked = {question.misconception.name for question in key.tasks[""]}
     assert {"in place fails on a clone", "clone cuts the graph"} <= asked, "one is the lesson's own"
     with pytest.raises(ValueError, match="an exam in this folder already"):
         write_exam(tmp_path)

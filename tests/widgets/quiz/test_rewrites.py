@@ -90,10 +90,10 @@ def test_a_key_draws_an_exercise_again_and_a_seed_another_one() -> None:
 
 
 def test_two_of_a_class_have_no_exercise_in_common() -> None:
-    beliefs = choose_rewritable([VIEW, MISCONCEPTIONS["detach copies"]], tinytorch, 3, 5)
-    assert {belief.name for belief in beliefs} == {VIEW.name, "detach copies"}
+    misconceptions = choose_rewritable([VIEW, MISCONCEPTIONS["detach copies"]], tinytorch, 3, 5)
+    assert {one.name for one in misconceptions} == {VIEW.name, "detach copies"}
     sheets = [
-        {one.code for one in draw_exercises(beliefs, tinytorch, seed=3, learner=f"{number}")}
+        {one.code for one in draw_exercises(misconceptions, tinytorch, seed=3, learner=f"{number}")}
         for number in range(30)
     ]
     common = [first & second for first, second in itertools.combinations(sheets, 2)]
@@ -113,9 +113,9 @@ def test_two_of_a_class_have_no_exercise_in_common() -> None:
 def test_each_solution_passes_and_what_was_handed_out_does_not(engine: str, seed: int) -> None:
     torch = importlib.import_module(engine)
     count = 0
-    for belief in MISCONCEPTIONS.values():
-        for number in find_rewritable(belief, tinytorch):
-            rewrite = _make_rewrite(belief, number, torch, seed)
+    for known in MISCONCEPTIONS.values():
+        for number in find_rewritable(known, tinytorch):
+            rewrite = _make_rewrite(known, number, torch, seed)
             states = [
                 rewrite.judge_cell(program).state
                 for program in (

@@ -29,13 +29,13 @@ from ..quiz import (
     Misconception,
     Prediction,
     Rewrite,
-    choose_beliefs,
+    choose_misconceptions,
     choose_rewritable,
     draw_exam,
     draw_exercises,
     draw_question,
     draw_rewrite,
-    find_beliefs,
+    find_misconceptions,
     misconception,
     write_question,
     write_rewrite,
@@ -83,7 +83,7 @@ class KeyTask:
     """
 
     kind: str
-    belief: Misconception
+    misconception: Misconception
     seed: int
     code: str
     noted_answer: str
@@ -94,7 +94,7 @@ class KeyTask:
 
         Of a class of 200 that takes minutes: it is asked for where something was answered.
         """
-        return _KINDS[self.kind].draw(self.belief, tinytorch, self.seed)
+        return _KINDS[self.kind].draw(self.misconception, tinytorch, self.seed)
 
 
 def write_exam(
@@ -109,7 +109,7 @@ def write_exam(
 ) -> list[Path]:
     """Write the exam that a seed draws, in the language in use, and return the paths of its files.
 
-    chosen: lessons whose beliefs are asked for; by default those of the whole catalogue.
+    chosen: lessons whose misconceptions are asked for; by default those of the whole catalogue.
     learners: a notebook is written for each, with programs of its own. count: of questions.
     exercises: how many programs of which a line is to be rewritten.
     tell_progress: is called with how many learners have their exam, and of how many.
@@ -129,14 +129,14 @@ def write_exam(
         )
         raise ValueError(message)
     candidates = _list_candidates(chosen)
-    beliefs = choose_beliefs(candidates, seed, count)
+    misconceptions = choose_misconceptions(candidates, seed, count)
     rewritable = choose_rewritable(candidates, tinytorch, seed, exercises)
     files: dict[str, bytes] = {}
     rows: list[dict[str, Any]] = []
     for position, learner in enumerate(learners or [""], 1):
         # tinytorch in any case: key and notebook must be the same on each machine, with PyTorch or
         # not.
-        questions = draw_exam(beliefs, tinytorch, seed=seed, learner=learner)
+        questions = draw_exam(misconceptions, tinytorch, seed=seed, learner=learner)
         rewrites = draw_exercises(rewritable, tinytorch, seed=seed, learner=learner)
         name = f"exam/{learner}/exam.ipynb" if learner else "exam/exam.ipynb"
         files[name] = _encode_notebook(_make_cells(questions, rewrites, learner))
@@ -227,13 +227,13 @@ def read_key(folder: SafeFolder) -> Key | None:
     list_exercises()  # imports the lessons, of which some have misconceptions of their own
     try:
         for row in decode_table(folder.read(KEY_FILE)):
-            belief, seed = misconception(row["belief"]), int(row["drawn"])
-            code = _KINDS[row["kind"]].write(belief, tinytorch, seed)
+            tested_misconception, seed = misconception(row["belief"]), int(row["drawn"])
+            code = _KINDS[row["kind"]].write(tested_misconception, tinytorch, seed)
             # The program in the key shows that it is the question that was handed out.
             # Without its white space, which a spreadsheet that stored the key may have changed.
             if code.split() != row["program"].split():
                 raise ValueError(row["belief"])
-            task = KeyTask(row["kind"], belief, seed, code, row["answer"])
+            task = KeyTask(row["kind"], tested_misconception, seed, code, row["answer"])
             tasks.setdefault(row["learner"], []).append(task)
             language = row["language"]
     except (KeyError, ValueError, TypeError, AttributeError) as error:
@@ -269,7 +269,7 @@ def _list_candidates(chosen: Sequence[str]) -> list[Misconception]:
     for name in [find_lesson(lesson, paths) for lesson in chosen]:
         for task in find_tasks(read_notebook(paths[name])).values():
             if isinstance(task, Prediction):
-                found |= {known.name: known for known in find_beliefs(task, tinytorch)}
+                found |= {known.name: known for known in find_misconceptions(task, tinytorch)}
     if not found:
         raise ValueError(gettext("no prediction of these lessons shows a misconception"))
     return list(found.values())
@@ -284,7 +284,7 @@ def _list_key_rows(tasks: Sequence[ExamQuestion | Rewrite], learner: str) -> lis
             "learner": learner,
             "number": number,
             "kind": "exercise" if is_exercise else "question",
-            "belief": task.belief.name,
+            "belief": task.misconception.name,
             "program": task.code,
             "question": task.text,
             "answer": task.right_answer,

@@ -257,14 +257,18 @@ def _judge_exam(
             yield _judge_exam_exercise(number, task, submission.programs.get(number), verdicts)
             continue
         answers = submission.exam.get(number, [])
-        state, belief, says = _judge_exam_answers(task, answers)
+        state, misconception_name, says = _judge_exam_answers(task, answers)
         # An answer that is right here by chance shows nothing: another program was asked about.
         if other and answers:
             says = gettext("It answers a question of the exam of {learner}.", learner=other)
-            state, belief = "unclear", ""
+            state, misconception_name = "unclear", ""
         row = _make_row("exam.ipynb", "", f"exam/{number}", "question", state)
         written = {"answer": " | ".join(map(str, answers))[:MAX_ANSWER], "says": says}
-        yield row | written | {"expected": _find_expected(task, answers), "belief": belief}
+        yield (
+            row
+            | written
+            | {"expected": _find_expected(task, answers), "belief": misconception_name}
+        )
 
 
 def _judge_exam_exercise(

@@ -37,10 +37,10 @@ class JudgedAnswer(NamedTuple):
 class ExamQuestion:
     """A question of an exam as a learner gets it.
 
-    belief: the misconception that it tests. seed: by which its program was drawn.
+    misconception: the one that it tests. seed: by which its program was drawn.
     """
 
-    belief: Misconception
+    misconception: Misconception
     seed: int
     drawn: DrawnRetest
 
@@ -75,7 +75,7 @@ class ExamQuestion:
             return JudgedAnswer("right")
         if not question.is_readable(text, right, run):
             return JudgedAnswer("unclear")
-        # The same way as in a lesson, so that the table for a teacher names the beliefs that
+        # The same way as in a lesson, so that the table for a teacher names the misconceptions that
         # lessons know.
         found = question.refute(run, text).misconception
         return JudgedAnswer("wrong", "" if found is None else found.name)
@@ -86,7 +86,7 @@ def is_blank(answer: Any) -> bool:
     return answer is None or (isinstance(answer, str) and not answer.strip())
 
 
-def choose_beliefs(
+def choose_misconceptions(
     candidates: Iterable[Misconception], seed: int, count: int
 ) -> list[Misconception]:
     """Return `count` misconceptions that programs test, or all where there are fewer, by a seed."""
@@ -108,7 +108,7 @@ def choose_rewritable(
     return list(islice(found, count))
 
 
-def find_beliefs(prediction: Prediction, engine: ModuleType) -> list[Misconception]:
+def find_misconceptions(prediction: Prediction, engine: ModuleType) -> list[Misconception]:
     """Return the misconceptions that wrong answers to a prediction can show."""
     found: dict[str, Misconception] = {}
     run = prediction.run(engine)
@@ -120,26 +120,26 @@ def find_beliefs(prediction: Prediction, engine: ModuleType) -> list[Misconcepti
 
 
 def draw_exam(
-    beliefs: Sequence[Misconception], engine: ModuleType, *, seed: int, learner: str = ""
+    misconceptions: Sequence[Misconception], engine: ModuleType, *, seed: int, learner: str = ""
 ) -> list[ExamQuestion]:
     """Return the questions of a learner, in the learner's own order."""
-    own_seed, own_order = _deal_beliefs(beliefs, seed, learner)
-    return [draw_question(belief, engine, own_seed) for belief in own_order]
+    own_seed, own_order = _deal_misconceptions(misconceptions, seed, learner)
+    return [draw_question(misconception, engine, own_seed) for misconception in own_order]
 
 
 def draw_exercises(
-    beliefs: Sequence[Misconception], engine: ModuleType, *, seed: int, learner: str = ""
+    misconceptions: Sequence[Misconception], engine: ModuleType, *, seed: int, learner: str = ""
 ) -> list[Rewrite]:
     """Return the exercises of a learner, in the learner's own order."""
-    own_seed, own_order = _deal_beliefs(beliefs, seed, learner)
-    return [draw_rewrite(belief, engine, own_seed) for belief in own_order]
+    own_seed, own_order = _deal_misconceptions(misconceptions, seed, learner)
+    return [draw_rewrite(misconception, engine, own_seed) for misconception in own_order]
 
 
-def _deal_beliefs(
-    beliefs: Sequence[Misconception], seed: int, learner: str
+def _deal_misconceptions(
+    misconceptions: Sequence[Misconception], seed: int, learner: str
 ) -> tuple[int, list[Misconception]]:
     """Return a learner's own seed, and misconceptions in the learner's own order."""
-    by_name = {belief.name: belief for belief in beliefs}
+    by_name = {misconception.name: misconception for misconception in misconceptions}
     purpose = f"exam {seed}/{learner}"
     # 0 stands for nobody's own: its programs come in the order of their table.
     # Four bytes: the key has it in a table, and a spreadsheet keeps no more than 15 digits.
@@ -147,11 +147,13 @@ def _deal_beliefs(
     return own_seed, [by_name[name] for name in Lot(purpose).shuffle("order", by_name)]
 
 
-def draw_question(belief: Misconception, engine: ModuleType, seed: int) -> ExamQuestion:
+def draw_question(misconception: Misconception, engine: ModuleType, seed: int) -> ExamQuestion:
     """Return the question that a seed draws. ValueError if no program tests the misconception."""
-    return ExamQuestion(belief, seed, draw_retest(belief, engine, seed=seed, number=0))
+    return ExamQuestion(
+        misconception, seed, draw_retest(misconception, engine, seed=seed, number=0)
+    )
 
 
-def write_question(belief: Misconception, _engine: ModuleType, seed: int) -> str:
+def write_question(misconception: Misconception, _engine: ModuleType, seed: int) -> str:
     """Return the program of the question that a seed draws, without running it."""
-    return write_retest(belief, seed=seed, number=0)
+    return write_retest(misconception, seed=seed, number=0)

@@ -31,8 +31,8 @@ _PREFIX = "rewrite"
 class Rewrite:
     """One line of a program, to be rewritten so that a question gets the answer `wanted`.
 
-    belief: the misconception that it is about. number: of its program among those of the belief,
-        from 0. seed: by which names, numbers and shapes were drawn.
+    misconception: the one that it is about. number: of its program among those of the
+        misconception, from 0. seed: by which names, numbers and shapes were drawn.
     run: of the program as it is handed out.
     line: the number of the line, from 1. solution: what may be there. question: the one that
         is asked.
@@ -41,7 +41,7 @@ class Rewrite:
         before. The solution does; without it, `y = torch.tensor([50.0, 2.0])` would do, too.
     """
 
-    belief: Misconception
+    misconception: Misconception
     number: int
     seed: int
     run: QuizRun
@@ -59,7 +59,7 @@ class Rewrite:
     @property
     def key(self) -> str:
         """The name by which `find_rewrite` draws it again."""
-        return f"{_PREFIX}/{self.seed}/{self.number}/{self.belief.name}"
+        return f"{_PREFIX}/{self.seed}/{self.number}/{self.misconception.name}"
 
     @property
     def start(self) -> str:
@@ -174,23 +174,26 @@ class Rewrite:
         )
 
 
-def draw_rewrite(belief: Misconception, engine: ModuleType, seed: int) -> Rewrite:
-    """Return the exercise that a seed draws. ValueError if no program of the belief gives one."""
-    return _make_rewrite(belief, _choose_number(belief, engine, seed), engine, seed)
+def draw_rewrite(misconception: Misconception, engine: ModuleType, seed: int) -> Rewrite:
+    """Return the exercise that a seed draws.
+
+    ValueError if no program on the misconception gives one.
+    """
+    return _make_rewrite(misconception, _choose_number(misconception, engine, seed), engine, seed)
 
 
-def write_rewrite(belief: Misconception, engine: ModuleType, seed: int) -> str:
+def write_rewrite(misconception: Misconception, engine: ModuleType, seed: int) -> str:
     """Return the program of the exercise that a seed draws, without running it."""
-    program = find_programs(belief)[_choose_number(belief, engine, seed)]
-    return _write_program(program, draw_words(f"{seed}/{belief.name}/{_PREFIX}"))
+    program = find_programs(misconception)[_choose_number(misconception, engine, seed)]
+    return _write_program(program, draw_words(f"{seed}/{misconception.name}/{_PREFIX}"))
 
 
-def _choose_number(belief: Misconception, engine: ModuleType, seed: int) -> int:
+def _choose_number(misconception: Misconception, engine: ModuleType, seed: int) -> int:
     """Return the number of the program that a seed draws."""
-    numbers = find_rewritable(belief, engine)
+    numbers = find_rewritable(misconception, engine)
     if not numbers:
-        raise ValueError(f"no program on {belief.name!r} has a line to rewrite")
-    number, *_ = Lot(f"{seed}/{belief.name}/{_PREFIX}").shuffle("order", numbers)
+        raise ValueError(f"no program on {misconception.name!r} has a line to rewrite")
+    number, *_ = Lot(f"{seed}/{misconception.name}/{_PREFIX}").shuffle("order", numbers)
     return number
 
 
@@ -209,7 +212,7 @@ def find_rewrite(key: str, engine: ModuleType) -> Rewrite | None:
 
 
 @lru_cache(maxsize=256)
-def find_rewritable(belief: Misconception, engine: ModuleType) -> Sequence[int]:
+def find_rewritable(misconception: Misconception, engine: ModuleType) -> Sequence[int]:
     """Return the numbers of the programs on a misconception that make an exercise.
 
     In those the line as believed passes, and a line that does nothing does not. Nor would the
@@ -218,8 +221,8 @@ def find_rewritable(belief: Misconception, engine: ModuleType) -> Sequence[int]:
     # With the seed 0, whoever learns: whether a program makes an exercise is a property of it, and
     # must not differ from learner to learner.
     rewrites = [
-        _make_rewrite(belief, number, engine, seed=0)
-        for number in range(len(find_programs(belief)))
+        _make_rewrite(misconception, number, engine, seed=0)
+        for number in range(len(find_programs(misconception)))
     ]
     return [
         rewrite.number
@@ -230,9 +233,11 @@ def find_rewritable(belief: Misconception, engine: ModuleType) -> Sequence[int]:
     ]
 
 
-def _make_rewrite(belief: Misconception, number: int, engine: ModuleType, seed: int) -> Rewrite:
-    program = find_programs(belief)[number]
-    words = draw_words(f"{seed}/{belief.name}/{_PREFIX}")
+def _make_rewrite(
+    misconception: Misconception, number: int, engine: ModuleType, seed: int
+) -> Rewrite:
+    program = find_programs(misconception)[number]
+    words = draw_words(f"{seed}/{misconception.name}/{_PREFIX}")
     lines = _write_program(program, words).splitlines()
     subject = [fill_words(name, words) for name in program.subject]
     ((line, believed),) = program.believed.items()
@@ -241,7 +246,7 @@ def _make_rewrite(belief: Misconception, number: int, engine: ModuleType, seed: 
     solved = QuizRun("\n".join([*lines[: line - 1], solution, *lines[line:]]), engine)
     question = program.question(*subject).bind(run.code)
     return Rewrite(
-        belief=belief,
+        misconception=misconception,
         number=number,
         seed=seed,
         run=run,
