@@ -137,7 +137,10 @@ def test_only_the_first_answer_to_a_retest_settles() -> None:
     VIEW.reset()
     reveal = VIEW.commit(["no", "[1, 2]"])
     first, second = reveal.rows
-    assert (first.testable, second.testable) == (MISCONCEPTIONS[NAME], None), "once on a page"
+    assert (first.testable_misconception, second.testable_misconception) == (
+        MISCONCEPTIONS[NAME],
+        None,
+    ), "once on a page"
     met = {"state": "met", "in": "test/view"}
     assert find_note("misconceptions", NAME) == met
     VIEW.retry()
@@ -153,7 +156,7 @@ def test_only_the_first_answer_to_a_retest_settles() -> None:
         asked.code
         == draw_retest(MISCONCEPTIONS[NAME], tinytorch, seed=load_seed(), number=0).run.code
     )
-    assert asked.commit(answer_of(asked, right=False)).rows[0].testable is not None
+    assert asked.commit(answer_of(asked, right=False)).rows[0].testable_misconception is not None
     assert find_note("misconceptions", NAME) == met | {"retests": 1}
     asked.reset()
     again = asked.commit(answer_of(asked, right=True))

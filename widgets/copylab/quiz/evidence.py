@@ -371,15 +371,16 @@ def try_shared_write(run: QuizRun, x: str, through: str, *, at: int | None) -> T
     ValueError if the code has no tensor of one of the names.
     """
     variables = run.make_variables(at)
-    source, target = _find_live_tensor(variables, x), _find_live_tensor(variables, through)
-    before = list(flatten_lists(source.tolist()))
+    shown_tensor = _find_live_tensor(variables, x)
+    written_tensor = _find_live_tensor(variables, through)
+    before = list(flatten_lists(shown_tensor.tolist()))
     # The number must not be among the elements of `x` already, or nothing would change.
     unused = next(number for number in range(7, 9 + len(before)) if number not in before)
     # Each number but 0 is True to a bool: only the other value shows.
     mark: Any = not before[0] if before and isinstance(before[0], bool) else unused
     with run.engine.no_grad():
-        target.fill_(mark)
-    after = list(flatten_lists(source.tolist()))
+        written_tensor.fill_(mark)
+    after = list(flatten_lists(shown_tensor.tolist()))
     # As printed: nan is not equal to nan.
     is_seen = repr(after) != repr(before)
     sentence = gettext_noop("Tried: `{code}`; `{name}` stays.")
@@ -387,7 +388,7 @@ def try_shared_write(run: QuizRun, x: str, through: str, *, at: int | None) -> T
         sentence = gettext_noop("Tried: `{code}`; `{name}` then shows {value}.")
     elif is_seen:
         sentence = gettext_noop("Tried: `{code}`; `{name}` changes.")
-    code, value = f"{through}.fill_({mark})", format_number(source.tolist())
+    code, value = f"{through}.fill_({mark})", format_number(shown_tensor.tolist())
     return TensorFact(is_seen, gettext(sentence, code=code, name=x, value=value))
 
 

@@ -24,7 +24,7 @@ from .progress import add_note, find_note, load_seed
 from .question import Question
 from .ready_questions import state_table
 from .retests import RETEST_TITLE, draw_retest
-from .reveal import Reveal, count_right_rows
+from .reveal import Reveal, describe_score
 from .runs import QuizRun
 from .verify import Verification
 from .view import Task, render_field
@@ -177,7 +177,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         # Without a key nothing is noted, so nothing that was noted is of this prediction.
         note = find_note("misconceptions", name if self.key else None)
         return Retest(
-            self.find_testable()[name],
+            self.find_testable_misconceptions()[name],
             number=note.get("retests", 0),
             origin=self.key,
             engine=self._engine,
@@ -188,14 +188,15 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         """Return the retest that is stored in a page, the same for every learner."""
         return Retest(tests, seed=0, number=0, engine=engine, level=self._level)
 
-    def find_testable(self) -> dict[str, Misconception]:
+    def find_testable_misconceptions(self) -> dict[str, Misconception]:
         """Return the misconceptions behind the wrong rows that a new program can test, by name."""
         rows = () if self.reveal is None else self.reveal.rows
-        return {row.testable.name: row.testable for row in rows if row.testable is not None}
+        found = [row.testable_misconception for row in rows]
+        return {each.name: each for each in found if each is not None}
 
     def describe_all_right(self) -> str:
         """Return the headline if every row is right."""
-        return count_right_rows(len(self.questions), len(self.questions))
+        return describe_score(len(self.questions), len(self.questions))
 
     def _judge_and_reveal(self, texts: dict[str, str], engine: ModuleType) -> Reveal:
         """Compare the answers with the run, set `reveal` and then the traits; return the reveal."""
@@ -527,7 +528,7 @@ class Retest(Prediction):
     def make_retest(self, name: str) -> Retest:
         """Return the next program on its misconception."""
         return Retest(
-            self.find_testable()[name],
+            self.find_testable_misconceptions()[name],
             seed=self._seed,
             number=self._number + 1,
             origin=self._origin,

@@ -124,7 +124,9 @@ class PredictionView(TaskView):
             case {"do": "steps"} if reveal is not None:
                 remark = gettext("The player of the run is below.")
                 self._show_below("", reveal.steps.live, remark)
-            case {"do": "retest", "belief": str(name)} if name in self._prediction.find_testable():
+            case {"do": "retest", "belief": str(name)} if (
+                name in self._prediction.find_testable_misconceptions()
+            ):
                 remark = gettext("A new program is below.")
                 self._show_below(name, self._prediction.make_retest(name).live, remark)
 

@@ -44,7 +44,7 @@ class JudgedRow:
 
     sentences: those of the refutation; a misconception that comes again is named and not explained
         again. Of a right answer the reason, see `Question.explain_right`.
-    testable: the misconception that a new program can test now.
+    testable_misconception: the one that a new program can test now.
     """
 
     number: int
@@ -53,7 +53,7 @@ class JudgedRow:
     right: str
     refutation: Refutation | None
     sentences: Sequence[str]
-    testable: Misconception | None = None
+    testable_misconception: Misconception | None = None
 
     def __repr__(self) -> str:
         return summarize_text(f"JudgedRow({self.number}, {self.given!r}, right: {self.right!r})")
@@ -97,8 +97,8 @@ class JudgedRow:
         # A row of its own over all columns: in a cell the sentences would be a narrow column.
         below = Box(
             *map(Paragraph, self.sentences),
-            InPage(render_button("retest", name_retest_button(), self.testable.name))
-            if live and self.testable is not None
+            InPage(render_button("retest", name_retest_button(), self.testable_misconception.name))
+            if live and self.testable_misconception is not None
             else None,
         )
         class_ = "cl-because" if self.is_right else "cl-against"
@@ -110,7 +110,7 @@ def name_retest_button() -> str:
     return gettext("Try it on a new program")
 
 
-def count_right_rows(right: int, count: int) -> str:
+def describe_score(right: int, count: int) -> str:
     """Say in a sentence how many rows are right."""
     if right == count:
         return ngettext("Right.", "All {number} right.", count)
@@ -136,9 +136,9 @@ def make_row_table(rows: Iterable[JudgedRow], *, live: bool = False) -> Table:
     return Table(head, table_rows, class_="cl-reveal")
 
 
-def render_button(action: str, text: str, belief: str = "") -> str:
-    """Return the HTML of a button; `belief` is the misconception that it is about."""
-    about = {"data_belief": belief} if belief else {}
+def render_button(action: str, text: str, misconception_name: str = "") -> str:
+    """Return the HTML of a button, with the name of the misconception that it is about, if any."""
+    about = {"data_belief": misconception_name} if misconception_name else {}
     return html_element("button", escape(text), type="button", data_do=action, **about)
 
 
@@ -158,11 +158,11 @@ def judge_answers(
     questions: Sequence[Question],
     answers: Sequence[str],
     run: QuizRun,
-    tests: Misconception | None = None,
+    tested_misconception: Misconception | None = None,
 ) -> tuple[JudgedRow, ...]:
     """Compare answers, as `Question.normalize_answer` returns them, with the run.
 
-    tests: the misconception that the questions are there to test, if they are those of a retest.
+    tested_misconception: the one that the questions test, if they are those of a retest.
 
     Raises UnreadableAnswerError before any is judged: nothing of the run is shown until all can be
     read.
@@ -187,7 +187,7 @@ def judge_answers(
         else:
             refutation = question.refute(run, answer)
             # In a retest the one that it tests, also where the wrong answer shows none.
-            misconception = refutation.misconception or tests
+            misconception = refutation.misconception or tested_misconception
             # Once on a page, where it is explained.
             is_new = misconception is not None and misconception.name not in explained_names
             if misconception is not None and is_new and find_programs(misconception):
@@ -211,10 +211,11 @@ class Reveal(Presentation):
         answers: Sequence[str],
         run: QuizRun,
         describe_all_right: Callable[[], str],
-        tests: Misconception | None = None,
+        tested_misconception: Misconception | None = None,
     ) -> None:
         self._questions, self._answers, self._run = questions, answers, run
-        self._describe_all_right, self._tests = describe_all_right, tests
+        self._describe_all_right = describe_all_right
+        self._tested_misconception = tested_misconception
         # Judged at once: raises UnreadableAnswerError for what cannot be read.
         self.right = sum(row.is_right for row in self.rows)
         """The number of rows that are right."""
@@ -228,7 +229,7 @@ class Reveal(Presentation):
     @cached_property_in_language
     def rows(self) -> tuple[JudgedRow, ...]:
         """The answers with what the run says to each, in the order of the questions."""
-        return judge_answers(self._questions, self._answers, self._run, self._tests)
+        return judge_answers(self._questions, self._answers, self._run, self._tested_misconception)
 
     @property
     def steps(self) -> Steps:
@@ -247,7 +248,7 @@ class Reveal(Presentation):
         """A sentence that says how many rows are right."""
         if self.right == len(self.rows):
             return self._describe_all_right()
-        return count_right_rows(self.right, len(self.rows))
+        return describe_score(self.right, len(self.rows))
 
     def tree(self) -> Part:
         """Return the rows, what speaks against the wrong ones, and the memory at the end."""

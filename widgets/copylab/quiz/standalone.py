@@ -79,7 +79,7 @@ def _collect_page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
         misconception.name: _collect_retest_data(
             prediction.make_stored_retest(misconception, run.engine), run.engine, sentences
         )
-        for misconception in _find_testable(prediction, run)
+        for misconception in _find_testable_misconceptions(prediction, run)
     }
     return {
         "form": prediction.form("cl-0"),
@@ -126,7 +126,7 @@ def _render_revealed(prediction: Prediction, run: QuizRun) -> str:
     return render_result("", make_row_table(rows), buttons)
 
 
-def _find_testable(prediction: Prediction, run: QuizRun) -> list[Misconception]:
+def _find_testable_misconceptions(prediction: Prediction, run: QuizRun) -> list[Misconception]:
     """Return the misconceptions that a row can show, and that programs test."""
     by_name = {} if prediction.tests is None else {prediction.tests.name: prediction.tests}
     for question in prediction.questions:
