@@ -391,7 +391,9 @@ def test_dot_on_the_path_stands_in_with_the_same_picture(
     sheet = make_sheet(describe_graph(changes, select_nodes(changes)))
     # Stands in for dot: takes the source, checks how it was called, answers with the layout made before.
     areas = {card.name: card.size.area("below", goes_right=True) for card in sheet.cards}
-    lines = [DotLine(edge.tail, edge.head, edge.has_sign, False) for edge in sheet.edges]
+    widths = graph_module.measure_signs(sheet)
+    ends = [(edge.tail, edge.head) for edge in sheet.edges]
+    lines = [DotLine(*each, widths.get(each, 0), False) for each in ends]
     (tmp_path / "answer").write_text(layout.render(write_dot(areas, lines, "right")))
     (tmp_path / "dot").write_text(
         f'#!/bin/sh\n[ "$1" = -Tplain ] || exit 1\n/bin/cat "{tmp_path}/answer"\n'
@@ -459,6 +461,27 @@ def test_edges_that_go_the_same_way_are_counted_in_words(engine: ModuleType) -> 
     h = x * 2
     assert "2 edges" in words_in(graph(h * h).svg)
     assert "2 edges" not in words_in(graph(h * 2).svg)
+
+
+@pytest.mark.parametrize("direction", ["right", "down"])
+def test_a_sign_on_a_line_leaves_the_line_in_sight(engine: ModuleType, direction: str) -> None:
+    x = engine.ones(2, requires_grad=True)
+    svg = graph(x=x, y=x * x, direction=direction).svg
+    # All but the ground of the picture, which has no place.
+    drawn = [one for one in ET.fromstring(svg).iter() if one.tag.endswith("rect") and one.get("x")]
+    (ground,) = (one for one in drawn if one.get("class") == "page")
+    left, width = float(ground.get("x", "")), float(ground.get("width", ""))
+    top, height = float(ground.get("y", "")), float(ground.get("height", ""))
+    assert len(drawn) > 3
+    for other in drawn:
+        if other is ground:
+            continue
+        x0, y0 = float(other.get("x", "")), float(other.get("y", ""))
+        x1, y1 = x0 + float(other.get("width", "")), y0 + float(other.get("height", ""))
+        # Some px of the line are seen between the sign and each box.
+        is_left_or_right = x1 + 6 <= left or left + width + 6 <= x0
+        is_above_or_below = y1 + 4 <= top or top + height + 4 <= y0
+        assert is_left_or_right or is_above_or_below, (other.attrib, ground.attrib)
 
 
 def test_what_a_function_may_never_open_is_not_said_to_raise(engine: ModuleType) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 from itertools import chain
+from math import ceil
 from typing import NamedTuple
 
 from ..diagnose import Changes
@@ -27,6 +28,7 @@ from ..show import (
 from ..wording import (
     columns_that_fit,
     gettext,
+    gettext_noop,
     join_lines,
     ngettext,
     shorten_text,
@@ -67,6 +69,8 @@ LEAF_GAP = 18
 MOST_BETWEEN_ROWS = 24
 """From a box down to the next row, in px: twice the gap, since it may be the lowest of its own. A line
 that is longer passes a row."""
+_GAP_RIGHT = 0.22
+"""Between two boxes where backward runs to the right, in inches of DOT."""
 TIP_LENGTH, TIP_HALF = 8.0, 4.0
 """Length of the tip of an arrow, and half of its width, in px; both are larger where a gradient
 flows."""
@@ -230,8 +234,8 @@ class DotLine(NamedTuple):
     """The card that it starts at."""
     head: str
     """The card that it goes to."""
-    has_sign: bool
-    """True if it is longer than others, so that there is room for a sign on it."""
+    sign_width: float
+    """The width of a sign on it, in px, for which it is longer than others; 0 without one."""
     is_to_leaf: bool
     """True from an accumulator to its leaf."""
     ports: str = ""
@@ -331,14 +335,15 @@ def lay_out_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
     """Lay out all cards of a run together, each as large as it ever is."""
     sizes: dict[str, CardSize] = {}
     lines: Counter[tuple[str, str]] = Counter()
-    with_sign: set[tuple[str, str]] = set()
+    sign_widths: dict[tuple[str, str], float] = {}
     to_leaf: set[tuple[str, str]] = set()
     for sheet in sheets:
         for card in sheet.cards:
             sizes[card.name] = sizes.get(card.name, CardSize()).unite(card.size)
         # As many lines between two cards as there are at once in any step.
         lines |= Counter((edge.tail, edge.head) for edge in sheet.edges)
-        with_sign |= {(edge.tail, edge.head) for edge in sheet.edges if edge.has_sign}
+        for ends, width in measure_signs(sheet).items():
+            sign_widths[ends] = max(width, sign_widths.get(ends, 0))
         to_leaf |= {(edge.tail, edge.head) for edge in sheet.edges if edge.kind == "leaf"}
     notes_of_sheets = [_wrap_notes(sheet, room) for sheet in sheets]
     widths_of_notes = [text_width(note, "m") for note in chain.from_iterable(notes_of_sheets)]
@@ -347,7 +352,9 @@ def lay_out_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
     if not sizes:
         widest = max(_width_of_head(sheets, room, ""), notes_width)
         return GraphStage("", "", {}, {}, [], HEAD, (widest + 2 * EDGE, HEAD + FOOT + foot))
-    dot_lines = [DotLine(*ends, ends in with_sign, ends in to_leaf) for ends in lines.elements()]
+    dot_lines = [
+        DotLine(*ends, sign_widths.get(ends, 0), ends in to_leaf) for ends in lines.elements()
+    ]
     direction, names, found = _choose_layout(sizes, dot_lines, room)
     # The areas of cards are larger than what is drawn: there may be nothing at the upper edge.
     lowest, highest = _find_ends(sizes, found, names)
@@ -570,12 +577,30 @@ def _width_of_head(sheets: Sequence[GraphSheet], room: Room, direction: str) -> 
     return max(text_width(_heading_of(sheet, room, direction), "m b") for sheet in sheets)
 
 
+def measure_signs(sheet: GraphSheet) -> dict[tuple[str, str], float]:
+    """Return how wide the signs on lines are, by the two cards between which they are."""
+    counts = Counter((edge.tail, edge.head) for edge in sheet.edges if edge.label)
+    widths = {ends: _width_of_sign(_phrase_count(count)) for ends, count in counts.items()}
+    for edge in sheet.edges:
+        if edge.kind in _MEANING_OF_CUTS:
+            widths.setdefault((edge.tail, edge.head), _width_of_sign(_CUT_SIGN))
+    return widths
+
+
+def _width_of_sign(text: str) -> float:
+    return text_width(text, "") + 4
+
+
+def _phrase_count(count: int) -> str:
+    return ngettext("{number} edge", "{number} edges", count)
+
+
 def write_dot(
     areas: Mapping[str, tuple[float, float]], lines: Iterable[DotLine], direction: str
 ) -> str:
     """Write DOT with sizes and no text: what the layout needs, and nothing that could be misread."""
     goes_right = direction == "right"
-    rank = "LR nodesep=.07 ranksep=.22" if goes_right else "TB nodesep=.2 ranksep=.17"
+    rank = f"LR nodesep=.07 ranksep={_GAP_RIGHT}" if goes_right else "TB nodesep=.2 ranksep=.17"
     # Lines go from side to side, and not to corners.
     ports = "tailport=e headport=w" if goes_right else "tailport=s headport=n"
     # The last three limit the iterations of the layout, which takes long for large graphs.
@@ -587,7 +612,11 @@ def write_dot(
         # DOT counts in inches of 72 points.
         dot.append(f'"{name}"[width={width / 72:.4f} height={height / 72:.4f}]')
     for line in lines:
-        length = "[minlen=2]" if line.has_sign else ""
+        length = ""
+        if line.sign_width:
+            # Beside the sign the line has to be seen, and its tip.
+            shown_width = line.sign_width + 3 * TIP_LENGTH if goes_right else 0
+            length = f"[minlen={max(2, ceil(shown_width / (72 * _GAP_RIGHT)))}]"
         dot.append(f'"{line.tail}"->"{line.head}"{length}{line.ports}')
     return "\n".join([*dot, "}"])
 
@@ -682,6 +711,14 @@ _LOOKS_OF_EDGES = {
 """Classes of the line and of its tip, by the state or the kind of an edge."""
 
 
+_CUT_SIGN = "✂"
+_MEANING_OF_CUTS = {
+    "cut": gettext_noop("the same memory, and no gradient goes from one to the other"),
+    "copied": gettext_noop("only the numbers were read, and no gradient goes back"),
+}
+"""The tooltips of that sign, by the kind of an edge."""
+
+
 def _draw_edge(
     canvas: Canvas, edge: GraphEdge, points: list[Point], ends: tuple[Point, Point]
 ) -> None:
@@ -713,12 +750,8 @@ def _draw_edge(
         left = (base[0] - half * uy, base[1] + half * ux)
         right = (base[0] + half * uy, base[1] - half * ux)
         canvas.path("M" + "L".join(map(format_point, (end, left, right))) + "z", tip)
-    if edge.kind == "cut":
-        meaning = gettext("the same memory, and no gradient goes from one to the other")
-        _draw_label(canvas, points, "✂", meaning)
-    elif edge.kind == "copied":
-        meaning = gettext("only the numbers were read, and no gradient goes back")
-        _draw_label(canvas, points, "✂", meaning)
+    if edge.kind in _MEANING_OF_CUTS:
+        _draw_sign(canvas, points, _CUT_SIGN, gettext(_MEANING_OF_CUTS[edge.kind]))
 
 
 def _measure_distance(first: Point, second: Point) -> float:
@@ -731,17 +764,16 @@ def _draw_count(canvas: Canvas, parallel: list[tuple[str, list[Point]]]) -> None
     if not labels:
         return
     ends = ", ".join(f"next_functions[{label}]" for label in sorted(labels, key=int))
-    count = ngettext("{number} edge", "{number} edges", len(labels))
-    _draw_label(canvas, parallel[0][1], count, ends)
+    _draw_sign(canvas, parallel[0][1], _phrase_count(len(labels)), ends)
 
 
-def _draw_label(canvas: Canvas, points: list[Point], text: str, whole: str) -> None:
+def _draw_sign(canvas: Canvas, points: list[Point], text: str, whole: str) -> None:
     """Draw a short text on the middle of a line, with what it means as its tooltip."""
     curves = (len(points) - 1) // 3
     middle = 3 * (curves // 2)
     x, y = _point_on_curve(points[middle : middle + 4], 0.5)
-    label_width = text_width(text, "") + 4
-    canvas.rect(x - label_width / 2, y - 7, label_width, 14, "page", 4)
+    width = _width_of_sign(text)
+    canvas.rect(x - width / 2, y - 7, width, 14, "page", 4)
     canvas.text(x, y + 4.5, text, "t c", whole=whole)
 
 

@@ -304,11 +304,6 @@ class GraphEdge(NamedTuple):
     """ "flows" if a gradient is known to have gone along it since the earlier snapshot, "freed" if it
     comes from a node that has let go of what it had saved."""
 
-    @property
-    def has_sign(self) -> bool:
-        """True if the drawing has something on the line."""
-        return self.kind in ("cut", "copied") or bool(self.label)
-
 
 @dataclass(frozen=True)
 class GraphContents:
