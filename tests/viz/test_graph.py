@@ -206,7 +206,7 @@ def test_where_there_is_no_graph_one_line_says_so(engine: ModuleType) -> None:
     assert graph().text == "Graph: no tensors to show."
     assert "no tensors to show" in words_in(graph().svg)
     beside = words_in(graph(run("network", engine) | {"k": engine.ones(2)}).svg)
-    assert beside[-1] == "not on the graph, since they need no grad: k"
+    assert beside[-1] == "not on the graph, since it needs no grad: k"
 
 
 def test_every_node_and_saved_entry_is_in_picture_and_text(engine: ModuleType) -> None:

@@ -195,7 +195,12 @@ class _GraphDescriber:
             yield gettext("not reached: {names}", names=names)
         if off_graph:
             names = join_few_names(self.snap.label(tensor.id) for tensor in off_graph)
-            yield gettext("not on the graph, since they need no grad: {names}", names=names)
+            yield ngettext(
+                "not on the graph, since it needs no grad: {names}",
+                "not on the graph, since they need no grad: {names}",
+                len(off_graph),
+                names=names,
+            )
 
     def _find_entry_of_tensor(self, tensor_id: str) -> str | None:
         """Return the id of the entry or card where a tensor on the graph is drawn."""

@@ -193,7 +193,7 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     "shared memory, shared counter": (
         "Tensors that share a storage share a version counter.",
-        "Storage and counter are two things. `.data` and NumPy give a tensor that shares the one and not the other.",
+        "Storage and counter are two things. `.data`, and the way through NumPy, give a tensor that shares the storage and not the counter.",
     ),
     "computing is writing": (
         "`y = x + 1` changes `x`, and its version.",

@@ -96,7 +96,7 @@ class PillRow {
     // JupyterLab takes keys for itself unless what has the focus says that it wants them.
     this.editor = makeElement("textarea", { ...attributes, "data-lm-suppress-shortcuts": "true", "data-keep": "editor" });
     this.editor.value = this.code;
-    this.editor.style.height = `${Math.max(listing.offsetHeight, 112)}px`;
+    this.editor.style.minHeight = `${Math.max(listing.offsetHeight, 112)}px`;
     this.editor.addEventListener("keydown", (event) => {
       event.stopPropagation();
       if (event.key === "Escape") this.closeEditor();
