@@ -440,7 +440,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         ],
         {
             _AB
-            + "loss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()\nA.zero_grad()": "thrown away",
+            + "loss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()\nA.zero_grad()": "still leads back to A",
             _AB
             + "loss = (B(A(x).clone()) - 1.0).pow(2).sum()"
             + _GO: "A parameter of A has a gradient",

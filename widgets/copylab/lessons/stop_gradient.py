@@ -109,6 +109,7 @@ def _compute_loss(first, second):
         "loss = (B(A(x)).detach() - 1.0).pow(2).sum()": "A parameter of B has no gradient: it cannot learn",
         "A.requires_grad_(False)\nloss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()": "frozen for good",
         "loss = (B(x) - 1.0).pow(2).sum()\nloss.backward()": "not what B makes of A",
+        "loss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward(inputs=list(B.parameters()))": "still leads back to A",
     },
     right="no node leads from the loss to `A`, so its gradients were never computed; `A` itself still requires grad.",
 )
@@ -134,7 +135,7 @@ def frozen(A, B, loss):  # noqa: N803
     )
     yield CheckedFact(
         not any(graph_leads_back(loss=loss, p=p).holds for p in own),
-        gettext("loss leads back to A: its gradients were computed, and then thrown away."),
+        gettext("loss still leads back to A: stop the gradient in the line of the loss."),
     )
     yield shows_values(_compute_loss(A, B), loss=loss).with_objection(
         gettext("loss is not what B makes of A.")
@@ -188,6 +189,7 @@ def hidden(w, h):
         "goal = (reward + 0.9 * value[1]).detach()\nloss = (value.detach()[0] - goal) ** 2": "value.grad is None",
         "goal = torch.tensor(reward)\nloss = (value[0] - goal) ** 2": "goal shows 1",
         "goal = reward + 0.9 * value[1].detach()\nloss = value[0] - goal\nloss.backward()": "loss shows -1.8",
+        "goal = reward + 0.9 * value[1]\nloss = (value[0] - goal) ** 2\nloss.backward()\nvalue.grad[1] = 0": "leads back to goal",
     },
     right="the gradient flows into `value[0]` alone: the goal is a number without a history.",
 )
@@ -198,3 +200,9 @@ def bootstrap(value, goal, loss):
     yield has_grad([-3.6, 0], value=value)
     yield graph_leads_back(loss=loss, value=value)
     yield sends_gradient([-3.6, 0], loss=loss, value=value)
+    # After a backward that is not known. It may be a number of Python's, or cut off where the loss takes it.
+    if getattr(goal, "requires_grad", False):
+        yield CheckedFact(
+            not graph_leads_back(loss=loss, goal=goal).holds,
+            gettext("loss still leads back to goal: cut the goal, and leave value.grad alone."),
+        )
