@@ -603,6 +603,9 @@ def test_the_live_view_does_the_same(monkeypatch: pytest.MonkeyPatch, engine: Mo
     assert "✖ Not yet</span>" in view.card.html
     assert press(view, "hint") == "Hint 1 of 2: A slice picks a part."
     assert press(view, "hint").endswith("part.\n\nHint 2 of 2: What `copies` a view?")
+    assert press(view, "check") == "Not yet: t shows [1.0]."
+    assert "Hint 1 of 2" in view.card.html, "what was read stays in view"
+    assert "Hint 2 of 2" in view.card.html
     assert "x[2:4].clone()" in press(view, "solution")
     assert "✖ Not yet</span>" in view.card.html
     names["t"] = names["x"][2:4].clone()

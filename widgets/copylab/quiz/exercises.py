@@ -370,7 +370,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         """
         if number is None and self.hints:
             # What was read stays in view: a hint leans on the one before it.
-            seen = [self.hint(earlier) for earlier in range(1, self._last_hint + 1)]
+            seen = self.list_read_hints()
             if len(seen) == len(self.hints):
                 return Box(*seen, Paragraph(gettext("There is no further hint.")), spaced=True)
             return Box(*seen, self.hint(len(seen) + 1), spaced=True)
@@ -386,6 +386,10 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             hint=self.hints[number - 1],
         )
         return split_paragraphs(text)
+
+    def list_read_hints(self) -> list[Part]:
+        """Return the hints that were read already, the first one first."""
+        return [self.hint(number) for number in range(1, self._last_hint + 1)]
 
     def _describe_missing_hint(self, wanted: int) -> str:
         """Say that there is no hint of a number, and how many there are."""
@@ -593,7 +597,10 @@ class ExerciseView(TaskView):
     def _handle_message(self, _widget: object, content: Any, _buffers: object) -> None:
         match content:
             case {"do": "check"}:
-                self._update_card(self._exercise.check(notebook_names()))
+                verdict = self._exercise.check(notebook_names())
+                # The hints that were read are still needed, unless it is solved.
+                hints = [] if verdict.state == "right" else self._exercise.list_read_hints()
+                self._update_card(verdict, hints)
             case {"do": "hint"}:
                 self._update_card(self._exercise.hint())
             case {"do": "solution"}:
@@ -603,8 +610,11 @@ class ExerciseView(TaskView):
     def _follow_state(self, _: object) -> None:
         self._update_card()
 
-    def _update_card(self, answer: Part | None = None) -> None:
-        """Show the card, with a verdict, a hint or the solution below its buttons."""
+    def _update_card(self, answer: Part | None = None, hints: Sequence[Part] = ()) -> None:
+        """Show the card, with a verdict, a hint or the solution below its buttons.
+
+        hints: those that stay below a verdict; a screen reader is not told them again.
+        """
         state = _STATES[self.state]
         word = gettext(state.word)
         # By another session, as the progress file says: this one has judged nothing so far.
@@ -620,7 +630,8 @@ class ExerciseView(TaskView):
         html += split_paragraphs(self._exercise.task).html()
         html += self._render_buttons()
         if answer is not None:
-            html += html_element("div", answer.html(), class_="cl-said")
+            said = Box(answer, *hints, spaced=True) if hints else answer
+            html += html_element("div", said.html(), class_="cl-said")
         text = "" if answer is None else answer.text()
         self.card.show(html_element("div", html, class_="cl-card"), text)
 
