@@ -39,6 +39,7 @@ from copylab.questions import (
 )
 from copylab.quiz import ready_questions, wrong_answers
 from copylab.quiz.answers import format_answer
+from copylab.quiz.evidence import describe_count
 from copylab.quiz.misconceptions import MISCONCEPTIONS, Misconception, misconception
 from copylab.quiz.prediction import Prediction, predict
 from copylab.quiz.retest_programs import RetestProgram
@@ -956,3 +957,15 @@ def test_a_right_row_says_why_a_gradient_is_wrong() -> None:
     assert "Way out" not in reason
     right = predict(spoiled.replace(".data.fill_(5.0)", ".size()"), [gradient("x")]).commit([[4]])
     assert right.rows[0].sentences == ["`x.grad`: [4] after line 4 (`y.sum().backward()`)."]
+
+
+def test_names_of_one_tensor_are_not_shown_as_an_assignment(engine: ModuleType) -> None:
+    run = predict(
+        "x = torch.ones(2)\ny = x\nz = x.view(2)\nw = x + 1", [count("tensors")], engine=engine
+    ).run()
+    said = " ".join(
+        describe_count(run, kind, at=None) for kind in ("tensors", "storages", "counters")
+    )
+    assert "3 tensors: `x`/`y`; `z`; `w`." in said
+    assert "2 storages: that of `x`/`y` and `z`; that of `w`." in said
+    assert "2 counters: that of `x`/`y` and `z`; that of `w`." in said

@@ -224,14 +224,15 @@ def _find_shown_tensors(snapshot: Snapshot) -> dict[str, str]:
     tensors = {}
     for _, members in snapshot.shown_storages:
         for tensor in members:
-            tensors[tensor.id] = snapshot.label(tensor.id)
+            tensors[tensor.id] = _quote_names(snapshot, tensor.id)
     return tensors
 
 
 def _find_shown_storages(snapshot: Snapshot) -> dict[str, str]:
     storages = {}
     for storage, members in snapshot.shown_storages:
-        storages[storage.id] = labels.join_names([snapshot.label(tensor.id) for tensor in members])
+        names = [_quote_names(snapshot, tensor.id) for tensor in members]
+        storages[storage.id] = labels.join_names(names)
     return storages
 
 
@@ -242,6 +243,11 @@ def _find_shown_counters(snapshot: Snapshot) -> dict[str, str]:
         if tensor.counter is not None and snapshot.shows_counter(tensor):
             names_by_counter.setdefault(tensor.counter, []).append(name)
     return {counter: labels.join_names(names) for counter, names in names_by_counter.items()}
+
+
+def _quote_names(snapshot: Snapshot, tensor_id: str) -> str:
+    """Return the names of a tensor, each as code: as `x = y` they would read as an assignment."""
+    return "/".join(f"`{name}`" for name in snapshot.label(tensor_id).split(" = "))
 
 
 @dataclass(frozen=True)
@@ -272,10 +278,10 @@ def describe_count(run: QuizRun, kind: str, *, at: int | None) -> str:
         each = join_list(f"`{name}`" for name in members)
         return gettext("{number} names: {each}.", number=number, each=each)
     if kind == "tensors":
-        each = join_facts(f"`{names}`" for names in members.values())
+        each = join_facts(members.values())
         return ngettext("{number} tensor: {each}.", "{number} tensors: {each}.", number, each=each)
     # By their names alone: S1 and C1, as the words of a picture have them, are not in the drawing.
-    each = join_facts(gettext("that of `{names}`", names=names) for names in members.values())
+    each = join_facts(gettext("that of {names}", names=names) for names in members.values())
     if kind == "storages":
         return ngettext(
             "{number} storage: {each}.", "{number} storages: {each}.", number, each=each
