@@ -291,7 +291,7 @@ def test_the_course_lesson_by_lesson() -> None:
         "alone … begun, not solved yet",
         "mine/<b> ✔ 1 of 1 rows right",
         "",
-        "No misconception was met so far.",
+        "No misconception has come up so far.",
     ]
     assert lines(seen.text)[-4:] == others
     kinds = [type(thing).__name__ for lesson in load_course() for thing in lesson.tasks.values()]
@@ -338,7 +338,7 @@ def test_one_lesson_by_the_titles_in_it(name: str) -> None:
         "Exercise 1 ✔ solved, 1 hint",
         "Exercise 2 ○ not yet",
         "",
-        "No misconception was met so far.",
+        "No misconception has come up so far.",
     ]
     with pytest.raises(ValueError, match="no lesson 'cloned'"):
         progress("cloned")

@@ -284,7 +284,7 @@ class Progress(Presentation):
     def _tabulate_beliefs(self) -> Part:
         rows = self.list_beliefs()
         if not rows:
-            return Paragraph(gettext("No misconception was met so far."))
+            return Paragraph(gettext("No misconception has come up so far."))
         caption = gettext("What you believed, and the run refuted:")
         if any(note.get("state") == "met" for note in self.misconceptions.values()):
             caption = gettext(

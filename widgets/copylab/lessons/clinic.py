@@ -141,7 +141,7 @@ _BACK = "\nloss = (w * w).sum()\nloss.backward()"
 
 @task(
     "clinic/scaled",
-    "After `backward`, `w.grad` is None. `w` should show `[0.3, 0.4]`, `w.grad` `[0.6, 0.8]`, and an optimizer should be "
+    "After `backward`, `w.grad` is None. `w` should show `[0.3, 0.4]`, `w.grad` should be `[0.6, 0.8]`, and an optimizer should be "
     "able to take `w`. Change the first line.",
     title="Patient 3",
     start="w = torch.tensor([3.0, 4.0], requires_grad=True) * 0.1" + _BACK,

@@ -21,7 +21,7 @@ from . import task
 
 @task(
     "clinic/write",
-    "`h.sum().backward()` raises 'modified by an inplace operation'. `h` should be `exp(a) + 1`, `a.grad` `[2.72, 7.39]`. "
+    "`h.sum().backward()` raises 'modified by an inplace operation'. `h` should be `exp(a) + 1`, and `a.grad` should be `[2.72, 7.39]`. "
     "Call `backward` in your cell.",
     title="Patient 7",
     given="a = torch.tensor([1.0, 2.0], requires_grad=True)\n",
@@ -166,7 +166,7 @@ def leaf_view(w):
 @task(
     "clinic/state",
     "'Trying to backward through the graph a second time.' The advice was `retain_graph=True`; since then each round is "
-    "slower than the last. A round should send its gradient through its own step alone: `h` 0.125, `w.grad` 1.75.",
+    "slower than the last. A round should send its gradient through its own step alone: `h` should be 0.125, and `w.grad` 1.75.",
     title="Patient 12",
     given="w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor _ in range(3):\n",
     start="    h = h * w\n    h.backward(retain_graph=True)",
