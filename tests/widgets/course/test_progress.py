@@ -289,7 +289,7 @@ def test_the_course_lesson_by_lesson() -> None:
     assert len(seen.rows()) == len(load_course()) + 2 == len(empty.rows()) + 2
     others = [
         "alone … begun, not solved yet",
-        "mine/<b> ✔ 1 of 1 rows right",
+        "mine/<b> ✔ committed: 1 of 1 rows right",
         "",
         "No misconception has come up so far.",
     ]

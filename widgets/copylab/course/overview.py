@@ -222,7 +222,7 @@ class Progress(Presentation):
             note = self.predictions[key]
             # `load_notes` checks the types of fields, and not that all are there.
             return gettext(
-                "✔ {right} of {count} rows right",
+                "✔ committed: {right} of {count} rows right",
                 right=note.get("right", "?"),
                 count=note.get("of", "?"),
             )
