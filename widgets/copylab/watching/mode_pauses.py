@@ -105,8 +105,11 @@ class ModePauses:
             return
         if self.hooks.attributes.in_forward:
             self.hooks.attributes.record_ended_forwards()
-        writes = [self.watch.record_write(tensor) for tensor in tensors]
-        self.writes_of_step = [write for write in writes if write is not None]
+        self.writes_of_step = []
+        # After a backward mostly nothing is saved any more, so nothing can be spoilt.
+        if self.watch.holds_saves():
+            writes = [self.watch.record_write(tensor) for tensor in tensors]
+            self.writes_of_step = [write for write in writes if write is not None]
         self.stepping_optimizer = optimizer
         self.step_nr = self.torch._C._current_graph_task_id()
         self.torch._C._pop_torch_dispatch_stack(None)

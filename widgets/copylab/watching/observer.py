@@ -385,6 +385,10 @@ class Watch(Presentation):
             save.siblings = siblings
             siblings[id(save)] = weakref.ref(save)
 
+    def holds_saves(self) -> bool:
+        """Return True if a node still holds something that it saved under this watch."""
+        return any(list(self._saves.values()))
+
     def _find_saves(self, address: int) -> Iterator[WatchedSave]:
         """Yield the saved tensors that are still held over the storage at an address."""
         for reference in list(self._saves.get(address, {}).values()):
@@ -492,11 +496,11 @@ class Watch(Presentation):
         """
         if self._is_read_by_look():
             return
-        has_changed = save.has_changed
+        has_changed, is_compared = save.has_changed, save.is_compared
         with self._lock:
             self.read_count += 1
-            self._uncompared_count += not save.is_compared
-            self._partly_compared_count += save.is_compared and save.is_sampled
+            self._uncompared_count += not is_compared
+            self._partly_compared_count += is_compared and save.is_sampled
         if has_changed is False:
             return
         node = find_node()
