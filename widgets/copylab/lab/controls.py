@@ -123,12 +123,12 @@ class Controls:
         self.buttons: dict[str, Any] = actions | others
         writes, gradients = [*actions.values()][:2], [*actions.values()][2:]
         self._lay_out_rows(
-            [*choices[:3], self._join(choices[3:])],
-            [self.way_to_write, *writes, self._join(gradients)],
+            [*choices[:3], self._keep_together(choices[3:])],
+            [self.way_to_write, *writes, self._keep_together(gradients)],
             [*others.values()],
         )
 
-    def _join(self, controls: list[Any]) -> Any:
+    def _keep_together(self, controls: list[Any]) -> Any:
         """Return controls that go on to the next row together, so that none is there alone."""
         return ipywidgets.HBox(controls, layout=self._tight)
 
