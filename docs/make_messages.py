@@ -46,7 +46,7 @@ y.sum().backward()
 """,
         "`exp` saved its result `y` to compute the gradient with it, and `add_` wrote over it. "
         "Each tensor has a version counter, which every write in place raises: backward found 1 "
-        "where 0 had been saved. It is the *saved* tensor that may not be written, whichever name "
+        "where 0 had been saved. It is the *saved* tensor that may not be written to, whichever name "
         "or view the write goes through.",
         """
 x = torch.ones(3, requires_grad=True)
@@ -225,7 +225,7 @@ with torch.no_grad():
     v = x[:2]
 v.add_(1)
 """,
-        "The view was made where nothing was recorded, and is written where everything is: it is "
+        "The view was made where nothing was recorded, and is written to where everything is: it is "
         "not known which was meant.",
         """
 x = torch.ones(3, requires_grad=True)
@@ -242,7 +242,7 @@ with torch.inference_mode():
 loss = (w * x).sum()
 """,
         "A tensor made in inference mode has no version counter, so nobody could know later "
-        "whether it was written.",
+        "whether it was written to.",
         """
 w = torch.ones(3, requires_grad=True)
 with torch.inference_mode():
@@ -256,7 +256,7 @@ with torch.inference_mode():
     x = torch.ones(3)
 x.add_(1)
 """,
-        "A tensor made in inference mode can be written only there.",
+        "A tensor made in inference mode can be written to only there.",
         """
 with torch.inference_mode():
     x = torch.ones(3)

@@ -151,7 +151,7 @@ somebody may not know yet: the levels are "names", "storage", "counter" and "gra
 
 How to read a graph picture: backward follows the arrows, to the right where that fits the page and down where it
 does not (`direction="down"` or `"right"` says which). `+=` is an `AccumulateGrad`, which adds to the `.grad` of the
-leaf behind it. Names of what a node made are beside it. A cross marks what was written since it was saved, a
+leaf behind it. Names of what a node made are beside it. A cross marks what was written to since it was saved, a
 triangle what may have been. What has let go of what it had saved is pale and dashed. With `since=`, bold lines are
 those along which a gradient went, as far as that is certain. Scissors are between two tensors over the same memory
 between which no gradient goes, as after `detach`.

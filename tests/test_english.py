@@ -64,11 +64,36 @@ def test_what_people_read_has_none_of_them() -> None:
 
 @pytest.mark.parametrize(
     "sentence",
-    ["It mends the sum.", "Until you set them back.", "So b is no leaf.", "It went up, 0 -> 1."],
+    [
+        "It mends the sum.",
+        "Until you set them back.",
+        "So b is no leaf.",
+        "It went up, 0 -> 1.",
+        "`w` was written where nothing is recorded.",
+        "It was written afterwards on {lines}.",
+        "It was written 2 times since.",
+        "Its base was written since.",
+        "What was saved is WRITTEN UNSEEN.",
+        "{name} was written by {written} after {saved} saved it.",
+        "The saved tensor may not be written, whichever name the write goes through.",
+    ],
 )
 def test_what_readers_are_spared(sentence: str) -> None:
     assert list(find_patterns(sentence, FOR_READERS))
     assert not list(find_patterns("There is no leaf, no list. It went up, 0 → 1.", FOR_READERS))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "`w` was written to on line 5, and its base has been written to since.",
+        "An answer is read as it is written. The file was written where it should be.",
+        "The numbers were written over, and the tensor is written to by line 3.",
+        "The table was written by hand, its values are written into a tensor.",
+    ],
+)
+def test_a_text_is_written_and_a_tensor_written_to(sentence: str) -> None:
+    assert list(find_patterns(sentence, FOR_READERS)) == []
 
 
 def test_docstrings_and_comments_have_none_of_them() -> None:

@@ -66,6 +66,16 @@ FOR_READERS = {
     r"\bset (?:it|them) back\b": "reset",
     r"(?<!here )\b(?:is|are) no (?:leaf|leaves|lists?|scalars?|views?|files?|folders?)\b": "is not a",
     r"\d -> \d": "an arrow: 0 → 1",
+    # A text is written; a tensor is written to. What can be told by its words: where and when it was,
+    # and by which line.
+    (
+        r"(?i:\bwritten (?:on line|on \{lines\}|afterwards|unseen|since|past|in place"
+        r"|by (?:line|\{lines\}|\{written\})|after (?:line|the forward|\{))"
+        r"|\bwas written (?:where nothing|\d+ times?|\{number\})"
+        r"|\b(?:tensor|memory|storage|base|view|lea(?:f|ves)|gradient|parameter|cell)s? (?:that )?"
+        r"(?:was|were|is|are|has been|have been|may not be|can be|cannot be) written\b"
+        r"(?! (?:to|into|over|through|by|as|with)\b))"
+    ): "written to, or changed if the values differ",
 }
 """Patterns that lessons, widgets and docs avoid, and comments may have."""
 

@@ -2,7 +2,7 @@
 # Reported: pytorch/pytorch#197887
 # Slow: the compiler
 # Call: watch
-# Says: x was written by line 11 after line 8 saved it. PyTorch raises an error
+# Says: x was written to by line 11 after line 8 saved it. PyTorch raises an error
 import torch
 
 f = torch.compile(lambda x, w: torch.tanh(x @ w).sum(), backend="aot_eager")

@@ -1,7 +1,7 @@
 # What happens: an embedding with max_norm renormalises its weight in place when it is called.
 # Reported: pytorch/pytorch#26596
 # Call: watch
-# Says: emb.weight was written by line 9 after line 8 saved it. PyTorch raises an error
+# Says: emb.weight was written to by line 9 after line 8 saved it. PyTorch raises an error
 import torch
 
 emb, w = torch.nn.Embedding(5, 3, max_norm=0.1), torch.randn(4, 3, requires_grad=True)

@@ -1,7 +1,7 @@
 # What happens: a running sum is updated in place at each position, and products with it were saved.
 # Reported: idiap/fast-transformers#10
 # Call: watch
-# Says: total was written by line 10 after line 11 saved it. PyTorch raises an error
+# Says: total was written to by line 10 after line 11 saved it. PyTorch raises an error
 import torch
 
 x = torch.randn(3, 2, requires_grad=True)

@@ -1,7 +1,7 @@
 # What happens: the buffers of a batch norm are copied from another process between forward and backward.
 # Reported: pytorch/pytorch#22095
 # Call: watch
-# Says: norm.running_mean was written after line 8 saved it. PyTorch raises an error
+# Says: norm.running_mean was written to after line 8 saved it. PyTorch raises an error
 import torch
 
 norm = torch.nn.BatchNorm1d(3)

@@ -27,7 +27,7 @@ MORE = {
     "turns stale": "x = torch.ones(3, requires_grad=True)\nout = (x * 2).sigmoid()\nd = out.detach()\n"
     f"{THEN}z = out * 3\nd.zero_()\nout = z.sum()\nagain = d",
     "turns freed": f"x = torch.ones(3, requires_grad=True)\ny = (x * x).sum()\n{THEN}y.backward()",
-    "written unseen": "x = torch.ones(3, requires_grad=True)\nh = x.exp()\nk = x.sigmoid()\n"
+    "changed unseen": "x = torch.ones(3, requires_grad=True)\nh = x.exp()\nk = x.sigmoid()\n"
     f"z = (h + k).sum()\n{THEN}h.data.mul_(5)",
     "gradients": "x = torch.ones(2, requires_grad=True)\n(x * x).sum().backward()\n"
     f"w = torch.ones(2, requires_grad=True)\n(w * w).sum().backward()\n"

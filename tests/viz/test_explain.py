@@ -315,4 +315,4 @@ def test_a_counter_that_was_put_back_counts_no_writes(engine: ModuleType) -> Non
     assert "time since" not in said
     assert "times since" not in said
     h.add_(1), h.add_(1), h.add_(1)
-    assert "at version 1, now at 3: it was written 2 times since" in str(explain(out, h=h))
+    assert "at version 1, now at 3: it has been written to 2 times since" in str(explain(out, h=h))

@@ -54,7 +54,7 @@ def test_saved_tensors_are_told_live_stale_and_freed(engine: ModuleType) -> None
     assert "saved" not in " ".join(words_in(live)), "nothing depends on it"
     assert "SigmoidBackward0: saved result: out</title>" in live
     stale = graph(run("stale", engine))
-    assert "saved result: out, written since" in words_in(stale.svg)
+    assert "saved result: out, written to since" in words_in(stale.svg)
     assert (
         "saved result: out, STALE: saved at version 0, now at 1; backward will raise" in stale.text
     )
@@ -505,6 +505,8 @@ def test_what_a_function_may_never_open_is_not_said_to_raise(engine: ModuleType)
     both = graph(out=out, sure=sure).svg
     assert f"1 saved tensor stale: backward will raise, {maybe}" in both
     assert f"{maybe.partition(': ')[2]}" in graph(out=out).text
-    assert "what was saved was written or given back since" in str(copylab.explain(out.sum()))
+    assert "what was saved has been written to or given back since" in str(
+        copylab.explain(out.sum())
+    )
     out.sum().backward()
     assert x.grad.tolist() == [2, 2]

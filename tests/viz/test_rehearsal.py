@@ -283,7 +283,7 @@ def test_what_a_function_keeps_on_ctx_is_compared_under_a_watch() -> None:
     assert (
         "ScaledBackward keeps its ctx.weight (a view of h). It does not hold the bytes" in said.text
     )
-    assert "(written by test_rehearsal.py, line" in said.text
+    assert "(written to by test_rehearsal.py, line" in said.text
 
 
 @pytest.mark.torch
@@ -329,7 +329,7 @@ def test_a_checkpoint_whose_input_was_written_unseen(block: Any, write: Any, ver
         assert isinstance(found, list)
         assert found != wanted
         assert "<lambda> (test_rehearsal.py:" in text
-        assert ", line" not in text or "(written by test_rehearsal.py, line " in text
+        assert ", line" not in text or "(written to by test_rehearsal.py, line " in text
     elif verdict == "raises":
         assert "modified by an inplace operation" in found
 

@@ -80,7 +80,7 @@ def _blank_in(item: object) -> Iterator[tuple[Remark, Any]]:
 
 # -- both renderers render all of it -----------------------------------------------
 
-BUSY = ["transposed", "repeated", "changes", "turns stale", "turns freed", "written unseen", "data",
+BUSY = ["transposed", "repeated", "changes", "turns stale", "turns freed", "changed unseen", "data",
         "gapped view", "optimizer", "number", "gradients", "folded, changed", "network", "unnamed"]  # fmt: skip
 """Programs in which everything occurs that a picture can say."""
 
@@ -125,7 +125,7 @@ def test_the_programs_have_remarks_of_every_kind() -> None:
         "grad", "changed", "hazard",
     }  # fmt: skip
     assert graph_kinds >= {
-        "heading", "gradient", "edge", "unchanged", "live", "raises", "freed", "written unseen",
+        "heading", "gradient", "edge", "unchanged", "live", "raises", "freed", "changed unseen",
         "maybe written", "changed", "node kind", "count",
     }  # fmt: skip
 
@@ -206,14 +206,14 @@ SAID_OF_NODES = {
         ("N2", "freed", "saved self: freed by a backward; another backward will raise (was live at version 0)"),
         ("N2", "edge", "next_functions[1]: N3 AccumulateGrad"),
     },
-    "written unseen": {
-        ("N1", "written unseen", ("saved result: h, live at version 0, but WRITTEN UNSEEN: "
+    "changed unseen": {
+        ("N1", "changed unseen", ("saved result: h, live at version 0, but CHANGED UNSEEN: "
          "backward computes from the new values")),
         ("N2", "unchanged", "saved result: k, live at version 0, unchanged"),
     },
     "data": {
         ("N1", "live", "saved result: out, live at version 0"),
-        ("N1", "maybe written", "perhaps written unseen, through c: backward may be silently wrong"),
+        ("N1", "maybe written", "perhaps changed unseen, through c: backward may be silently wrong"),
     },
     "folded": {("F1", "heading", "F1 29 times: 58 nodes folded: MulBackward0 29 times and SigmoidBackward0 29 times")},
 }  # fmt: skip

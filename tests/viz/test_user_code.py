@@ -540,7 +540,7 @@ def test_packed_tensors_of_pytorchs_own_hooks_are_read() -> None:
     h.add_(1)
     said = explain(loss)
     assert said.verdict == "raises"
-    assert "an input of the checkpointed exp was written after the forward pass" in said.text
+    assert "an input of the checkpointed exp was written to after the forward pass" in said.text
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         loss.backward()
     with torch.autograd.graph.allow_mutation_on_saved_tensors():

@@ -80,7 +80,7 @@ def has_node(snapshot: Snapshot, name: str) -> TensorFact:
     if tensor.is_leaf is None:
         raise ValueError(
             f"{name}.grad_fn and {name}.is_leaf raise an error: {name} is a view that was made in "
-            "no_grad mode, and its base was written since"
+            "no_grad mode, and its base has been written to since"
         )
     if tensor.grad_fn_name is None:
         message = gettext("`{y}.grad_fn` is None: no recorded operation made `{y}`.", y=name)

@@ -42,7 +42,8 @@ class TestWhatItRuns:
             in lab.text
         )
         assert (
-            "It was written afterwards on line 5, y.add_(10). x and y share that memory" in lab.text
+            "It was written to afterwards, on line 5, y.add_(10). x and y share that memory"
+            in lab.text
         )
         assert "  6  loss.backward()  <- it ended here" in lab.text
         lab.method = ".data"

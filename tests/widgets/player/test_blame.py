@@ -19,13 +19,13 @@ def test_a_stale_saved_tensor(engine: ModuleType) -> None:
     *before, last = made
     assert all(frame.explanation == () for frame in before)
     saved = (
-        "SigmoidBackward0 saved its result (out) on line 2, out = a.sigmoid(). It was written afterwards on "
+        "SigmoidBackward0 saved its result (out) on line 2, out = a.sigmoid(). It was written to afterwards, on "
         "line 4, c.zero_(). out and c share that memory and its version counter."
     )
     way_out = "Way out: write to a copy (c.clone()), or write after backward."
     assert last.explanation == (saved, way_out)
     assert all(sentence in made.text for sentence in last.explanation)
-    assert "It was written afterwards on line 4" in made.html
+    assert "It was written to afterwards, on line 4" in made.html
 
 
 def test_the_way_out_is_for_the_tensor_that_was_written(engine: ModuleType) -> None:
@@ -96,7 +96,7 @@ y.backward()
     last = steps(code, engine=engine)[-1]
     assert last.error is not None
     assert last.explanation[0] == (
-        "MulBackward0 saved its second input (h) on line 4, y = (h * h).sum(). It was written afterwards on line 6, h.add_(1)."
+        "MulBackward0 saved its second input (h) on line 4, y = (h * h).sum(). It was written to afterwards, on line 6, h.add_(1)."
     )
 
 
@@ -112,7 +112,7 @@ loss.backward()
 """.strip()
     last = steps(code, engine=engine)[-1]
     assert "ExpBackward0 saved its result" in last.explanation[0]
-    assert "written afterwards on line 3, e += 1." in last.explanation[0]
+    assert "written to afterwards, on line 3, e += 1." in last.explanation[0]
 
 
 def test_other_errors_are_left_alone(engine: ModuleType) -> None:
@@ -142,13 +142,13 @@ def test_a_write_that_no_counter_saw_is_found_by_the_bytes(
     assert "saved result: h, live at version 0, unchanged" in saved
     written = made[3].pictures["graph"].text
     assert (
-        "saved result: h, live at version 0, but WRITTEN UNSEEN: backward computes from the new values"
+        "saved result: h, live at version 0, but CHANGED UNSEEN: backward computes from the new values"
         in written
     )
     last = made[-1]
     assert last.error is None
     assert last.explanation[0] == (
-        f"ExpBackward0 saved its result (h) on line 2, h = x.exp(). The same memory was written afterwards on line 4, "
+        f"ExpBackward0 saved its result (h) on line 2, h = x.exp(). The same memory was changed afterwards on line 4, "
         f"{write}, past its version counter: the gradient was computed from the new values, and no error says so."
     )
 
@@ -156,7 +156,7 @@ def test_a_write_that_no_counter_saw_is_found_by_the_bytes(
 def test_a_write_that_changed_nothing_is_not_blamed(engine: ModuleType) -> None:
     made = steps(SILENT.format(write="h.data.mul_(1)", keep=""), engine=engine)
     assert made[-1].explanation == ()
-    assert "WRITTEN UNSEEN" not in made[3].pictures["graph"].text
+    assert "CHANGED UNSEEN" not in made[3].pictures["graph"].text
 
 
 def test_only_what_that_backward_reaches_is_blamed(engine: ModuleType) -> None:
@@ -187,7 +187,7 @@ loss.backward()
 """.strip()
     last = steps(code, engine=engine)[-1]
     assert len(last.explanation) == 2
-    assert "It was written afterwards on line 5, opt.step()." in last.explanation[0]
+    assert "It was written to afterwards, on line 5, opt.step()." in last.explanation[0]
     assert (
         last.explanation[1]
         == "Way out: call backward before that write, or compute the result again after it."

@@ -97,13 +97,13 @@ class TestWords:
             "v is a new tensor over the storage of s, with the same version counter."
         ]
         assert changes(made, 9) == [
-            "Written in place: the version counter of d went up from 0 to 1.",
+            "Written to in place: the version counter of d went up from 0 to 1.",
             "The values of x and d changed.",
             "The version counter of x did not count it: autograd cannot see this write.",
         ]
         assert (
             changes(made, 10)[0]
-            == "Written in place: the version counter of s and v went up from 0 to 1."
+            == "Written to in place: the version counter of s and v went up from 0 to 1."
         )
         assert changes(made, 11) == [
             "The gradient of out reached x through the clone.",
@@ -144,7 +144,7 @@ class TestWords:
             "x = torch.ones(2, requires_grad=True)\ny = x * 1\nz = y * y\ny += 1\nz.sum().backward()",
             engine=engine,
         )
-        stale = "What MulBackward0 saved (_saved_other and _saved_self) was written afterwards: "
+        stale = "What MulBackward0 saved (_saved_other and _saved_self) was written to afterwards: "
         assert f"{stale}backward will raise an error." in changes(made, 4)
         assert made.frames[-1].error is not None
         assert "modified by an inplace operation" in made.frames[-1].error

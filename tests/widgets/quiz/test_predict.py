@@ -953,7 +953,7 @@ def test_a_right_row_says_why_a_gradient_is_wrong() -> None:
     )
     (reason,) = predict(spoiled, [gradient("x")]).commit([[10]]).rows[0].sentences
     assert "MulBackward0 saved its second input (x) on line 2" in reason
-    assert "written afterwards on line 3" in reason
+    assert "changed afterwards on line 3" in reason
     assert "Way out" not in reason
     right = predict(spoiled.replace(".data.fill_(5.0)", ".size()"), [gradient("x")]).commit([[4]])
     assert right.rows[0].sentences == ["`x.grad`: [4] after line 4 (`y.sum().backward()`)."]

@@ -120,7 +120,7 @@ WRITES = (write_data, write_same, write_same_and_others, write_by_numpy, give_ot
 
 
 def describe_watch(write: Callable[[Any], None], size: int) -> list[str]:
-    """All that is said of a program in which something is written before backward."""
+    """All that is said of a program in which something is written to before backward."""
     x = torch.arange(size, dtype=torch.float32, requires_grad=True)
     with copylab.watch(silent="record") as watch:
         h = x * 2

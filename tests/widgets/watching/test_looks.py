@@ -49,10 +49,10 @@ def test_a_look_says_the_same_under_a_watch_and_the_line_that_wrote(engine: Any)
     with copylab.watch():
         watched = look_at_stale(engine)
     assert plain == {
-        name: re.sub(r" \(written by [^)]*\)", "", text) for name, text in watched.items()
+        name: re.sub(r" \(written to by [^)]*\)", "", text) for name, text in watched.items()
     }
     result, factor, weight = (
-        f"(written by {place_in(look_at_stale, code)})"
+        f"(written to by {place_in(look_at_stale, code)})"
         for code in ("result.zero_()", "factor.add_(1)", "weight.add_(1)")
     )
     stale = "at version 0, now at 1"
@@ -60,7 +60,7 @@ def test_a_look_says_the_same_under_a_watch_and_the_line_that_wrote(engine: Any)
     assert f"saved result: result, STALE: saved {stale}; backward will raise {result}" in graph
     assert f"saved other: factor, STALE: saved {stale}; backward will raise {factor}" in graph
     assert f"In trouble: MulBackward0 saved it {stale}: backward will raise {factor}." in memory
-    assert f"(factor) {stale}: it was written 1 time since {factor}." in watched["explain"]
+    assert f"(factor) {stale}: it has been written to 1 time since {factor}." in watched["explain"]
     assert f"as by a step of an optimizer {weight}." in watched["after a step"]
 
 
@@ -106,7 +106,7 @@ def test_of_the_tensors_of_a_function_the_one_written_since_is_in_trouble(engine
     for is_watched in (False, True):
         with copylab.watch() if is_watched else nullcontext():
             graph, memory = look_at_function(engine)
-        line = f" (written by {place_in(look_at_function, 'written_since.mul_(2)')})"
+        line = f" (written to by {place_in(look_at_function, 'written_since.mul_(2)')})"
         stale = "at version 0, now at 1"
         assert f"saved tensors: since, STALE: saved {stale}" in graph
         trouble = f"In trouble: ProductBackward saved it {stale}: backward will raise"
@@ -140,7 +140,7 @@ def test_the_memory_drawing_has_the_line_that_wrote_beside_what_is_stale(engine:
     with copylab.watch():
         watched = look_at_written(engine)
     zeroed, added, scaled = (
-        f" (written by {place_in(look_at_written, code)})"
+        f" (written to by {place_in(look_at_written, code)})"
         for code in ("counted.zero_()", "counted.add_(1)", "unseen.data.mul_(2)")
     )
     drawn = words_below(watched.svg, "saved by")
@@ -152,7 +152,7 @@ def test_the_memory_drawing_has_the_line_that_wrote_beside_what_is_stale(engine:
         f"saved by ExpBackward0: the gradient may be wrong{scaled}",
     ):
         assert drawn.count(sentence) == 1, sentence
-    assert "written by" not in plain.svg
+    assert "written to by" not in plain.svg
     # Text and drawing blame the same lines.
     for line in (zeroed, added, scaled):
         assert watched.text.count(line) == drawn.count(line)
@@ -161,8 +161,12 @@ def test_the_memory_drawing_has_the_line_that_wrote_beside_what_is_stale(engine:
 @pytest.mark.parametrize(
     ("look", "start", "line"),
     [
-        (copylab.graph, "written since", "written since written by &lt;b&gt;&amp;.py, line 1"),
-        (copylab.memory, "saved by", "(written by &lt;b&gt;&amp;.py, line 1)"),
+        (
+            copylab.graph,
+            "written to since",
+            "written to since written to by &lt;b&gt;&amp;.py, line 1",
+        ),
+        (copylab.memory, "saved by", "(written to by &lt;b&gt;&amp;.py, line 1)"),
     ],
 )
 def test_drawings_have_the_line_that_wrote_and_escape_its_file(
@@ -206,7 +210,7 @@ def test_of_what_backward_may_open_explain_has_the_line_that_wrote(engine: Any) 
     with copylab.watch():
         watched = look_at_doubtful(engine)
     sentence = "its backward raises if it opens that"
-    line = f" (written by {place_in(look_at_doubtful, 'factor.add_(1)')})"
+    line = f" (written to by {place_in(look_at_doubtful, 'factor.add_(1)')})"
     assert f"{sentence}." in plain
     assert f"{sentence}{line}." in watched
 
@@ -225,14 +229,14 @@ def test_writes_that_no_counter_saw_have_their_line(engine: Any) -> None:
         memory = copylab.memory(picked, square).text
     here = test_writes_that_no_counter_saw_have_their_line
     by_index, by_mul = (
-        f"(written by {place_in(here, code)})"
+        f"(written to by {place_in(here, code)})"
         for code in ("index.data.add_(1)", "picked.data.mul_(2)")
     )
-    unseen = "but WRITTEN UNSEEN: backward computes from the new values"
+    unseen = "but CHANGED UNSEEN: backward computes from the new values"
     assert text.count(f"index, live at version 0, {unseen} {by_index}\n") == 2
     assert text.count(f"picked, live at version 0, {unseen} {by_mul}\n") == 2
     assert f"without an error {by_mul}." in explained
-    assert f"it was written past its version counter {by_mul}." in memory
+    assert f"it was changed past its version counter {by_mul}." in memory
 
 
 def test_what_the_watch_did_not_see_is_blamed_on_no_line(engine: Any) -> None:
@@ -244,16 +248,18 @@ def test_what_the_watch_did_not_see_is_blamed_on_no_line(engine: Any) -> None:
         a.data.mul_(1)
         b.data.mul_(2)
         c.numpy()[0] = 5
-        assert copylab.graph(named).text.count("written by") == 1, "b alone: a has the same bytes"
+        assert copylab.graph(named).text.count("written to by") == 1, (
+            "b alone: a has the same bytes"
+        )
     a.data.mul_(2)
     b.add_(1)
     text = copylab.graph(named).text
     assert text.count("STALE") == 1
-    assert text.count("WRITTEN UNSEEN") == 2
-    assert "written by" not in text, "all three were written where no watch looked"
+    assert text.count("CHANGED UNSEEN") == 2
+    assert "written to by" not in text, "all three were written where no watch looked"
     with watch:
         b.add_(1)
-        assert "written by" not in copylab.graph(named).text, "a later write is not to blame"
+        assert "written to by" not in copylab.graph(named).text, "a later write is not to blame"
     with pytest.raises(RuntimeError):
         out.sum().backward()
     assert watch.findings[-1].written is None
@@ -269,7 +275,7 @@ def test_a_counter_that_was_put_back_is_blamed_on_no_line() -> None:
         torch._C._autograd._unsafe_set_version_counter((y,), (0,))
         text = str(copylab.explain(loss))
     assert "at version 1, now at 0" in text
-    assert "written by" not in text
+    assert "written to by" not in text
 
 
 def test_a_watch_that_begins_again_sees_writes_to_what_it_saw_saved(engine: Any) -> None:
@@ -281,4 +287,4 @@ def test_a_watch_that_begins_again_sees_writes_to_what_it_saw_saved(engine: Any)
         y.mul_(2)
         text = copylab.graph(y).text
     here = test_a_watch_that_begins_again_sees_writes_to_what_it_saw_saved
-    assert f"backward will raise (written by {place_in(here, 'y.mul_(2)')})" in text
+    assert f"backward will raise (written to by {place_in(here, 'y.mul_(2)')})" in text

@@ -339,7 +339,7 @@ def test_of_a_large_attribute_a_write_is_no_change(
     (finding,) = watch.findings
     assert finding.compared is is_changed
     assert ("was changed after" in finding.title) is is_changed
-    assert ("unless the same were written" in finding.title) is not is_changed
+    assert ("unless the same values were written" in finding.title) is not is_changed
     assert "ctx.save_for_backward" in watch.text
 
 
@@ -359,7 +359,7 @@ def test_explain_inside_of_a_watch_sends_nobody_there(monkeypatch: pytest.Monkey
         w.data.mul_(1)
         said = explain(loss)
         assert said.verdict == "runs, not compared"
-        assert "it was written inside of the watch" in said.text
+        assert "it was written to inside of the watch" in said.text
         assert "Way out" not in said.text
     alone = explain((x * w).sum())
     assert "ask inside of `with copylab.watch():`" in alone.text

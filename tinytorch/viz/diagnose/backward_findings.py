@@ -120,7 +120,7 @@ def _describe_detached(pairs: Sequence[SavedOfNode]) -> Iterator[BackwardFinding
 def _find_why_it_cannot_start(root: TensorRecord, name: str) -> BackwardFinding | None:
     if root.is_leaf is None:
         sentence = gettext(
-            "{name} is a view that was made in no_grad mode, and its base was written since",
+            "{name} is a view that was made in no_grad mode, and its base has been written to since",
             name=name,
         )
         way_out = gettext("make the view outside of no_grad, or write inside of it")
@@ -277,7 +277,7 @@ def _find_unknown_saves(
         # Stale or freed, and a Function may never open it. One sentence for both, so it has no versions.
         if pair.saved.raises is None:
             sentence = gettext(
-                "{node} saved {saved}; what was saved was written or given back since, and its "
+                "{node} saved {saved}; what was saved has been written to or given back since, and its "
                 "backward raises if it opens that",
                 **phrase_first_saved(snap, [pair]),
             )

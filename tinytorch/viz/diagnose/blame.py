@@ -144,7 +144,7 @@ def _has_saved_in_state(node: NodeRecord, state: str) -> bool:
 def _pairs_to_blame(
     finding: BackwardFinding, raised_versions: StaleVersions | None
 ) -> Sequence[SavedOfNode]:
-    """Return what belongs to the error; without an error, what was written unseen."""
+    """Return what belongs to the error; without an error, what was changed unseen."""
     if raised_versions is None:
         return [] if finding.kind == "stale" else finding.saved
     if finding.kind != "stale":
@@ -223,13 +223,13 @@ def _describe_save(step: PastStep, node: NodeRecord, saved: SavedRecord) -> str:
 def _describe_write(finding: BackwardFinding, writing_lines: str) -> str:
     if finding.kind != "stale":
         return gettext(
-            "The same memory was written afterwards on {lines}, past its version counter: "
+            "The same memory was changed afterwards on {lines}, past its version counter: "
             "the gradient was computed "
             "from the new values, and no error says so.",
             lines=writing_lines,
         )
     writing_lines = writing_lines or gettext("a line that was not stepped")
-    sentence = gettext("It was written afterwards on {lines}.", lines=writing_lines)
+    sentence = gettext("It was written to afterwards, on {lines}.", lines=writing_lines)
     if len(finding.sharing) > 1:
         sharing = gettext(
             "{names} share that memory and its version counter.",

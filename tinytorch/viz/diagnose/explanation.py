@@ -8,7 +8,7 @@ leaves no trace in what it wrote. Whoever had the tensor may have done it and be
 counters nor references prove that nobody did. Computing saved values anew would not prove it
 either: the inputs have nothing that they could be computed from, and `(x * x).sum()` is the same
 for -x. What does prove it are bytes that were compared. So `explain(loss)` says "runs" where
-nothing was saved that could have been written, and elsewhere "runs, not compared": the first
+nothing was saved that could have been written to, and elsewhere "runs, not compared": the first
 question is answered then, the second is not. `explain(loss, since=earlier)` says "runs" where all
 that was saved is, byte for byte, what it was in that snapshot. "unknown" is left for what may
 raise. A write between the save and the first snapshot is not seen: take it early. `steps`
@@ -68,7 +68,7 @@ class Explanation:
 
     `verdict` is one of five, and `findings` say why: "raises"; "may be wrong", a gradient of other
     values than those saved, without an error; "runs", with the gradient of the values saved; "runs,
-    not compared", which is the same unless something was written past its version counter; "unknown", where
+    not compared", which is the same unless something was changed past its version counter; "unknown", where
     code or state that a look cannot see into decides.
     """
 

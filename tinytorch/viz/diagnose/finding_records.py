@@ -10,7 +10,7 @@ from ..read import NodeRecord, SavedRecord
 from ..wording import format_repr
 
 RaisingKind = Literal[
-    "stale",  # what was saved was written since, and counted
+    "stale",  # what was saved was written to since, and counted
     "detached",  # `detach_` has cut what was saved off its history
     "freed",  # an earlier backward gave back what was saved
     "refused",  # a leaf, its .grad, a shape or an operation does not take the gradient
@@ -23,7 +23,7 @@ RaisingKind = Literal[
 """Why backward raises."""
 DoubtfulKind = Literal[
     "not known",  # backward may raise
-    "not compared",  # what was saved may have been written past its version counter
+    "not compared",  # what was saved may have been changed past its version counter
 ]
 """Why nothing is promised. These prove nothing, neither an error nor a wrong gradient."""
 FindingKind = RaisingKind | Literal["unseen write"] | DoubtfulKind

@@ -101,7 +101,7 @@ def _find_written_tensors(snap: Snapshot) -> dict[str | None, list[TensorRecord]
 
 
 def find_maybe_written(snap: Snapshot) -> dict[tuple[str, str], str]:
-    """Return (node, tensor that it saved) -> through which others it may have been written unseen.
+    """Return (node, tensor that it saved) -> through which others it may have been changed unseen.
 
     A tensor whose bytes are known to have changed is not among them.
     """

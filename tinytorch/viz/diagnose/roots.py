@@ -18,5 +18,5 @@ def find_roots(snap: Snapshot) -> list[TensorRecord]:
 
 
 def _is_result(tensor: TensorRecord) -> bool:
-    # None: a view of no_grad mode, whose base was written since, on which backward raises.
+    # None: a view of no_grad mode, whose base was written to since, on which backward raises.
     return tensor.grad_fn is not None or tensor.is_leaf is None

@@ -73,8 +73,8 @@ def _describe_written_leaves(
 ) -> BackwardFinding:
     sentence = gettext("{node} saved {saved} {then_and_now}", **phrase_first_saved(snap, pairs))
     reason = ngettext(
-        "{names}, a leaf that requires grad, was written since, as by a step of an optimizer",
-        "{names}, leaves that require grad, were written since, as by a step of an optimizer",
+        "{names}, a leaf that requires grad, has been written to since, as by a step of an optimizer",
+        "{names}, leaves that require grad, have been written to since, as by a step of an optimizer",
         len(leaves),
         names=join_few_names(leaves.values()),
     )
@@ -94,8 +94,8 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> Bac
     writes_since = (saved.version or 0) - (saved.saved_version or 0)
     if writes_since > 0:
         sentence = ngettext(
-            "{node} saved {saved} {then_and_now}: it was written {number} time since",
-            "{node} saved {saved} {then_and_now}: it was written {number} times since",
+            "{node} saved {saved} {then_and_now}: it has been written to {number} time since",
+            "{node} saved {saved} {then_and_now}: it has been written to {number} times since",
             writes_since,
             **phrase_first_saved(snap, pairs),
         )

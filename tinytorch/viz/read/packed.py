@@ -108,7 +108,7 @@ def _open_checkpoint(frame: Any, packed_save: Any) -> PackedState:
     function = describe_code(_find_in_closure(repeated, "fn"))
     for versions in _find_written_inputs(frame):
         refusal = gettext(
-            "an input of the checkpointed {function} was written after the forward pass, from "
+            "an input of the checkpointed {function} was written to after the forward pass, from "
             "version {then} to {now}",
             function=function,
             then=versions.then,

@@ -177,7 +177,7 @@ def can_wait_for(tensor: Any) -> bool:
 
 # -- history -----------------------------------------------------------------------------
 #
-# torch makes the history of a view anew where its base was written since, and it does so when
+# torch makes the history of a view anew where its base was written to since, and it does so when
 # `grad_fn` or `is_leaf` is read. After that the view keeps the history even if its base loses its
 # own (`base.detach_()`): a program that looks gets a gradient where one that does not gets none. So
 # the history that torch would make is made for a twin of such a view, which is thrown away.

@@ -291,11 +291,12 @@ class _Reader:
         try:
             is_leaf, grad_fn, is_of_twin = read_history(tensor)
         except Exception:  # noqa: BLE001 - a subclass may refuse as well
-            # A view made under no_grad whose base was written since: torch prints
+            # A view made under no_grad whose base was written to since: torch prints
             # grad_fn=<Invalid> and refuses to answer.
             found.is_leaf = None
             note = gettext(
-                "its grad_fn is invalid: a view made in no_grad mode, whose base was written since"
+                "its grad_fn is invalid: a view made in no_grad mode, whose base has been written "
+                "to since"
             )
             found.notes = (note,)
             return

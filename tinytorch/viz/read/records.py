@@ -316,7 +316,7 @@ class SavedRecord:
     `state` is one of:
 
     live        no write was counted since it was saved; see `was_written_unseen`
-    stale       its memory was written after it was saved, and its counter counted that
+    stale       its memory was written to after it was saved, and its counter counted that
     detached    `detach_` cut it off its history after it was saved
     freed       an earlier backward released it
     number      plain data
@@ -360,7 +360,7 @@ class SavedRecord:
     written_at: str = field(default="", compare=False, repr=False)
     """The line that made it stale or changed its bytes ("train.py, line 12"), if a watch saw it."""
     selection: str = ""
-    """Of an index that was written unseen: "fits" or "out of range"; empty if that is not known."""
+    """Of an index that was changed unseen: "fits" or "out of range"; empty if that is not known."""
     refusal: str = ""
     """Of a packed one: why the hook that unpacks it raises."""
     doubt: str = ""
@@ -383,7 +383,7 @@ class SavedRecord:
 
     @property
     def has_hazard(self) -> bool:
-        """True if backward may raise because of it, or computes from what was written unseen."""
+        """True if backward may raise because of it, or computes from what was changed unseen."""
         is_refused = bool(self.refusal) and self.opened is not False
         return self.may_raise or is_refused or self.was_written_unseen
 

@@ -276,7 +276,7 @@ class SavedReader:
         has_changed = getattr_or_none(watched_save, "has_changed")
         if has_changed is None and watched_save is not None:
             reason = gettext(
-                "it was written inside of the watch, which cannot compare all of its bytes with those "
+                "it was written to inside of the watch, which cannot compare all of its bytes with those "
                 "at the save"
             )
             return {"checksum_now": checksum_now, "not_read": reason}

@@ -63,7 +63,7 @@ REMARK_LOOKS: dict[RemarkKind, RemarkLook] = {
     "more saved": _TIP,
     "count": _TIP,
     "raises": RemarkLook("cross"),
-    "written unseen": RemarkLook("cross"),
+    "changed unseen": RemarkLook("cross"),
     "maybe written": RemarkLook("warn"),
     "count maybe written": RemarkLook("warn"),
     "changed": RemarkLook("was"),

@@ -30,7 +30,7 @@ _SavedKind = Literal[
     # Else the state of what was saved:
     "live",
     "unchanged",
-    "written unseen",
+    "changed unseen",
     "number",
     "packed",
     "once",
@@ -236,7 +236,7 @@ class NodeEntry:
     """The tensors with names that it made."""
     remarks: tuple[Remark, ...]
     """Kinds: gradient, gradient changed, edge; of each thing that it saved raises, or the state (live,
-    number, packed, once, freed, unreadable; for live also unchanged, written unseen), then writing
+    number, packed, once, freed, unreadable; for live also unchanged, changed unseen), then writing
     line, maybe written, saved before; more saved, goes on; raises of the node itself."""
 
 
@@ -257,7 +257,7 @@ class FoldEntry:
     flows: bool
     """True if a gradient is known to have gone through one of its nodes."""
     remarks: tuple[Remark, ...]
-    """Kinds: heading, node kind, more; raises, written unseen, count (of other states), count maybe
+    """Kinds: heading, node kind, more; raises, changed unseen, count (of other states), count maybe
     written; leaves, results, changed, edge."""
     leaf_labels: tuple[str, ...]
     """What a fold of leaves shows when it is opened."""

@@ -69,7 +69,7 @@ SAVED_COLUMNS = 14
 """How many columns of a card an attribute of a node (`self`) may have."""
 LABEL_COLUMNS = 20
 """How many columns of a card the label of what was saved may have."""
-_KIND_BY_STATE: dict[str, RemarkKind] = {"stale": "raises", "written unseen": "written unseen"}
+_KIND_BY_STATE: dict[str, RemarkKind] = {"stale": "raises", "changed unseen": "changed unseen"}
 """Of what the nodes of a fold saved: all other states are counted without a sign."""
 
 
@@ -104,7 +104,7 @@ class _GraphDescriber:
         self.wrong_nodes, self.reads = wrong_nodes, reads
         self.flow = find_flow(changes, root)
         self.maybe_written = find_maybe_written(changes.now)
-        """(node id, tensor id) -> the names through which it may have been written unseen."""
+        """(node id, tensor id) -> the names through which it may have been changed unseen."""
         self.refusals: dict[str, list[Refusal]] = {}
         for refusal in find_refusals_of_snapshot(self.snap):
             self.refusals.setdefault(refusal.node.id, []).append(refusal)
@@ -369,10 +369,10 @@ class _GraphDescriber:
                 yield Remark(
                     "maybe written",
                     gettext(
-                        "perhaps written unseen, through {names}: backward may be silently wrong",
+                        "perhaps changed unseen, through {names}: backward may be silently wrong",
                         names=writer_names,
                     ),
-                    gettext("perhaps written, through {names}", names=writer_names),
+                    gettext("perhaps changed, through {names}", names=writer_names),
                 )
             if before is not None:
                 # The text has it in brackets behind the state.
@@ -393,7 +393,7 @@ class _GraphDescriber:
             )
         kind, caption = _kind_and_caption_of_saved(self.snap, saved)
         if kind == "unchanged" and is_doubtful:
-            # A tick beside "perhaps written unseen" would say the opposite.
+            # A tick beside "perhaps changed unseen" would say the opposite.
             kind = "live"
         sentence = gettext("saved {name}: {state}", name=escape_unseen(saved.name), state=state)
         return Remark(kind, sentence, caption)
@@ -439,7 +439,7 @@ class _GraphDescriber:
         nodes = set(fold.nodes)
         count = sum(node in nodes for node, _ in self.maybe_written)
         if count:
-            sentence = gettext("saved: {number} perhaps written unseen", number=f"{count:,}")
+            sentence = gettext("saved: {number} perhaps changed unseen", number=f"{count:,}")
             # A count, and no line that belongs to another.
             yield Remark.in_both("count maybe written", sentence)
 
@@ -594,7 +594,7 @@ def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
                 )
             if saved.was_written_unseen:
                 sentence = gettext(
-                    "{what}, but WRITTEN UNSEEN: backward computes from the new values",
+                    "{what}, but CHANGED UNSEEN: backward computes from the new values",
                     what=sentence,
                 )
             elif saved.bytes_unchanged and saved.tensor:
@@ -636,15 +636,15 @@ def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[Rema
     match saved.state:
         case "live":
             if saved.was_written_unseen:
-                return "written unseen", gettext("{what}, written unseen", what=value)
+                return "changed unseen", gettext("{what}, changed unseen", what=value)
             return ("unchanged" if saved.bytes_unchanged else "live"), value
         case "number":
             return "number", value
         case "stale" if not saved.may_raise:
             # Not marked as what raises: backward does not open it.
-            return "live", gettext("{what}, written since, not read by backward", what=value)
+            return "live", gettext("{what}, written to since, not read by backward", what=value)
         case "stale":
-            return "raises", gettext("{what}, written since", what=value)
+            return "raises", gettext("{what}, written to since", what=value)
     return _caption_without_value(saved, head)
 
 

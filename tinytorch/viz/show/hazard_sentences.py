@@ -89,7 +89,7 @@ def _describe_saved_hazards(snap: Snapshot) -> Iterator[tuple[str | None, Remark
     for node, saved in list_saved(snap.nodes):
         if saved.was_written_unseen:
             sentence = gettext(
-                "{node} saved it, and it was written past its version counter",
+                "{node} saved it, and it was changed past its version counter",
                 node=short_node_name(node.name),
             )
             caption = gettext(

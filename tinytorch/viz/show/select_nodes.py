@@ -426,7 +426,7 @@ class _NodeOrder:
             if node.variable is not None:
                 leaves.append(node.variable)
             for saved in node.saved:
-                states["written unseen" if saved.was_written_unseen else saved.state] += 1
+                states["changed unseen" if saved.was_written_unseen else saved.state] += 1
             ends |= dict.fromkeys(node.ends)
             results += [tid for tid in node.tensors if self.snap.tensor(tid).names]
         inner = set(node_ids)

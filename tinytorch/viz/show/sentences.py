@@ -265,7 +265,7 @@ _TRANSLATED = [
     *(gettext_noop("live"), gettext_noop("stale"), gettext_noop("freed"), gettext_noop("number")),
     *(gettext_noop("packed"), gettext_noop("once"), gettext_noop("unreadable")),
     gettext_noop("detached"),
-    gettext_noop("written unseen"),
+    gettext_noop("changed unseen"),
     *(gettext_noop("new"), gettext_noop("found")),
 ]
 """States of saved values and flags of pictures, as records have them: here for translators."""

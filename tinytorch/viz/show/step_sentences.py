@@ -436,7 +436,7 @@ def _describe_writes(changes: Changes) -> Iterator[_UnrankedSentence]:
             then, version = changes.earlier_versions[members[0]], now.tensor(members[0]).version
             label = join_few_names(names)
             text = gettext(
-                "Written in place: the version counter of {names} went up from {then} to {now}.",
+                "Written to in place: the version counter of {names} went up from {then} to {now}.",
                 names=label,
                 then=then,
                 now=version,
@@ -688,7 +688,7 @@ def _describe_saved(changes: Changes) -> Iterator[_UnrankedSentence]:
         yield _UnrankedSentence(text, "alarm")
     for name, attributes in sorted(stale.items()):
         text = gettext(
-            "What {node} saved ({names}) was written afterwards: backward will raise an error.",
+            "What {node} saved ({names}) was written to afterwards: backward will raise an error.",
             node=name,
             names=join_few_names(sorted(attributes)),
         )

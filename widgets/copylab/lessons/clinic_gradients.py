@@ -59,7 +59,7 @@ def write_before(a, h):
         "    with torch.no_grad():\n        w -= 0.1 * w.grad": "w shows [1.76]",
         "    w.grad = None\n    loss = (w * w).sum()\n    loss.backward()\n    with torch.no_grad():\n        w -= 0": "w shows [4]",
     },
-    right="`w` was written where nothing is recorded, and its counter knows of it.",
+    right="`w` was changed where nothing is recorded, and its counter knows of it.",
 )
 def data_update(w):
     yield is_leaf_with_grad(w=w)
@@ -155,7 +155,7 @@ def running_loss(w, total):
         "with torch.no_grad():\n    w.fill_(1.0)": "w shows [1, 1, 1]",
         "with torch.no_grad():\n    w[0] = 0.5": "w shows [0.5, 0.5, 0.5]",
     },
-    right="the parameter was written where nothing is recorded, so it is still a leaf, and the write was counted.",
+    right="the parameter was changed where nothing is recorded, so it is still a leaf, and the write was counted.",
 )
 def leaf_view(w):
     yield is_leaf_with_grad(w=w)

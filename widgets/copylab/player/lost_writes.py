@@ -68,7 +68,7 @@ def find_lost_write(
         return None
     return StepSentence(
         gettext(
-            "In vain: {code} has memory of its own and is gone after this line; {name} was not written.",
+            "In vain: {code} has memory of its own and is gone after this line; {name} was not written to.",
             **names,
         )
     )

@@ -427,7 +427,7 @@ def try_gradient_path(run: QuizRun, x: str, of: str, *, at: int | None) -> Tenso
             source.retain_grad()
         try:
             result.sum().backward()
-        # A graph that was freed, or a saved tensor that was written since: that is an answer, too.
+        # A graph that was freed, or a saved tensor that was written to since: that is an answer, too.
         except RuntimeError as error:
             reason = str(error).partition(". ")[0].partition("\n")[0]
             sentence = gettext(

@@ -25,7 +25,7 @@ class GradientWarning(UserWarning):
 
 @dataclass(eq=False, repr=False)
 class Finding(Presentation):
-    """A saved tensor that was written before backward read it.
+    """A saved tensor that was written to before backward read it.
 
     `saved`, `written` and `backward` are lines of the program. The tensor itself is not kept.
     """
@@ -90,8 +90,9 @@ class Finding(Presentation):
             return self._describe_unpacked(values)
         if self.kind == "attribute" and not self.compared:
             return gettext(
-                "{name} was written after {node} had kept it as {holder}, and PyTorch checks no attribute. Its values "
-                "could not be compared: unless the same were written, what its backward computes with it is wrong.",
+                "{name} was written to after {node} had kept it as {holder}, and PyTorch checks no attribute. Its "
+                "values could not be compared: unless the same values were written, what its backward computes with it "
+                "is wrong.",
                 **values,
             )
         if self.kind == "attribute":
@@ -107,8 +108,8 @@ class Finding(Presentation):
         # is known.
         if not self.compared:
             rest = gettext(
-                "PyTorch raises no error. Its values could not be compared: unless the same were "
-                "written, the gradient is wrong."
+                "PyTorch raises no error. Its values could not be compared: unless the same "
+                "values were written, the gradient is wrong."
             )
         # `relu` asks for signs alone: halving what it saved changes no gradient.
         elif self.is_partly_read:
@@ -134,10 +135,10 @@ class Finding(Presentation):
         if self.written is None:
             if is_changed:
                 return gettext("{name} was changed after {saved} saved it.", **values)
-            return gettext("{name} was written after {saved} saved it.", **values)
+            return gettext("{name} was written to after {saved} saved it.", **values)
         if is_changed:
             return gettext("{name} was changed by {written} after {saved} saved it.", **values)
-        return gettext("{name} was written by {written} after {saved} saved it.", **values)
+        return gettext("{name} was written to by {written} after {saved} saved it.", **values)
 
     def _name_line(self, place: Place | None) -> str:
         if place is None:

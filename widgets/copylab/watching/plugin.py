@@ -18,7 +18,7 @@ from .observer import watch
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option."""
-    help_text = "fail a test whose gradients are computed from saved tensors that were written since (copylab.watch)"
+    help_text = "fail a test whose gradients are computed from saved tensors that were written to since (copylab.watch)"
     parser.getgroup("copylab").addoption("--copylab-watch", action="store_true", help=help_text)
 
 
