@@ -101,7 +101,7 @@ class ModePauses:
             return
         tensors = list(_find_written(optimizer, self.torch.Tensor))
         # A subclass may run code of the program's own.
-        if any(type(t) not in (self.torch.Tensor, self.torch.nn.Parameter) for t in tensors):
+        if not {self.torch.Tensor, self.torch.nn.Parameter}.issuperset(map(type, tensors)):
             return
         if self.hooks.attributes.in_forward:
             self.hooks.attributes.record_ended_forwards()

@@ -8,7 +8,6 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Protocol, Self
@@ -613,9 +612,11 @@ class Watch(Presentation):
         # Of a training, that would take as long as saving once more.
         if len(self._saves) > _MOST_SEARCHED:
             return False
-        # Most storages have no saved tensor any more: see `_prune_saves`.
-        addresses = [address for address, siblings in list(self._saves.items()) if siblings]
-        saves = list(chain.from_iterable(map(self._find_saves, addresses)))
+        saves: list[WatchedSave] = []
+        # Not by `_find_saves`: most storages have no saved tensor any more, see `_prune_saves`.
+        for siblings in list(self._saves.values()):
+            if siblings:
+                saves += [save for ref in list(siblings.values()) if (save := ref()) is not None]
         return len(saves) <= _MOST_SEARCHED and any(
             save.is_small and save.has_changed for save in saves
         )

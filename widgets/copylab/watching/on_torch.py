@@ -302,12 +302,13 @@ class TorchHooks:
         self.pauses.resume()
         self.follow_thread()
         was_leaf = tensor.is_leaf
-        new_nodes = self.get_sequence_nr() - self.next_nr
+        sequence_nr = self.get_sequence_nr()
+        new_nodes = sequence_nr - self.next_nr
         is_output = not was_leaf and self._is_output(tensor, new_nodes)
         save = self.watch.record_save(
             # A node that held its own result would never be freed.
             self.detach_unseen(tensor) if is_output else tensor,
-            sequence_nr=self.get_sequence_nr(),
+            sequence_nr=sequence_nr,
             is_output=is_output,
             was_leaf=was_leaf,
             output_nr=tensor.output_nr if is_output else None,
@@ -326,11 +327,10 @@ class TorchHooks:
         """
         node = tensor.grad_fn
         if not new_nodes:
-            if self._is_saved_by_checkpoint():
-                return False
             # From `previous_nr` on, nodes are those of the last operation. What has an earlier one is
             # an input of it, or of an operation without a node.
-            return bool(node._sequence_nr() >= self.previous_nr)
+            is_of_last_operation = node._sequence_nr() >= self.previous_nr
+            return bool(is_of_last_operation) and not self._is_saved_by_checkpoint()
         if new_nodes == 1 and isinstance(node, self.torch._C._FunctionBase):
             # No operation ran in the forward of this Function.
             return bool(node._sequence_nr() == self.next_nr)

@@ -198,7 +198,13 @@ class WatchedSave:
         """True if the bytes differ from those saved; None if written and not comparable."""
         if self.is_harmless:
             return False
-        if self.checksum is not None:
+        saved = self.checksum
+        # Nearly all that backward reads is small and where it was: that is compared at once.
+        if isinstance(saved, bytes) and memory_span(self.tensor) == self.span:
+            start, stop = self.span
+            if stop - start == len(saved) <= self.tensor.nbytes:  # without gaps
+                return ctypes.string_at(start, len(saved)) != saved
+        if saved is not None:
             has_other = self._has_other_bytes()
             # Pieces that are equal prove nothing of what lies between them; one that differs proves
             # a change.
