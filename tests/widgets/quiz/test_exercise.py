@@ -6,10 +6,12 @@ import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from copylab.lessons.clinic import parts
+from copylab.lessons.clinic_gradients import hidden_state, write_before
 from copylab.looks import grad, is_tensor, node_of, same_counter, same_storage, values
 from copylab.quiz.checked_facts import (
     CheckedFact,
@@ -80,6 +82,73 @@ def test_the_cell_that_set_the_variables_counts(
     names["t"] = x[2:4].clone()
     assert part.check(names).state == "wrong", "right, and of an earlier run"
     assert part.check(dict(names)).state == "right"
+
+
+@pytest.fixture
+def run_cell(
+    monkeypatch: pytest.MonkeyPatch, engine: ModuleType
+) -> Iterator[Callable[[str, str | None], None]]:
+    """Run a cell of a notebook as IPython does, with its events; its second argument is the cell's id."""
+    listeners: dict[str, Any] = {}
+    names: dict[str, Any] = {"torch": engine}
+    shell = SimpleNamespace(events=SimpleNamespace(register=listeners.__setitem__), user_ns=names)
+    monkeypatch.setattr("copylab.quiz.exercises.notebook_names", lambda: names)
+    monkeypatch.setattr("copylab.run.cell_outcomes.running_shell", lambda: shell)
+
+    def run(source: str, cell: str | None) -> None:
+        info = SimpleNamespace(raw_cell=source, cell_id=cell)
+        listeners["pre_run_cell"](info)
+        raised = None
+        try:
+            exec(source, names)
+        except Exception as error:  # noqa: BLE001  # IPython reports any
+            raised = error
+        result = SimpleNamespace(info=info, error_before_exec=None, error_in_exec=raised)
+        listeners["post_run_cell"](result)
+
+    yield run
+    CELL_OUTCOMES.shell = None
+
+
+PATIENT_12 = "w = torch.tensor(0.5, requires_grad=True)\nh = w * 1"
+
+
+@pytest.mark.parametrize("has_ids", [True, False])
+def test_another_exercise_has_set_the_same_names_since(
+    run_cell: Callable[[str, str | None], None], has_ids: bool
+) -> None:
+    for patient in (write_before, hidden_state, parts):
+        patient.live()
+    seven, twelve, five = ("7", "12", "5") if has_ids else (None, None, None)
+    names = CELL_OUTCOMES.shell.user_ns
+    run_cell(write_before.code, seven)
+    assert write_before.check(names).state == "right"
+    run_cell(PATIENT_12, twelve)
+    verdict = write_before.check(names)
+    if has_ids:
+        assert verdict.state == "right"
+        run_cell(parts.start, five)
+        assert write_before.check(names).state == "right", "that one has set all of its names"
+    else:
+        assert "`h` was set by another cell than `a`: if these" in verdict.says
+    run_cell(write_before.code.replace("h + 1", "h + 2"), seven)
+    run_cell(PATIENT_12, twelve)
+    said = write_before.check(names).says.replace("`", "")
+    assert ("h shows [4.71828, 9.38906]" in said) is has_ids, "not yet, in the exercise's own cell"
+    run_cell(write_before.code, None)
+    assert write_before.check(names).state == "right", "as it is now, in a cell without an id"
+    run_cell(write_before.code, seven)
+    run_cell(write_before.start + "\nraise KeyError", seven)
+    run_cell("h = 1", None)
+    assert write_before.check(names).state == "wrong", "an earlier run of that cell is forgotten"
+
+
+def test_a_program_in_two_cells(run_cell: Callable[[str, str | None], None]) -> None:
+    write_before.live()
+    names = CELL_OUTCOMES.shell.user_ns
+    run_cell(write_before.start, "7")
+    run_cell("h = a.exp() + 1\nh.sum().backward()", "below")
+    assert write_before.check(names).state == "right"
 
 
 def test_a_gradient_that_was_put_there_by_hand(engine: ModuleType) -> None:
@@ -613,6 +682,10 @@ def test_the_live_view_does_the_same(monkeypatch: pytest.MonkeyPatch, engine: Mo
     assert "that is what" not in view.card.html, "the cell says it"
     assert states == ["wrong", "right"]
     assert "✔ Solved</span>" in view.card.html
+    assert "Hint 2 of 2" in view.card.html, "a check in a cell takes no hint away either"
+    assert str(view.card.says) == "", "and says none again"
+    press(view, "check")
+    assert "Hint 2 of 2" in view.card.html
     assert "One &lt;more&gt;" in view.card.html
     assert (view.text, repr(view)) == (part.text, repr(part))
     assert "that is what was asked for" in view.html

@@ -7,8 +7,13 @@ import pytest
 from copylab.run.cell_outcomes import CellOutcome, CellOutcomes, find_names_set
 
 
-def end_cell(outcomes: CellOutcomes, source: str, error: BaseException | None = None) -> None:
-    info = SimpleNamespace(raw_cell=source)
+def end_cell(
+    outcomes: CellOutcomes,
+    source: str,
+    error: BaseException | None = None,
+    cell: str | None = None,
+) -> None:
+    info = SimpleNamespace(raw_cell=source, cell_id=cell)
     outcomes._forget_names_set_anew(info)
     before = error if isinstance(error, SyntaxError) else None
     outcomes._note_cell(
@@ -48,6 +53,29 @@ def test_the_last_cell_that_set_all_of_them() -> None:
     assert outcomes.find_last(["x"]) == CellOutcome("x = [1].clon()", "AttributeError")
     outcomes._forget_names_set_anew(SimpleNamespace(raw_cell="x = [1].copy()\ncheck()"))
     assert outcomes.find_last(["x"]) is None, "a cell that runs still has no error yet"
+
+
+def test_what_a_cell_made_is_kept_for_those_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    now: dict[str, Any] = {}
+    shell = SimpleNamespace(events=SimpleNamespace(register=lambda *_: None), user_ns=now)
+    monkeypatch.setattr("copylab.run.cell_outcomes.running_shell", lambda: shell)
+    outcomes = CellOutcomes()
+    outcomes.follow_shell(["x", "y"])
+    for value, source, cell in (
+        (1, "x = y = 1", "first"),
+        (2, "x = y = z = 2", "second"),
+        (3, "x = 3", "third"),
+        (4, "x = y = 4", None),
+    ):
+        now |= {"x": value, "y": value, "z": value}
+        end_cell(outcomes, source, cell=cell)
+    kept = [run.variables for run in outcomes.list_runs(["x", "y"])]
+    assert kept == [{"x": 1, "y": 1}, {"x": 2, "y": 2}], "and no z: nobody asks for it"
+    assert not outcomes.list_runs(["z"])
+    assert not outcomes.list_names_set_apart(["x", "y"])
+    end_cell(outcomes, "y = (3", SyntaxError(), cell="first")
+    assert len(outcomes.list_runs(["x", "y"])) == 1, "its earlier run is no longer what it says"
+    assert outcomes.list_names_set_apart(["x", "y"]) == ["y"]
 
 
 def test_a_shell_is_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:

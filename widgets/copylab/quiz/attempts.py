@@ -7,6 +7,7 @@ import contextlib
 import io
 import textwrap
 from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -29,6 +30,9 @@ _MAX_ELEMENTS = 10_000
 """Elements of a tensor whose values are compared; a larger one by what a snapshot has of it."""
 _MAX_REPR = 10_000
 """Characters of the `repr` of another object that are compared."""
+
+_MAX_SOURCE = 2000
+"""Characters of a program that are compared; the time grows with their square."""
 
 
 class Attempt(NamedTuple):
@@ -80,6 +84,11 @@ def is_same_program(source: str, other: str) -> bool:
         )
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
+
+
+def measure_likeness(source: str, other: str) -> float:
+    """Return how much of two programs is the same, from 0 to 1."""
+    return SequenceMatcher(None, source[:_MAX_SOURCE], other[:_MAX_SOURCE], autojunk=False).ratio()
 
 
 def run_attempt(start: str, code: str | None, engine: ModuleType) -> Attempt:

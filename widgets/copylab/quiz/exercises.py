@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import traitlets
 
-from tinytorch.viz import summarize_text
+from tinytorch.viz import join_names, summarize_text
 
 from ..course_folder import hides_solutions
 from ..doc import (
@@ -43,7 +43,13 @@ from ..run import (
 )
 from ..ui import Panel
 from ..wording import gettext, gettext_noop, join_sentences, ngettext
-from .attempts import is_same_program, run_attempt, select_variables, state_of_variables
+from .attempts import (
+    is_same_program,
+    measure_likeness,
+    run_attempt,
+    select_variables,
+    state_of_variables,
+)
 from .checked_facts import CheckedFact
 from .progress import add_note, find_note
 from .verify import Verification, mutate_program
@@ -255,13 +261,14 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
                 "not attempted",
                 gettext("Python was started with -O, and then no check asserts anything."),
             )
-        cell = None
-        if namespace is notebook_names():
-            CELL_OUTCOMES.follow_shell()
-            cell = CELL_OUTCOMES.find_last(self.names)
+        is_notebook = namespace is notebook_names()
         try:
             variables = select_variables(namespace, self.names)
-            verdict = self._judge_variables(variables, self._engine or engine_for(namespace), cell)
+            engine = self._engine or engine_for(namespace)
+            if is_notebook:
+                verdict = self._judge_notebook(variables, engine)
+            else:
+                verdict = self._judge_variables(variables, engine)
         except KeyboardInterrupt:
             # The check, or a learner's code in it, has no end.
             return Verdict(
@@ -274,6 +281,44 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             state = "right" if self.was_solved else verdict.state
             add_note("exercises", self.key, {"state": state})
         return verdict
+
+    def _judge_notebook(self, variables: Mapping[str, Any], engine: ModuleType) -> Verdict:
+        """Judge the variables as they are now; else, as a cell left them that set them all.
+
+        The cell of another exercise may have set the same names since: what solves this one is
+        what its own cell made.
+        """
+        CELL_OUTCOMES.follow_shell(self.names)
+        verdict = self._judge_variables(variables, engine, CELL_OUTCOMES.find_last(self.names))
+        if verdict.state == "right":
+            return verdict
+        runs = CELL_OUTCOMES.list_runs(self.names)
+        verdicts = [self._judge_variables(run.variables, engine, run.outcome) for run in runs]
+        if solved := [past for past in verdicts if past.state == "right"]:
+            return solved[0]
+        # The learner's own, changed as it may be, is the one most like the start.
+        likeness = [measure_likeness(run.outcome.source, self.start) for run in runs]
+        best = max(range(len(runs)), key=likeness.__getitem__, default=None)
+        if best is not None and verdicts[best].state == "wrong":
+            return verdicts[best]
+        return self._point_out_other_cells(verdict)
+
+    def _point_out_other_cells(self, verdict: Verdict) -> Verdict:
+        """Add to a verdict that variables were set by different cells, if they were.
+
+        They may be of two programs. They may be of one, too, that the learner wrote into two cells.
+        """
+        apart = CELL_OUTCOMES.list_names_set_apart(self.names)
+        if verdict.state != "wrong" or not apart:
+            return verdict
+        others = [name for name in self.names if name not in apart]
+        note = gettext(
+            "{names} was set by another cell than {others}: if these cells are of two programs, "
+            "run yours again.",
+            names=join_names([f"`{name}`" for name in apart]),
+            others=join_names([f"`{name}`" for name in others]),
+        )
+        return Verdict("wrong", join_sentences([verdict.says, note]))
 
     def judge_cell(self, source: str, engine: ModuleType) -> Verdict:
         """Run a learner's cell in names of its own, and return the verdict. Nothing is noted.
@@ -544,9 +589,9 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
 
     def live(self) -> ExerciseView:
         """Return the card with buttons, the same widget each time: observe its trait `state`."""
+        CELL_OUTCOMES.follow_shell(self.names)
         # A closed widget has no comm.
         if self._view is None or self._view.comm is None:
-            CELL_OUTCOMES.follow_shell()
             self._view = ExerciseView(self)
         return self._view
 
@@ -598,22 +643,21 @@ class ExerciseView(TaskView):
         match content:
             case {"do": "check"}:
                 verdict = self._exercise.check(notebook_names())
-                # The hints that were read are still needed, unless it is solved.
-                hints = [] if verdict.state == "right" else self._exercise.list_read_hints()
-                self._update_card(verdict, hints)
+                self._update_card(verdict, self._exercise.list_read_hints())
             case {"do": "hint"}:
                 self._update_card(self._exercise.hint())
             case {"do": "solution"}:
-                self._update_card(self._exercise.solution())
+                self._update_card(self._exercise.solution(), self._exercise.list_read_hints())
 
     @traitlets.observe("state")
     def _follow_state(self, _: object) -> None:
-        self._update_card()
+        # By `check()` in a cell, say: what was read stays.
+        self._update_card(hints=self._exercise.list_read_hints())
 
     def _update_card(self, answer: Part | None = None, hints: Sequence[Part] = ()) -> None:
         """Show the card, with a verdict, a hint or the solution below its buttons.
 
-        hints: those that stay below a verdict; a screen reader is not told them again.
+        hints: those that stay below it; a screen reader is not told them again.
         """
         state = _STATES[self.state]
         word = gettext(state.word)
@@ -629,8 +673,9 @@ class ExerciseView(TaskView):
         html = html_element("p", title + status, class_="cl-title")
         html += split_paragraphs(self._exercise.task).html()
         html += self._render_buttons()
-        if answer is not None:
-            said = Box(answer, *hints, spaced=True) if hints else answer
+        shown = [part for part in (answer, *hints) if part is not None]
+        if shown:
+            said = Box(*shown, spaced=True) if hints else shown[0]
             html += html_element("div", said.html(), class_="cl-said")
         text = "" if answer is None else answer.text()
         self.card.show(html_element("div", html, class_="cl-card"), text)

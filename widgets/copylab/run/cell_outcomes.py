@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .surroundings import running_shell
@@ -28,18 +28,34 @@ class CellOutcome(NamedTuple):
     error: str
 
 
+class KeptRun(NamedTuple):
+    """The last run of a cell: how it ended, and variables as it left them."""
+
+    outcome: CellOutcome
+    variables: dict[str, Any]
+
+
 class CellOutcomes:
     """The last cell that set each name of the running notebook, from a first look on."""
 
     def __init__(self) -> None:
         self.shell: Any = None
         self.by_name: dict[str, CellOutcome] = {}
+        # By the id that the front end gives a cell; one without an id has no entry.
+        self.run_by_cell: dict[str, KeptRun] = {}
+        self._groups: set[frozenset[str]] = set()
 
-    def follow_shell(self) -> None:
-        """Note how cells end from now on; outside of a notebook there are none."""
+    def follow_shell(self, names: Iterable[str] = ()) -> None:
+        """Note how cells end from now on; outside of a notebook there are none.
+
+        names: of a cell that sets all of these, its variables are kept as well, whatever other
+            cells set. That keeps them alive: they are few, those that a check looks at.
+        """
+        if group := frozenset(names):
+            self._groups.add(group)
         shell = running_shell()
         if shell is not None and shell is not self.shell:
-            self.shell, self.by_name = shell, {}
+            self.shell, self.by_name, self.run_by_cell = shell, {}, {}
             # Events, as a cell that ends in an error calls nothing of ours.
             shell.events.register("pre_run_cell", self._forget_names_set_anew)
             shell.events.register("post_run_cell", self._note_cell)
@@ -51,6 +67,7 @@ class CellOutcomes:
         """
         for name in find_names_set(info.raw_cell):
             self.by_name.pop(name, None)
+        self.run_by_cell.pop(getattr(info, "cell_id", None) or "", None)
 
     def _note_cell(self, result: Any) -> None:
         # Two, as IPython has them: one of the text (a SyntaxError), one of the run.
@@ -58,7 +75,13 @@ class CellOutcomes:
         error = "" if raised is None else type(raised).__name__
         outcome = CellOutcome(result.info.raw_cell, error)
         # Also of a cell with an error: it may have set some of its names, and which is not known.
-        self.by_name |= dict.fromkeys(find_names_set(outcome.source), outcome)
+        names = find_names_set(outcome.source)
+        self.by_name |= dict.fromkeys(names, outcome)
+        wanted = set[str]().union(*(group for group in self._groups if group <= names))
+        if wanted and (cell := getattr(result.info, "cell_id", None)):
+            now = self.shell.user_ns
+            variables = {name: now[name] for name in wanted if name in now}
+            self.run_by_cell[cell] = KeptRun(outcome, variables)
 
     def find_last(self, names: Iterable[str]) -> CellOutcome | None:
         """Return the cell that set all of these names last; None if it is not known.
@@ -69,6 +92,16 @@ class CellOutcomes:
         # By identity: the same cell that was run twice is two outcomes.
         outcomes = {id(outcome): outcome for outcome in map(self.by_name.get, names)}
         return outcomes.popitem()[1] if len(outcomes) == 1 else None
+
+    def list_runs(self, names: Sequence[str]) -> list[KeptRun]:
+        """Return the last run of each cell that set all of these names."""
+        return [run for run in self.run_by_cell.values() if set(names) <= set(run.variables)]
+
+    def list_names_set_apart(self, names: Sequence[str]) -> list[str]:
+        """Return those of the names that another cell set last than the first of them."""
+        outcomes = {name: self.by_name[name] for name in names if name in self.by_name}
+        first = next(iter(outcomes.values()), None)
+        return [name for name, outcome in outcomes.items() if outcome is not first]
 
 
 def find_names_set(source: str) -> set[str]:
