@@ -49,6 +49,7 @@ from .graph_cards import (
     make_number_card,
 )
 from .picture import Folded, Picture
+from .routes import Point, Route, mend_routes, point_on_curve
 from .style import Canvas, format_point
 from .text import write_fold_text, write_graph_text
 
@@ -66,15 +67,15 @@ MOST_NOTE_LINES = 3
 """What a note has beyond this is cut."""
 LEAF_GAP = 18
 """Between an accumulator and its leaf where they are side by side, in px."""
-MOST_BETWEEN_ROWS = 24
+_GAP_RIGHT, _GAP_DOWN = 0.22, 0.25
+"""Between two boxes where backward runs to the right or down, in inches of DOT. Where it runs down lines
+are nearly level: in a smaller gap they seem to come out of the boxes above them."""
+MOST_BETWEEN_ROWS = 2 * 72 * _GAP_DOWN
 """From a box down to the next row, in px: twice the gap, since it may be the lowest of its own. A line
 that is longer passes a row."""
-_GAP_RIGHT = 0.22
-"""Between two boxes where backward runs to the right, in inches of DOT."""
 TIP_LENGTH, TIP_HALF = 8.0, 4.0
 """Length of the tip of an arrow, and half of its width, in px; both are larger where a gradient
 flows."""
-Point = tuple[float, float]
 
 
 class Room(NamedTuple):
@@ -214,17 +215,6 @@ def _open_fold(fold: FoldEntry, room: Room) -> tuple[str, str, list[Folded]]:
 
 
 # -- layout ------------------------------------------------------------------------
-
-
-class Route(NamedTuple):
-    """The course of a line: cubic curves, from its tail to its head."""
-
-    tail: str
-    """The card that it starts at."""
-    head: str
-    """The card that it goes to."""
-    points: list[Point]
-    """The end of one curve is the beginning of the next: 3n + 1 points."""
 
 
 class DotLine(NamedTuple):
@@ -368,6 +358,7 @@ def lay_out_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
     routes = [
         route._replace(points=list(map(turn_upright, route.points))) for route in found.routes
     ]
+    routes = mend_routes(routes, sizes, middles, direction, names)
     widest = max(_width_of_head(sheets, room, direction), notes_width, found.width)
     bottom = HEAD + highest - lowest
     return GraphStage(
@@ -483,11 +474,21 @@ def _lay_out_with_leaves_beside(
         if leaf_of.get(line.tail) != line.head:
             points = waiting[tail, head].pop(0)
             if head in tops:
-                x, y = middles[line.head]
-                end = (x, y + sizes[line.head].height / 2)
+                end = _find_end(sizes, middles, line.head, 1)
                 points = _aim_at_card(points, end, tops[head])
+            if line.tail in sum_of:
+                # Graphviz begins below the middle of the area, which is below the accumulator.
+                points = [_find_end(sizes, middles, line.tail, -1), *points[1:]]
             routes.append(Route(line.tail, line.head, points))
     return ChosenLayout("down", names, found._replace(middles=middles, routes=routes))
+
+
+def _find_end(
+    sizes: Mapping[str, CardSize], middles: Mapping[str, Point], name: str, sign: int
+) -> Point:
+    """Return the middle of the upper side of a box (sign 1), or of the lower one (-1); y is upwards."""
+    x, y = middles[name]
+    return x, y + sign * sizes[name].height / 2
 
 
 def _join_ends(
@@ -600,7 +601,9 @@ def write_dot(
 ) -> str:
     """Write DOT with sizes and no text: what the layout needs, and nothing that could be misread."""
     goes_right = direction == "right"
-    rank = f"LR nodesep=.07 ranksep={_GAP_RIGHT}" if goes_right else "TB nodesep=.2 ranksep=.17"
+    rank = f"TB nodesep=.2 ranksep={_GAP_DOWN}"
+    if goes_right:
+        rank = f"LR nodesep=.07 ranksep={_GAP_RIGHT}"
     # Lines go from side to side, and not to corners.
     ports = "tailport=e headport=w" if goes_right else "tailport=s headport=n"
     # The last three limit the iterations of the layout, which takes long for large graphs.
@@ -771,15 +774,7 @@ def _draw_sign(canvas: Canvas, points: list[Point], text: str, whole: str) -> No
     """Draw a short text on the middle of a line, with what it means as its tooltip."""
     curves = (len(points) - 1) // 3
     middle = 3 * (curves // 2)
-    x, y = _point_on_curve(points[middle : middle + 4], 0.5)
+    x, y = point_on_curve(points[middle : middle + 4], 0.5)
     width = _width_of_sign(text)
     canvas.rect(x - width / 2, y - 7, width, 14, "page", 4)
     canvas.text(x, y + 4.5, text, "t c", whole=whole)
-
-
-def _point_on_curve(points: list[Point], t: float) -> Point:
-    """Return a point on a cubic curve, by Bernstein's polynomials."""
-    (ax, ay), (bx, by), (cx, cy), (dx, dy) = points
-    s = 1 - t
-    a, b, c, d = s * s * s, 3 * s * s * t, 3 * s * t * t, t * t * t
-    return (a * ax + b * bx + c * cx + d * dx, a * ay + b * by + c * cy + d * dy)

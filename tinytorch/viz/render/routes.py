@@ -1,0 +1,259 @@
+"""The courses of lines in the graph picture: Graphviz' curves, mended where a reader would misread them.
+
+Between two rows that are close together Graphviz draws a bow: below the row and up again, along the
+edge of a box that the line has nothing to do with. What goes back, or comes near such a box, is drawn
+anew here; all other lines are left as they are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
+
+from .graph_cards import GAP, OVERLAP, PILL, CardSize
+
+Point = tuple[float, float]
+LEAST_CLEARANCE = 3.0
+"""A line that is nearer to a box of others, in px, seems to end there."""
+MOST_BACK = 1.0
+"""So far a line may go back, in px, before it is drawn anew: nobody sees less."""
+_BESIDE_BOX = 5.0
+"""So far from a box a line is drawn that passes it, in px."""
+_TURN = 3.0
+"""Before a row, and behind it, in px: so much earlier a line has turned, or later it turns."""
+_STEPS_OF_CURVE = 24
+"""So many points of each cubic curve are looked at."""
+
+
+class Route(NamedTuple):
+    """The course of a line: cubic curves, from its tail to its head."""
+
+    tail: str
+    """The card that it starts at."""
+    head: str
+    """The card that it goes to."""
+    points: list[Point]
+    """The end of one curve is the beginning of the next: 3n + 1 points."""
+
+
+class DrawnArea(NamedTuple):
+    """The area of a box, or of the names beside it, in px with y downwards."""
+
+    left: float
+    """The x of its left side."""
+    top: float
+    """The y of its upper side."""
+    right: float
+    """The x of its right side."""
+    bottom: float
+    """The y of its lower side."""
+
+    def measure_distance(self, point: Point) -> float:
+        """Return how far outside of it a point is, along the axis where that is more; less than 0 inside."""
+        x, y = point
+        return max(self.left - x, x - self.right, self.top - y, y - self.bottom)
+
+    def measure_gap(self, other: DrawnArea) -> float:
+        """Return how far apart the two are, along the axis where that is more; less than 0 if they overlap."""
+        beside = max(self.left - other.right, other.left - self.right)
+        return max(beside, self.top - other.bottom, other.top - self.bottom)
+
+
+def point_on_curve(points: Sequence[Point], t: float) -> Point:
+    """Return a point on a cubic curve, by Bernstein's polynomials."""
+    (ax, ay), (bx, by), (cx, cy), (dx, dy) = points
+    s = 1 - t
+    a, b, c, d = s * s * s, 3 * s * s * t, 3 * s * t * t, t * t * t
+    return (a * ax + b * bx + c * cx + d * dx, a * ay + b * by + c * cy + d * dy)
+
+
+def list_boxes(size: CardSize, middle: Point, names: str) -> list[DrawnArea]:
+    """Return the areas that a card draws in: its box, and what is beside it; y is downwards."""
+    x, y = middle
+    half_width, half_height = size.width / 2, size.height / 2
+    boxes = [DrawnArea(x - half_width, y - half_height, x + half_width, y + half_height)]
+    if size.beside_width:
+        width = size.beside_width - GAP
+        if names == "right":
+            left, top = x + half_width + GAP, y - PILL / 2
+        else:
+            left, top = x - width / 2, y + half_height - OVERLAP
+        boxes.append(DrawnArea(left, top, left + width, top + PILL))
+    return boxes
+
+
+def mend_routes(
+    routes: Sequence[Route],
+    sizes: Mapping[str, CardSize],
+    middles: Mapping[str, Point],
+    direction: str,
+    names: str,
+) -> list[Route]:
+    """Return the lines, with those drawn anew that go back or come near a box of others; y is downwards."""
+    boxes = {name: list_boxes(sizes[name], middle, names) for name, middle in middles.items()}
+    counts = Counter((route.tail, route.head) for route in routes)
+    mended = []
+    for route in routes:
+        own = (route.tail, route.head)
+        others = list(chain.from_iterable(boxes[name] for name in boxes if name not in own))
+        # Of several lines between the same cards each keeps its bow: a new one would hide the others.
+        is_alone = counts[route.tail, route.head] == 1
+        points = _mend(route.points, others, direction == "down", is_alone=is_alone)
+        mended.append(route._replace(points=points))
+    return mended
+
+
+def _mend(
+    points: list[Point], others: Sequence[DrawnArea], goes_down: bool, *, is_alone: bool
+) -> list[Point]:
+    """Return the first course that goes forward and keeps away from `others`, or the one that is farthest from them."""
+    along = 1 if goes_down else 0
+    # A leaf beside its accumulator, or a circle: there is no way forward.
+    if points[-1][along] - points[0][along] < 1:
+        return points
+    clearance = measure_clearance(points, others)
+    if measure_way_back(points, along) <= MOST_BACK and clearance >= LEAST_CLEARANCE:
+        return points
+    tried: list[tuple[float, list[Point]]] = []
+    for course in _list_courses(points, others, along, is_alone=is_alone):
+        tried.append((measure_clearance(course, others), course))
+        if tried[-1][0] >= LEAST_CLEARANCE:
+            return course
+    return max(tried, key=lambda each: each[0])[1]
+
+
+def measure_way_back(points: Sequence[Point], along: int) -> float:
+    """Return how far a line goes back at most, along x (0) or y (1)."""
+    farthest, back = points[0][along], 0.0
+    for point in _list_points(points):
+        farthest = max(farthest, point[along])
+        back = max(back, farthest - point[along])
+    return back
+
+
+def _list_points(points: Sequence[Point]) -> Iterator[Point]:
+    for first in range(0, len(points) - 3, 3):
+        at = partial(point_on_curve, points[first : first + 4])
+        for step in range(_STEPS_OF_CURVE + 1):
+            yield at(step / _STEPS_OF_CURVE)
+
+
+def measure_clearance(points: Sequence[Point], others: Sequence[DrawnArea]) -> float:
+    """Return how far a line is from the nearest of some boxes; `LEAST_CLEARANCE` for all that is farther."""
+    # A curve stays within its control points: most boxes are far from all of them.
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    reach = DrawnArea(min(xs), min(ys), max(xs), max(ys))
+    near = [box for box in others if box.measure_gap(reach) < LEAST_CLEARANCE]
+    if not near:
+        return LEAST_CLEARANCE
+    passed = list(_list_points(points))
+    distances = (min(map(box.measure_distance, passed)) for box in near)
+    return min(LEAST_CLEARANCE, *distances)
+
+
+def _list_courses(
+    points: list[Point], others: Sequence[DrawnArea], along: int, *, is_alone: bool
+) -> Iterator[list[Point]]:
+    """Yield the courses to try, the best first; none of them goes back."""
+    forward = _turn_forward(points, along)
+    if not is_alone:
+        yield forward
+        return
+    start, end = points[0], points[-1]
+    if len(points) == 4:
+        yield _draw_bow(start, end, along)
+    leave, arrive = _find_channel(start, end, others, along)
+    if leave < arrive:
+        yield _draw_steps(start, end, (leave, arrive), along)
+    yield forward
+    # A line that passes rows: straight beside one of the boxes, the nearest way first.
+    across = 1 - along
+    lanes = set(_list_lanes(others, across, (start[across], end[across])))
+    middle = (start[across] + end[across]) / 2
+    for lane in sorted(lanes, key=lambda lane: abs(lane - middle)):
+        yield from _pass_in_lane(start, end, lane, (leave, arrive), others, along)
+
+
+def _list_lanes(
+    others: Sequence[DrawnArea], across: int, ends: tuple[float, float]
+) -> Iterator[float]:
+    """Yield where a line has a little room beside a box, within what is drawn."""
+    sides = [(box.top, box.bottom) if across else (box.left, box.right) for box in others]
+    first = min(*ends, *(low for low, _ in sides))
+    last = max(*ends, *(high for _, high in sides))
+    for low, high in sides:
+        for lane in (low - _BESIDE_BOX, high + _BESIDE_BOX):
+            if first <= lane <= last:
+                yield lane
+
+
+def _pass_in_lane(
+    start: Point,
+    end: Point,
+    lane: float,
+    channel: tuple[float, float],
+    others: Sequence[DrawnArea],
+    along: int,
+) -> Iterator[list[Point]]:
+    """Yield the line that changes to a lane in the room behind its row, and back before the last."""
+    leave, arrive = channel
+    sides = [(box.top, box.bottom) if along else (box.left, box.right) for box in others]
+    enter = min((low for low, _ in sides if low > leave), default=arrive) - _TURN
+    exit_ = max((high for _, high in sides if high < arrive), default=leave) + _TURN
+    if not leave < enter <= exit_ < arrive:
+        return
+    first = (lane, enter) if along else (enter, lane)
+    last = (lane, exit_) if along else (exit_, lane)
+    into = _draw_steps(start, first, (leave, enter), along)
+    out_of = _draw_steps(last, end, (exit_, arrive), along)
+    yield [*into, first, last, *out_of]
+
+
+def _turn_forward(points: Sequence[Point], along: int) -> list[Point]:
+    """Return a line whose curves each stay between their ends: what was beyond made it go back."""
+    turned = list(points)
+    for first in range(0, len(points) - 3, 3):
+        low, high = sorted((points[first][along], points[first + 3][along]))
+        for index in (first + 1, first + 2):
+            limited = min(max(points[index][along], low), high)
+            turned[index] = _set_along(points[index], limited, along)
+    return turned
+
+
+def _set_along(point: Point, value: float, along: int) -> Point:
+    return (point[0], value) if along else (value, point[1])
+
+
+def _draw_bow(start: Point, end: Point, along: int) -> list[Point]:
+    """Return one curve that leaves and arrives straight, and turns in the middle."""
+    middle = (start[along] + end[along]) / 2
+    return [start, _set_along(start, middle, along), _set_along(end, middle, along), end]
+
+
+def _find_channel(
+    start: Point, end: Point, others: Sequence[DrawnArea], along: int
+) -> tuple[float, float]:
+    """Return where the room between the rows of two cards begins and ends."""
+    leave, arrive = start[along], end[along]
+    for box in others:
+        low, high = (box.top, box.bottom) if along else (box.left, box.right)
+        if low < start[along] < high:
+            leave = max(leave, high + _TURN)
+        if low < end[along] < high:
+            arrive = min(arrive, low - _TURN)
+    return leave, arrive
+
+
+def _draw_steps(start: Point, end: Point, channel: tuple[float, float], along: int) -> list[Point]:
+    """Return a line that goes straight out of one row and into another, and turns between them."""
+    corner, before = _set_along(start, channel[0], along), _set_along(end, channel[1], along)
+    points = _draw_bow(corner, before, along)
+    # A curve without a length would have no direction, and the tip at its end none.
+    if corner != start:
+        points = [start, start, corner, *points]
+    if before != end:
+        points = [*points, before, end, end]
+    return points
