@@ -625,7 +625,7 @@ def draw_plot(timings: Sequence[Timing], engine: str) -> str:
             canvas.line(points, f"way q{index % len(_COLOURS)}")
             ends.append((points[-1][1], name, index))
     _draw_names(canvas, ends)
-    canvas.kinds.update(_COLOUR_CLASSES)
+    canvas.classes.update(_COLOUR_CLASSES)
     label = gettext("{engine}: time of one call against size, told in words below", engine=engine)
     height = _TOP + max(_HEIGHT, _ROW * len(methods)) + 62
     svg = canvas.svg(_LEFT + _WIDTH + 60 + text_width("m" * _NAME_COLUMNS, "mono"), height, label)

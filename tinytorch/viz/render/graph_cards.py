@@ -16,17 +16,17 @@ REMARK_LINES = 3
 """What takes more lines is cut."""
 MOST_BESIDE = 3
 """So many names of tensors are beside the node that made them."""
-BOX, ROW, PAD, PILL = 24, 16, 7, 15
+BOX_HEIGHT, LINE_HEIGHT, PADDING, NAME_HEIGHT = 24, 16, 7, 15
 """Height of a box of one line, of a further line, room beside its words, height of a name, in px."""
 ACCUMULATOR = "AccumulateGrad"
 """The kind of node that adds to the .grad of a leaf: drawn as "+="."""
-DISC = 26
+DISC_SIZE = 26
 """Width and height of the sign of an accumulator."""
 OVERLAP = 4
 """By so much a name covers the lower edge of its box, in px: it hangs there like a label."""
 GAP = 4
 """Between a box and the names beside it, and between two names."""
-SIGN = 16
+SIGN_WIDTH = 16
 """The room of a sign before a line."""
 
 
@@ -45,7 +45,7 @@ class RemarkLook(NamedTuple):
     """How a card shows the remarks of one kind."""
 
     sign: str = ""
-    """One of `MARKS` in style.py; empty for a line without."""
+    """One of `SIGNS` in style.py; empty for a line without."""
     is_tip: bool = False
     """True for what only the tooltip of the card says: nothing depends on it."""
 
@@ -79,12 +79,12 @@ class CardLine(NamedTuple):
     style: str = ""
     """Classes of the stylesheet: monospaced, bold."""
     sign: str = ""
-    """One of `MARKS` in style.py; empty for a line without one."""
+    """One of `SIGNS` in style.py; empty for a line without one."""
 
     @property
     def width(self) -> float:
         """The width in px, with its sign."""
-        return _measure_text(self.text, self.style) + (SIGN if self.sign else 0)
+        return _measure_text(self.text, self.style) + (SIGN_WIDTH if self.sign else 0)
 
 
 class Beside(NamedTuple):
@@ -161,14 +161,14 @@ class Card:
     def size(self) -> CardSize:
         """How large it is."""
         if self.is_disc:
-            width, height = DISC, DISC
+            width, height = DISC_SIZE, DISC_SIZE
         else:
-            width = round(max(line.width for line in self.lines) + 2 * PAD)
-            height = BOX + ROW * (len(self.lines) - 1)
+            width = round(max(line.width for line in self.lines) + 2 * PADDING)
+            height = BOX_HEIGHT + LINE_HEIGHT * (len(self.lines) - 1)
         if not self.beside:
             return CardSize(width, height)
         beside_width = sum(part.width for part in self.beside) + GAP * len(self.beside)
-        return CardSize(width, height, round(beside_width), PILL - OVERLAP)
+        return CardSize(width, height, round(beside_width), NAME_HEIGHT - OVERLAP)
 
     @property
     def is_disc(self) -> bool:
@@ -320,21 +320,21 @@ def draw_card(canvas: Canvas, card: Card, middle: tuple[float, float], names: st
     box = _box_of_card(card)
     # A tensor has a hue of its own, unless the box says that something is wrong.
     tensor_id = card.tensor_id if box != "bad" else ""
-    radius = {"node": 5.0, "fold": 5.0, "sum": DISC / 2}.get(card.kind, 9.0)
+    radius = {"node": 5.0, "fold": 5.0, "sum": DISC_SIZE / 2}.get(card.kind, 9.0)
     canvas.rect(left, top, size.width, size.height, box, radius, tensor_id)
     ink = "m" if box == "card dash" and card.kind != "cut" else "t"
     inks = {"cross": "bad-t", "warn": "bad-t", "was": "new-t"}
     last_ink = ink
     for index, line in enumerate(card.lines):
-        line_y = top + 16.5 + index * ROW if len(card.lines) > 1 else y + 4.5
+        line_y = top + 16.5 + index * LINE_HEIGHT if len(card.lines) > 1 else y + 4.5
         line_ink = last_ink if line.sign == "none" else inks.get(line.sign, ink)
         last_ink = line_ink
         style = f"{line_ink} {line.style}".rstrip()
         whole = card.whole if index == 0 else ""
         if line.sign:
             if line.sign != "none":
-                canvas.mark(line.sign, left + PAD + 4, line_y - 4)
-            canvas.text(left + PAD + SIGN - 2, line_y, line.text, style)
+                canvas.sign(line.sign, left + PADDING + 4, line_y - 4)
+            canvas.text(left + PADDING + SIGN_WIDTH - 2, line_y, line.text, style)
         else:
             canvas.text(x, line_y, line.text, f"{style} c", whole=whole)
     _draw_beside(canvas, card, (x, y), names)
@@ -350,12 +350,14 @@ def _draw_beside(canvas: Canvas, card: Card, middle: tuple[float, float], names:
     # A word may not cover the edge of the box.
     word_y = top + 14
     if names == "right":
-        left, top = x + size.width / 2 + GAP, y - PILL / 2
+        left, top = x + size.width / 2 + GAP, y - NAME_HEIGHT / 2
         word_y = top + 11.5
     for part in card.beside:
         if part.tensor_id:
-            kind = "name fresh" if part.is_fresh else "name"
-            canvas.rect(left, top, part.width, PILL, kind, PILL / 2, part.tensor_id)
+            classes = "name fresh" if part.is_fresh else "name"
+            canvas.rect(
+                left, top, part.width, NAME_HEIGHT, classes, NAME_HEIGHT / 2, part.tensor_id
+            )
             text_x = left + part.width / 2
             canvas.text(text_x, top + 11.5, part.text, "t mono b c", whole=part.whole)
         else:

@@ -37,7 +37,7 @@ from ..wording import (
 )
 from . import layout
 from .graph_cards import (
-    DISC,
+    DISC_SIZE,
     Card,
     CardLine,
     CardSize,
@@ -699,7 +699,7 @@ def _find_side(stage: GraphStage, card: Card, direction: str, sign: int) -> Poin
 
 def _find_point_on_disc(middle: Point, outside: Point) -> Point:
     """Return the point of an accumulator's sign that is nearest to a point outside of it."""
-    part = DISC / 2 / (_measure_distance(middle, outside) or 1.0)
+    part = DISC_SIZE / 2 / (_measure_distance(middle, outside) or 1.0)
     x, y = middle
     return x + part * (outside[0] - x), y + part * (outside[1] - y)
 

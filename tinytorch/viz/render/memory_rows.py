@@ -19,51 +19,51 @@ from ..wording import (
     text_width,
     wrap_text,
 )
-from .strip import LANE, Strip, ViewLane, make_lane, make_strip
+from .strip import LANE_HEIGHT, Strip, ViewLane, make_lane, make_strip
 from .style import Canvas, format_point, hue_of
 
-EDGE, EDGE_OF_GROUND, ARROW = 12, 4, 28
+PADDING, BAND_MARGIN, ARROW_WIDTH = 12, 4, 28
 """Around what is drawn; around the ground of a band; from a name to its cells, in px."""
-ROW, LINE, PILL, PILL_STEP = 32, 15, 22, 23
+LEAST_ROW_HEIGHT, LINE_HEIGHT, PILL_HEIGHT, PILL_STEP = 32, 15, 22, 23
 """The least height of a row; the heights of a line of words and of a name, and from one name of a
 tensor to the next."""
 LANE_MIDDLE = 14
 """From the upper edge of a row to its lane, where it has one."""
-GROUND = 8
+BAND_PADDING = 8
 """What the ground of a band has above its first row and below its last one, in px."""
-NAME_COLUMNS = 24
+MOST_NAME_COLUMNS = 24
 """A longer name is cut in its middle."""
-ALIKE_NAMES, ALIKE_CELLS = 74, 140
+MOST_ALIKE_NAME_WIDTH, MOST_ALIKE_CELLS_WIDTH = 74, 140
 """Up to these widths names are made equally wide, and words begin at one x."""
-LEAST_ARROW = 12
+LEAST_ARROW_WIDTH = 12
 """Of an arrow behind the word "new", in px."""
 GAP = 12
 """Between cells and words, and between words and versions."""
-LEAST_WORDS, LEAST_LANE_WORDS = 84, 226
+LEAST_WORDS_WIDTH, LEAST_WORDS_WIDTH_BELOW_LANE = 84, 226
 """The least width of words beside cells, and of words below a lane."""
-ROOMS = (371, 404, 442, 480)
+PICTURE_WIDTHS = (371, 404, 442, 480)
 """Widths of pictures, from that of a page on a telephone to half of one on a desk: made smaller by a
 twelfth, the first is 340 px wide and the second 370."""
-MOST_BESIDE = 500
+MOST_WIDTH_WITH_WORDS_BESIDE = 500
 """Where words beside the cells make a picture wider than half of a page on a desk, they are below
 lanes. Not where they only make it wider than a telephone: arrows that meet in the cells show at a
 glance what is shared, lanes have to be read."""
-MOST_ON_PHONE = 404
+PHONE_WIDTH = 404
 """Where hazards beside the cells make a picture wider than a telephone, they are below the rows: they
 are the longest captions, and have the longest words, the names of nodes."""
 MOST_HAZARD_LINES = 2
 """Hazards that have more lines beside the cells are below the rows, too: their red ground would be
 higher than what they are about."""
-MOST_HIGHER, MOST_HIGHER_ON_PHONE = 1.1, 1.25
+MOST_TIMES_HIGHER, MOST_TIMES_HIGHER_ON_PHONE = 1.1, 1.25
 """A picture takes the first of these in which it is hardly higher than in any other, but one for a
 telephone if it may be a little higher there: to be cut is worse."""
-MOST_FOR_WORD = 240
+MOST_WORD_WIDTH = 240
 """The width of a word that is not cut: of the name of a node, as a rule."""
-COLUMN = 8
+COLUMN_WIDTH = 8
 """At least the width of a letter of words."""
 MOST_LINES = 8
 """A caption has no more lines."""
-CROSS, HAZARD_GROUND, HAZARD_EDGE = 14, 6, 6
+CROSS_WIDTH, HAZARD_GROUND, HAZARD_EDGE = 14, 6, 6
 """The room for the cross before a hazard, and what its ground adds to its height and right of its words:
 bold ones of some fonts are wider than they are counted."""
 # "new-t" and "bad-t" are the inks of text in the hues of what is new and what is wrong, "b" is bold:
@@ -120,7 +120,7 @@ class CaptionLine(NamedTuple):
     @property
     def width(self) -> float:
         """The width in px, at most: fonts differ."""
-        return text_width(self.text, self.caption.ink) + CROSS * self.caption.is_hazard
+        return text_width(self.text, self.caption.ink) + CROSS_WIDTH * self.caption.is_hazard
 
 
 @lru_cache(maxsize=4096)
@@ -131,7 +131,7 @@ def break_captions(captions: tuple[Caption, ...], width: float) -> tuple[Caption
     """
     lines: list[CaptionLine] = []
     for caption in captions:
-        room = width - (CROSS + HAZARD_EDGE) * caption.is_hazard
+        room = width - (CROSS_WIDTH + HAZARD_EDGE) * caption.is_hazard
         parts = _wrap_evenly(caption.text, columns_that_fit(room, caption.ink))
         lines += [CaptionLine(part, caption, index == 0) for index, part in enumerate(parts)]
     return tuple(lines)
@@ -153,25 +153,27 @@ def _wrap_evenly(text: str, columns: int) -> list[str]:
     return lines
 
 
-def measure_lines(lines: Sequence[CaptionLine]) -> float:
+def measure_caption_lines(lines: Sequence[CaptionLine]) -> float:
     """Return the height of lines of words, with the ground around what is in trouble."""
     hazards = sum(line.is_first and line.caption.is_hazard for line in lines)
-    return len(lines) * LINE + HAZARD_GROUND * hazards
+    return len(lines) * LINE_HEIGHT + HAZARD_GROUND * hazards
 
 
-def draw_lines(canvas: Canvas, lines: Sequence[CaptionLine], x: float, y: float) -> None:
+def draw_caption_lines(canvas: Canvas, lines: Sequence[CaptionLine], x: float, y: float) -> None:
     """Draw lines of words below y; what is in trouble is on a red ground."""
     for index, line in enumerate(lines):
         caption = line.caption
         if caption.is_hazard and line.is_first:
             same = [other for other in lines[index:] if other.caption == caption]
             width = max(other.width for other in same)
-            canvas.rect(x - 4, y, width + 6 + HAZARD_EDGE, len(same) * LINE + 3, "bad", 4)
-            canvas.mark("cross", x + 4, y + 9)
+            canvas.rect(x - 4, y, width + 6 + HAZARD_EDGE, len(same) * LINE_HEIGHT + 3, "bad", 4)
+            canvas.sign("cross", x + 4, y + 9)
             y += 2
         whole = caption.text if line.text.endswith("…") else ""
-        canvas.text(x + CROSS * caption.is_hazard, y + 12, line.text, caption.ink, whole=whole)
-        y += LINE
+        canvas.text(
+            x + CROSS_WIDTH * caption.is_hazard, y + 12, line.text, caption.ink, whole=whole
+        )
+        y += LINE_HEIGHT
         is_last = index + 1 == len(lines) or lines[index + 1].caption != caption
         if caption.is_hazard and is_last:
             y += HAZARD_GROUND - 2
@@ -187,7 +189,7 @@ class Pill(NamedTuple):
     @property
     def text(self) -> str:
         """The name as it is drawn: the end of a dotted one tells more than its middle."""
-        return cut_middle(self.name, NAME_COLUMNS)
+        return cut_middle(self.name, MOST_NAME_COLUMNS)
 
     @property
     def width(self) -> float:
@@ -197,7 +199,7 @@ class Pill(NamedTuple):
     @property
     def arrow_width(self) -> float:
         """The room for its arrow, and for the flag before it."""
-        return max(ARROW, self.flag_width + LEAST_ARROW)
+        return max(ARROW_WIDTH, self.flag_width + LEAST_ARROW_WIDTH)
 
     @property
     def flag_width(self) -> float:
@@ -229,27 +231,27 @@ class Row:
 
     def height(self, width: float) -> float:
         """Return the height, with words of a width in px."""
-        pills = len(self.pills) * PILL_STEP + ROW - PILL_STEP
-        lines = measure_lines(break_captions(self.captions, width))
+        pills = len(self.pills) * PILL_STEP + LEAST_ROW_HEIGHT - PILL_STEP
+        lines = measure_caption_lines(break_captions(self.captions, width))
         if self.lane is None:
             # A gap where they have several lines: below them may be those of another row.
             return max(pills, lines + 4)
-        return max(pills, LANE_MIDDLE + LANE / 2 + (lines + 6 if lines else 4))
+        return max(pills, LANE_MIDDLE + LANE_HEIGHT / 2 + (lines + 6 if lines else 4))
 
     def draw_captions(self, canvas: Canvas, x: float, width: float, middle: float) -> None:
         """Draw what there is to say of it: beside its name, or below its lane."""
         lines = break_captions(self.captions, width)
-        top = middle - measure_lines(lines) / 2
+        top = middle - measure_caption_lines(lines) / 2
         if self.lane is not None:
-            top = middle + LANE / 2 + 3
-        draw_lines(canvas, lines, x, top)
+            top = middle + LANE_HEIGHT / 2 + 3
+        draw_caption_lines(canvas, lines, x, top)
 
     def draw_names(
         self, canvas: Canvas, columns: Columns, middle: float, end: tuple[float, float] | None
     ) -> None:
         """Draw the names, each with an arrow to `end`; without, where there is no memory."""
         # Not by its own flags: a name would move in the step in which it is new no more.
-        right = EDGE + columns.names_width
+        right = PADDING + columns.names_width
         top = middle if self.lane else middle - (len(self.pills) - 1) * PILL_STEP / 2
         for index, pill in enumerate(self.pills):
             y = top + index * PILL_STEP
@@ -262,15 +264,17 @@ class Row:
     def _draw_pill(
         self, canvas: Canvas, pill: Pill, columns: Columns, right: float, y: float
     ) -> None:
-        width = max(pill.width, min(columns.names_width, ALIKE_NAMES))
-        kind = "name"
+        width = max(pill.width, min(columns.names_width, MOST_ALIKE_NAME_WIDTH))
+        classes = "name"
         if pill.flag:
-            kind += " fresh"
+            classes += " fresh"
         # Dashed if it is not a name, but a label that this picture made up.
         if not self.has_names:
-            kind += " dash"
+            classes += " dash"
         left = right - width
-        canvas.rect(left, y - PILL / 2, width, PILL, kind, 11, self.tensor_id, self.owner)
+        canvas.rect(
+            left, y - PILL_HEIGHT / 2, width, PILL_HEIGHT, classes, 11, self.tensor_id, self.owner
+        )
         canvas.text(left + width / 2, y + 4, pill.text, "t mono b c", whole=pill.name)
         if pill.flag:
             canvas.text(right + 3, y + 4, gettext(pill.flag), "new-t b")
@@ -297,9 +301,9 @@ def make_row(
     """Make the row of a tensor; `storage_captions` are what its storage says in it."""
     tensor = entry.tensor
     # What its cells were, then its own captions, then what is unusual in the storage.
-    loud = [caption for caption in storage_captions if not caption.is_muted]
+    marked = [caption for caption in storage_captions if not caption.is_muted]
     muted = [caption for caption in storage_captions if caption.is_muted]
-    captions = [*loud, *_make_captions(entry), *muted]
+    captions = [*marked, *_make_captions(entry), *muted]
     if len(entry.names) > 1 and level != "names":
         count = gettext("one tensor, {number} names", number=len(entry.names))
         captions.insert(0, Caption(count, "m"))
@@ -319,7 +323,7 @@ def make_row(
 
 def _make_captions(entry: TensorEntry) -> list[Caption]:
     """Make the captions of a row: its facts in one, then one for each other remark."""
-    own: list[Caption] = []
+    others: list[Caption] = []
     facts: list[str] = []
     for remark in entry.remarks:
         # Without a caption, a remark is for the text alone.
@@ -328,8 +332,8 @@ def _make_captions(entry: TensorEntry) -> list[Caption]:
         if remark.kind in FACT_KINDS:
             facts.append(remark.caption)
         else:
-            own.append(make_caption(remark))
-    return [Caption(join_phrases(facts), "m"), *own] if facts else own
+            others.append(make_caption(remark))
+    return [Caption(join_phrases(facts), "m"), *others] if facts else others
 
 
 def make_caption(remark: Remark) -> Caption:
@@ -366,13 +370,13 @@ class CounterMark(NamedTuple):
             canvas.line(
                 [(x, top - 6), (x + 4, top - 6), (x + 4, bottom + 6), (x, bottom + 6)], "count-l"
             )
-        upper = middle - LINE * len(self.lines) / 2
+        upper = middle - LINE_HEIGHT * len(self.lines) / 2
         for index, (text, ink) in enumerate(self.lines):
-            y = upper + LINE * index + 12
+            y = upper + LINE_HEIGHT * index + 12
             canvas.text(right, y, text, f"{ink} e", whole=self.sentence if index == 0 else "")
 
 
-def make_mark(entry: CounterEntry) -> CounterMark:
+def make_counter_mark(entry: CounterEntry) -> CounterMark:
     """Make the mark of a version counter."""
     lines = [(f"v{entry.version}", "count-t b")]
     if entry.id is None:
@@ -385,8 +389,8 @@ def make_mark(entry: CounterEntry) -> CounterMark:
 # -- a storage ---------------------------------------------------------------------
 
 
-class BandLayout(NamedTuple):
-    """The layout of a band in one picture, from its upper edge."""
+class BandStepLayout(NamedTuple):
+    """The layout of a band in the picture of one step, from its upper edge: see `BandStage`."""
 
     height: float
     """Its height."""
@@ -445,42 +449,44 @@ class BandDrawing:
         if not self.has_lanes:
             return 0
         lines = break_captions(self.captions, self.captions_width(columns))
-        return self.strip.height + measure_lines(lines) + 2
+        return self.strip.height + measure_caption_lines(lines) + 2
 
     def foot_height(self, columns: Columns) -> float:
         """Return the height of what is below the rows: hazards that have no room beside cells."""
-        return measure_lines(break_captions(self.hazards, columns.right - EDGE))
+        return measure_caption_lines(break_captions(self.hazards, columns.right - PADDING))
 
-    def draw(self, canvas: Canvas, columns: Columns, y: float, layout: BandLayout) -> None:
+    def draw(self, canvas: Canvas, columns: Columns, y: float, layout: BandStepLayout) -> None:
         """Draw the band with its upper edge at y."""
         if self.has_ground:
-            width = columns.right + EDGE - 2 * EDGE_OF_GROUND
-            canvas.rect(EDGE_OF_GROUND, y + 2, width, layout.height - 4, "band", 8)
+            width = columns.right + PADDING - 2 * BAND_MARGIN
+            canvas.rect(BAND_MARGIN, y + 2, width, layout.height - 4, "band", 8)
         middles = [y + middle for middle in layout.row_middles]
         strip_y = y + layout.cells_middle - self.strip.middle
-        edge = "cell"
+        cell_classes = "cell"
         # A storage of one tensor has its hue.
         if len(self.rows) == 1 and not self.has_lanes:
-            edge = f"cell {hue_of(self.rows[0].owner)}-l"
+            cell_classes = f"cell {hue_of(self.rows[0].owner)}-l"
         x = columns.strip_x
         for row, middle in zip(self.rows, middles, strict=True):
             end = (x - 1, y + layout.cells_middle)
             if self.has_lanes:
                 end = (x + self._start_of_lane(row), middle)
             row.draw_names(canvas, columns, middle, end)
-        self.strip.draw(canvas, x, strip_y, edge)
+        self.strip.draw(canvas, x, strip_y, cell_classes)
         width = self.captions_width(columns)
         for row, middle in zip(self.rows, middles, strict=True):
             if row.lane is not None:
                 self.strip.draw_lane(canvas, x, middle, row.lane, row.tensor_id)
             row.draw_captions(canvas, self.captions_x(columns), width, middle)
         if self.has_lanes:
-            draw_lines(canvas, break_captions(self.captions, width), x, strip_y + self.strip.height)
-        hazards = break_captions(self.hazards, columns.right - EDGE)
-        draw_lines(canvas, hazards, EDGE, y + layout.foot)
+            draw_caption_lines(
+                canvas, break_captions(self.captions, width), x, strip_y + self.strip.height
+            )
+        hazards = break_captions(self.hazards, columns.right - PADDING)
+        draw_caption_lines(canvas, hazards, PADDING, y + layout.foot)
         for counter in self.counters:
-            of_counter = [middles[index] for index in counter.rows]
-            counter.draw(canvas, columns.counter_x, columns.right, of_counter)
+            middles_of_counter = [middles[index] for index in counter.rows]
+            counter.draw(canvas, columns.counter_x, columns.right, middles_of_counter)
 
     def _start_of_lane(self, row: Row) -> float:
         """Return how far right of the left edge of the cells the first is that a row reads."""
@@ -498,15 +504,15 @@ def make_band(entry: StorageEntry, level: Level) -> BandDrawing:
     for index, tensor_entry in enumerate(entry.tensors):
         lane = make_lane(entry.storage, tensor_entry.tensor) if has_lanes else None
         # Without lanes, what there is to say of the storage is beside its cells.
-        in_row = captions if index == 0 and not has_lanes else ()
-        rows.append(make_row(tensor_entry, level, lane, in_row))
+        storage_captions = captions if index == 0 and not has_lanes else ()
+        rows.append(make_row(tensor_entry, level, lane, storage_captions))
     rows += map(_make_array_row, entry.storage.arrays)
     return BandDrawing(
         entry.storage.id,
         strip,
         tuple(captions) if has_lanes else (),
         tuple(rows),
-        tuple(map(make_mark, entry.counters)),
+        tuple(map(make_counter_mark, entry.counters)),
         has_lanes,
         level != "names" and (len(rows) > 1 or has_lanes),
     )
@@ -554,6 +560,15 @@ def _make_array_row(name: str) -> Row:
 # -- columns -----------------------------------------------------------------------
 
 
+class WidthRange(NamedTuple):
+    """How wide words may be, or where what is right of them begins."""
+
+    least: float
+    """That in which no word is cut; captions are broken into lines."""
+    unbroken: float
+    """That in which each caption is one line."""
+
+
 def lay_out_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) -> Columns:
     """Find the columns of pictures, as wide as they are in any.
 
@@ -564,19 +579,20 @@ def lay_out_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) ->
         rows += band.rows
     pills = list(itertools.chain.from_iterable(row.pills for row in rows))
     names_width = max((pill.width for pill in pills), default=0)
-    arrow_width = max((pill.arrow_width for pill in pills), default=ARROW)
+    arrow_width = max((pill.arrow_width for pill in pills), default=ARROW_WIDTH)
     marks = itertools.chain.from_iterable(band.counters for band in bands)
     # With the bracket of those that several tensors share.
     counter_width = max((mark.width + 10 * (len(mark.rows) > 1) for mark in marks), default=0)
-    strips = [band.strip.width for band in bands if not band.has_lanes]
-    alike_width = min(max(strips, default=0), ALIKE_CELLS)
-    strip_x = EDGE + names_width + arrow_width
+    strip_widths = [band.strip.width for band in bands if not band.has_lanes]
+    alike_width = min(max(strip_widths, default=0), MOST_ALIKE_CELLS_WIDTH)
+    strip_x = PADDING + names_width + arrow_width
     # Where counters begin is not known yet, only how wide they are.
     columns = Columns(names_width, strip_x, alike_width, 0, counter_width)
-    least, natural = _find_counter_range(columns, bands, single_rows)
+    counter_range = _find_counter_range(columns, bands, single_rows)
     candidates = []
-    for room in ROOMS:
-        counter_x = max(least, min(natural, room - EDGE - counter_width))
+    for picture_width in PICTURE_WIDTHS:
+        counter_x = min(counter_range.unbroken, picture_width - PADDING - counter_width)
+        counter_x = max(counter_x, counter_range.least)
         candidate = columns._replace(counter_x=counter_x, right=counter_x + counter_width)
         candidates.append(candidate)
     return _choose_columns(candidates, bands, single_rows)
@@ -585,15 +601,15 @@ def lay_out_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) ->
 def _choose_columns(
     candidates: Sequence[Columns], bands: Sequence[BandDrawing], single_rows: Sequence[Row]
 ) -> Columns:
-    """Choose from the columns for each of `ROOMS` the narrowest that make no picture much higher."""
+    """Choose from the columns for each of `PICTURE_WIDTHS` the narrowest that make no picture much higher."""
     heights = [_measure_height(candidate, bands, single_rows) for candidate in candidates]
-    phone_count = sum(room <= MOST_ON_PHONE for room in ROOMS)
+    phone_count = sum(room <= PHONE_WIDTH for room in PICTURE_WIDTHS)
     lowest, lowest_on_phone = min(heights), min(heights[:phone_count])
-    if lowest_on_phone <= MOST_HIGHER_ON_PHONE * lowest:
+    if lowest_on_phone <= MOST_TIMES_HIGHER_ON_PHONE * lowest:
         lowest = lowest_on_phone
     fitting = []
     for index, (candidate, height) in enumerate(zip(candidates, heights, strict=True)):
-        if height <= MOST_HIGHER * lowest:
+        if height <= MOST_TIMES_HIGHER * lowest:
             fitting.append((index, candidate))
     for_phones = [candidate for index, candidate in fitting if index < phone_count]
     if not for_phones:
@@ -605,8 +621,8 @@ def _choose_columns(
 def find_least_width(band: BandDrawing, columns: Columns) -> float:
     """Return the least width of pictures in which no word of a band is cut; columns: of all bands."""
     # The words of others may begin further to the right than those of this one have to.
-    least, _ = _find_counter_range(columns._replace(alike_width=0), [band], [])
-    return least + columns.right - columns.counter_x + EDGE
+    counter_range = _find_counter_range(columns._replace(alike_width=0), [band], [])
+    return counter_range.least + columns.right - columns.counter_x + PADDING
 
 
 def is_narrow_for_hazards(band: BandDrawing, columns: Columns) -> bool:
@@ -614,53 +630,59 @@ def is_narrow_for_hazards(band: BandDrawing, columns: Columns) -> bool:
     width = band.captions_width(columns)
     lines = [len(break_captions((caption,), width)) for caption in band.hazards_beside]
     return (
-        find_least_width(band, columns) > MOST_ON_PHONE or max(lines, default=0) > MOST_HAZARD_LINES
+        find_least_width(band, columns) > PHONE_WIDTH or max(lines, default=0) > MOST_HAZARD_LINES
     )
 
 
 def _find_counter_range(
     columns: Columns, bands: Sequence[BandDrawing], single_rows: Sequence[Row]
-) -> tuple[float, float]:
-    """Return where counters may begin at the earliest, and where all captions are in one line."""
-    least = natural = columns.strip_x
+) -> WidthRange:
+    """Return where counters may begin."""
+    least = unbroken = columns.strip_x
     counter_width = columns.right - columns.counter_x
-    room = MOST_BESIDE - EDGE - counter_width - GAP / 2
+    words_end = MOST_WIDTH_WITH_WORDS_BESIDE - PADDING - counter_width - GAP / 2
     for band in bands:
-        begin = band.captions_x(columns)
+        words_x = band.captions_x(columns)
         captions = list(band.captions)
         for row in band.rows:
             captions += row.captions
-        least_words = min(LEAST_LANE_WORDS, room - begin) if band.has_lanes else LEAST_WORDS
-        narrow, wide = _measure_captions(captions, least_words)
-        least = max(least, columns.strip_x + band.strip.width, begin + narrow)
-        natural = max(natural, begin + wide)
+        least_words_width: float = LEAST_WORDS_WIDTH
+        if band.has_lanes:
+            least_words_width = min(LEAST_WORDS_WIDTH_BELOW_LANE, words_end - words_x)
+        words = _measure_captions(captions, least_words_width)
+        least = max(least, columns.strip_x + band.strip.width, words_x + words.least)
+        unbroken = max(unbroken, words_x + words.unbroken)
     for row in single_rows:
-        narrow, wide = _measure_captions(row.captions, LEAST_WORDS)
-        least, natural = max(least, columns.strip_x + narrow), max(natural, columns.strip_x + wide)
-    return least + GAP / 2, natural + GAP / 2
+        words = _measure_captions(row.captions, LEAST_WORDS_WIDTH)
+        least = max(least, columns.strip_x + words.least)
+        unbroken = max(unbroken, columns.strip_x + words.unbroken)
+    return WidthRange(least + GAP / 2, unbroken + GAP / 2)
 
 
-def _measure_captions(captions: Iterable[Caption], least_words: float) -> tuple[float, float]:
-    """Return the least width of captions, in which no word is cut, and that of the longest.
+def _measure_captions(captions: Iterable[Caption], least_words_width: float) -> WidthRange:
+    """Return how wide captions may be.
 
-    least_words: the least width is no less, unless the longest caption is.
+    least_words_width: the least width is no less, unless the longest caption is.
     """
-    narrow = wide = 0.0
+    least = unbroken = 0.0
     for caption in captions:
         # More by a column: lines are counted in whole ones.
-        extra = (CROSS + HAZARD_EDGE) * caption.is_hazard + COLUMN
-        wide = max(wide, text_width(caption.text, caption.ink) + extra)
+        extra = (CROSS_WIDTH + HAZARD_EDGE) * caption.is_hazard + COLUMN_WIDTH
+        unbroken = max(unbroken, text_width(caption.text, caption.ink) + extra)
         longest = max(text_width(word, caption.ink) for word in caption.text.split(" "))
-        narrow = max(narrow, min(longest, MOST_FOR_WORD) + extra)
-    return max(narrow, min(wide, least_words)), wide
+        least = max(least, min(longest, MOST_WORD_WIDTH) + extra)
+    return WidthRange(max(least, min(unbroken, least_words_width)), unbroken)
 
 
 def _count_lines(columns: Columns, bands: Sequence[BandDrawing], single_rows: Sequence[Row]) -> int:
     """Return how many lines the captions beside cells have, and those of tensors without memory."""
-    rooms = [(row, columns.counter_x - columns.strip_x) for row in single_rows]
+    count = 0
+    for row in single_rows:
+        count += len(break_captions(row.captions, columns.counter_x - columns.strip_x))
     for band in bands:
-        rooms += [(row, band.captions_width(columns)) for row in band.rows]
-    return sum(len(break_captions(row.captions, width)) for row, width in rooms)
+        width = band.captions_width(columns)
+        count += sum(len(break_captions(row.captions, width)) for row in band.rows)
+    return count
 
 
 def _measure_height(

@@ -34,28 +34,28 @@ from ..show import (
 )
 from ..wording import cache_in_language, columns_that_fit, gettext, join_facts, wrap_text
 from .memory_rows import (
-    EDGE,
-    EDGE_OF_GROUND,
-    GROUND,
+    BAND_MARGIN,
+    BAND_PADDING,
     LANE_MIDDLE,
-    LINE,
-    MOST_BESIDE,
-    ROW,
+    LEAST_ROW_HEIGHT,
+    LINE_HEIGHT,
+    MOST_WIDTH_WITH_WORDS_BESIDE,
+    PADDING,
     BandDrawing,
-    BandLayout,
+    BandStepLayout,
     Caption,
     CaptionLine,
     Columns,
     Row,
     break_captions,
-    draw_lines,
+    draw_caption_lines,
     find_least_width,
     is_narrow_for_hazards,
     lay_out_columns,
     make_band,
     make_caption,
     make_row,
-    measure_lines,
+    measure_caption_lines,
     move_hazards_below,
 )
 from .picture import Folded, Picture
@@ -64,7 +64,7 @@ from .strip import Strip
 from .style import Canvas
 from .text import write_memory_text, write_pack_text
 
-BEGIN = 4
+MARGIN_ABOVE = 4
 """Above the first row, in px: rows have room above and below themselves."""
 NOTE_WIDTH = 328
 """Notes at the foot, and lines for packs, are as wide as the rows, and no narrower than this."""
@@ -140,10 +140,8 @@ class _MemoryRun:
         self.origins = find_origins(steps) or [{} for _ in self.run]
         # Text, title, folds and drawing of a step need the same contents, all drawings the same layout.
         # Kept by language: a picture that is shown again after `use_language` says it anew.
-        self.describe_step = cache_in_language()(
-            partial(self._describe_arranged_step, self.arrangements)
-        )
-        self.lay_out_steps = cache_in_language()(self._lay_out_steps)
+        self._describe_step_once = cache_in_language()(self._describe_step)
+        self._lay_out_steps_once = cache_in_language()(self._lay_out_steps)
 
     def make_picture(self, step: int) -> Picture:
         """Make the picture of a step, of which nothing is drawn or written yet."""
@@ -157,24 +155,26 @@ class _MemoryRun:
         )
 
     def _draw_step(self, step: int) -> str:
-        return draw_sheet(self.lay_out_steps().sheets[step], self.lay_out_steps().stage)
+        layout = self._lay_out_steps_once()
+        return draw_sheet(layout.sheets[step], layout.stage)
 
     def _write_text(self, step: int) -> str:
-        return write_memory_text(self.describe_step(step))
+        return write_memory_text(self._describe_step_once(step))
 
     def _write_unmarked_text(self, step: int) -> str:
         return write_memory_text(self._describe_unmarked_step(step))
 
     def _make_title(self, step: int) -> str:
-        return self.describe_step(step).title
+        return self._describe_step_once(step).title
 
-    def _describe_arranged_step(
-        self, arrangements: Mapping[str, Arrangement], step: int
+    def _describe_step(
+        self, step: int, arrangements: Mapping[str, Arrangement] | None = None
     ) -> MemoryContents:
+        """Describe a step; with other `arrangements` than those of the run, if they are given."""
         return describe_memory(
             self.run[step],
             self.selections[step],
-            arrangements,
+            arrangements or self.arrangements,
             self.level,
             self.origins[step],
         )
@@ -187,19 +187,18 @@ class _MemoryRun:
 
     def _lay_out_steps(self) -> RunLayout:
         steps = range(len(self.run))
-        layout = lay_out_sheets([make_sheet(self.describe_step(step)) for step in steps])
+        layout = lay_out_sheets([make_sheet(self._describe_step_once(step)) for step in steps])
         # Which words are too wide beside their cells is known once all steps share their columns, so
         # a run may be laid out twice.
-        with_lanes = _choose_lanes(layout, self.arrangements)
+        with_lanes = _rearrange_wide_bands(layout, self.arrangements)
         if not with_lanes:
             return layout
         arrangements = self.arrangements | with_lanes
-        sheets = [make_sheet(self._describe_arranged_step(arrangements, step)) for step in steps]
-        # The first, if both are as wide.
-        return min(layout, lay_out_sheets(sheets), key=lambda each: each.stage.size[0])
+        second = lay_out_sheets([make_sheet(self._describe_step(k, arrangements)) for k in steps])
+        return second if second.stage.size[0] < layout.stage.size[0] else layout
 
     def _list_folds(self, step: int) -> list[Folded]:
-        folds = _list_packs(self.describe_step(step).entries)
+        folds = _list_packs(self._describe_step_once(step).entries)
         if self.level == LEVELS[-1]:
             return folds
         # Below a picture that says less, for whoever wants to see all: it needs no kernel.
@@ -210,20 +209,20 @@ class _MemoryRun:
         return whole.svg, whole.text, []
 
 
-def _choose_lanes(
+def _rearrange_wide_bands(
     layout: RunLayout, arrangements: Mapping[str, Arrangement]
 ) -> dict[str, Arrangement]:
-    """Return other arrangements of the storages whose words are too wide beside their cells."""
+    """Return, with lanes, the arrangements of storages whose words are too wide beside their cells."""
     columns = layout.stage.columns
-    lanes: dict[str, Arrangement] = {}
+    with_lanes: dict[str, Arrangement] = {}
     for sheet in layout.sheets:
         for band in sheet.bands:
             arrangement = arrangements[band.id]
             # Below a matrix, and below a box for many cells, there is no room for lanes.
             can_have_lanes = arrangement.has_cells and not arrangement.cells_per_line
-            if can_have_lanes and find_least_width(band, columns) > MOST_BESIDE:
-                lanes[band.id] = arrangement._replace(has_lanes=True)
-    return lanes
+            if can_have_lanes and find_least_width(band, columns) > MOST_WIDTH_WITH_WORDS_BESIDE:
+                with_lanes[band.id] = arrangement._replace(has_lanes=True)
+    return with_lanes
 
 
 def check_level(level: object) -> None:
@@ -320,7 +319,7 @@ class Stage(NamedTuple):
     """As wide as they are in any picture."""
     tops: Mapping[str, float]
     """The upper edge of each entry."""
-    bands: Mapping[str, BandStage]
+    band_stages: Mapping[str, BandStage]
     """Storage -> where its parts are."""
     foot: float
     """How far down the notes begin."""
@@ -329,10 +328,7 @@ class Stage(NamedTuple):
 
 
 class BandStage(NamedTuple):
-    """The layout of a storage in all pictures of a run, from its upper edge.
-
-    For each picture `draw_sheet` makes a `BandLayout` of it, which has the rows of that step alone.
-    """
+    """The layout of a storage in all pictures of a run, from its upper edge."""
 
     height: float
     """Its height."""
@@ -342,6 +338,12 @@ class BandStage(NamedTuple):
     """Row -> the middle of its name."""
     foot: float
     """Where what is below the rows begins."""
+
+    def lay_out_step(self, band: BandDrawing) -> BandStepLayout:
+        """Return the layout of the storage in one picture, which has the rows of that step alone."""
+        # A tuple, as `_draw_band` is cached by it.
+        middles = tuple(self.row_middles[row_id] for row_id in band.row_ids)
+        return BandStepLayout(self.height, self.cells_middle, middles, self.foot)
 
 
 class RunLayout(NamedTuple):
@@ -371,13 +373,15 @@ def lay_out_sheets(sheets: list[MemorySheet]) -> RunLayout:
             if not isinstance(entry, BandDrawing):
                 heights[name] = max(heights.get(name, 0), _height_of_entry(entry, columns))
     tops: dict[str, float] = {}
-    y: float = BEGIN
+    y: float = MARGIN_ABOVE
     for names in assign_slots([sheet.entries for sheet in sheets]):
         tops |= dict.fromkeys(names, y)
         y += max(heights[name] for name in names)
-    notes_height = max((measure_lines(_break_notes(sheet, columns)) for sheet in sheets), default=0)
-    height = y + BEGIN + (notes_height + 6 if notes_height else 0)
-    size = (columns.right + EDGE, height)
+    notes_height = max(
+        (measure_caption_lines(_break_notes(sheet, columns)) for sheet in sheets), default=0
+    )
+    height = y + MARGIN_ABOVE + (notes_height + 6 if notes_height else 0)
+    size = (columns.right + PADDING, height)
     return RunLayout(sheets, Stage(columns, tops, stages, y + 2, size))
 
 
@@ -389,13 +393,13 @@ def _make_room_for_notes(columns: Columns) -> Columns:
 
 def _height_of_entry(entry: Row | PackDrawing, columns: Columns) -> float:
     if isinstance(entry, PackDrawing):
-        return LINE * len(entry.lines(columns)) + ROW - LINE
+        return LINE_HEIGHT * len(entry.lines(columns)) + LEAST_ROW_HEIGHT - LINE_HEIGHT
     return entry.height(columns.right - columns.strip_x)
 
 
 def _break_notes(sheet: MemorySheet, columns: Columns) -> tuple[CaptionLine, ...]:
     """Break the captions at the foot into lines as wide as the picture."""
-    return break_captions(sheet.notes, columns.right - EDGE)
+    return break_captions(sheet.notes, columns.right - PADDING)
 
 
 def _make_strips_alike(sheets: list[MemorySheet]) -> None:
@@ -450,7 +454,7 @@ def _lay_out_band(bands: list[BandDrawing], columns: Columns) -> BandStage:
     # Rows that are never there at once take turns in one slot, which is as high as the highest.
     slots = _sort_by_counter(assign_slots([band.row_ids for band in bands]), counter_of)
     slot_heights = [max(map(heights.__getitem__, row_ids)) for row_ids in slots]
-    edge = GROUND if any(band.has_ground for band in bands) else 0
+    edge = BAND_PADDING if any(band.has_ground for band in bands) else 0
     head = max(band.head_height(columns) for band in bands)
     above = max(band.strip.middle for band in bands) + 4
     below = max(band.strip.height - band.strip.middle for band in bands) + 4
@@ -493,12 +497,9 @@ def draw_sheet(sheet: MemorySheet, stage: Stage) -> str:
     for name, entry in sheet.entries.items():
         y = stage.tops[name]
         if isinstance(entry, BandDrawing):
-            height, cells_middle, middle_of_row, foot = stage.bands[name]
-            row_middles = tuple(map(middle_of_row.__getitem__, entry.row_ids))
-            band_layout = BandLayout(height, cells_middle, row_middles, foot)
-            elements = _draw_band(entry, columns, y, band_layout)
+            elements = _draw_band(entry, columns, y, stage.band_stages[name].lay_out_step(entry))
             canvas.parts.append(elements.parts)
-            canvas.kinds |= elements.kinds
+            canvas.classes |= elements.classes
         elif isinstance(entry, Row):
             width = columns.right - columns.strip_x
             middle = y + entry.height(width) / 2
@@ -506,7 +507,7 @@ def draw_sheet(sheet: MemorySheet, stage: Stage) -> str:
             entry.draw_captions(canvas, columns.strip_x, width, middle)
         else:
             _draw_pack(canvas, columns, y, entry)
-    draw_lines(canvas, _break_notes(sheet, columns), EDGE, stage.foot)
+    draw_caption_lines(canvas, _break_notes(sheet, columns), PADDING, stage.foot)
     return canvas.svg(*stage.size, sheet.summary, sheet.is_whole)
 
 
@@ -515,13 +516,13 @@ class BandElements(NamedTuple):
 
     parts: str
     """The elements, joined."""
-    kinds: frozenset[str]
+    classes: frozenset[str]
     """The classes, for the stylesheet."""
 
 
 @lru_cache(maxsize=1024)
 def _draw_band(
-    band: BandDrawing, columns: Columns, y: float, band_layout: BandLayout
+    band: BandDrawing, columns: Columns, y: float, band_layout: BandStepLayout
 ) -> BandElements:
     """Draw a band on a canvas of its own.
 
@@ -529,18 +530,25 @@ def _draw_band(
     """
     canvas = Canvas()
     band.draw(canvas, columns, y, band_layout)
-    return BandElements("".join(canvas.parts), frozenset(canvas.kinds))
+    return BandElements("".join(canvas.parts), frozenset(canvas.classes))
 
 
 def _draw_pack(canvas: Canvas, columns: Columns, y: float, pack: PackDrawing) -> None:
     box, ink = ("bad", "bad-t b") if pack.has_hazard else ("card dash", "t")
     lines = pack.lines(columns)
-    width = columns.right + EDGE - 2 * EDGE_OF_GROUND
-    canvas.rect(EDGE_OF_GROUND, y + 2, width, LINE * len(lines) + ROW - LINE - 4, box, 8)
-    middle = y + (LINE * len(lines) + ROW - LINE) / 2
+    width = columns.right + PADDING - 2 * BAND_MARGIN
+    canvas.rect(
+        BAND_MARGIN,
+        y + 2,
+        width,
+        LINE_HEIGHT * len(lines) + LEAST_ROW_HEIGHT - LINE_HEIGHT - 4,
+        box,
+        8,
+    )
+    middle = y + (LINE_HEIGHT * len(lines) + LEAST_ROW_HEIGHT - LINE_HEIGHT) / 2
     if pack.has_hazard:
-        canvas.mark("cross", EDGE + 6, middle)
-    top = middle - LINE * len(lines) / 2
+        canvas.sign("cross", PADDING + 6, middle)
+    top = middle - LINE_HEIGHT * len(lines) / 2
     for index, line in enumerate(lines):
         whole = pack.text if line.endswith("…") else ""
-        canvas.text(EDGE + 18, top + LINE * index + 11, line, ink, whole=whole)
+        canvas.text(PADDING + 18, top + LINE_HEIGHT * index + 11, line, ink, whole=whole)

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from .graph_cards import GAP, OVERLAP, PILL, CardSize
+from .graph_cards import GAP, NAME_HEIGHT, OVERLAP, CardSize
 
 Point = tuple[float, float]
 LEAST_CLEARANCE = 3.0
@@ -78,10 +78,10 @@ def list_boxes(size: CardSize, middle: Point, names: str) -> list[DrawnArea]:
     if size.beside_width:
         width = size.beside_width - GAP
         if names == "right":
-            left, top = x + half_width + GAP, y - PILL / 2
+            left, top = x + half_width + GAP, y - NAME_HEIGHT / 2
         else:
             left, top = x - width / 2, y + half_height - OVERLAP
-        boxes.append(DrawnArea(left, top, left + width, top + PILL))
+        boxes.append(DrawnArea(left, top, left + width, top + NAME_HEIGHT))
     return boxes
 
 

@@ -11,15 +11,15 @@ from ..show import Arrangement, Span, StorageEntry, find_spans, reads_in_order
 from ..wording import format_value, gettext, ngettext, text_width
 from .style import Canvas, format_point
 
-NARROW, CELL_HEIGHT, LINE_OF_CELLS = 30, 24, 264
+LEAST_CELL_WIDTH, CELL_HEIGHT, MOST_LINE_WIDTH = 30, 24, 264
 """The least width of a cell, its height, and the most that a line of cells takes, in px."""
 CELL_PADDING = 6
 """Of the widest number in a cell, on both sides together, in px."""
-ABOVE, BELOW = 15, 14
+CELL_NUMBER_HEIGHT, EARLIER_VALUE_HEIGHT = 15, 14
 """The heights of the numbers of cells, and of what they were."""
-BOX, BOX_WITH_LANES = 84, 240
+LEAST_BOX_WIDTH, LEAST_BOX_WIDTH_WITH_LANES = 84, 240
 """The least width of the box that stands for many cells, alone and with lanes below it."""
-LANE = 8
+LANE_HEIGHT = 8
 """The height of a mark in a lane."""
 
 
@@ -70,7 +70,11 @@ class Strip:
     @property
     def line_height(self) -> int:
         """The height of a line of cells, with what is above and below it."""
-        return CELL_HEIGHT + ABOVE * self.has_numbers + BELOW * self.has_room_below
+        return (
+            CELL_HEIGHT
+            + CELL_NUMBER_HEIGHT * self.has_numbers
+            + EARLIER_VALUE_HEIGHT * self.has_room_below
+        )
 
     @property
     def height(self) -> int:
@@ -82,29 +86,29 @@ class Strip:
         """How far below its upper edge arrows end: in the middle of the cells."""
         if self.height > self.line_height:
             return self.height / 2
-        return ABOVE * self.has_numbers + CELL_HEIGHT / 2
+        return CELL_NUMBER_HEIGHT * self.has_numbers + CELL_HEIGHT / 2
 
     def find_x(self, cell: float) -> float:
         """Return how far right of the left edge a cell begins; of a box, in proportion."""
         return cell * self.cell_width if self.cells else cell / self.count * self.box_width
 
-    def draw(self, canvas: Canvas, x: float, y: float, edge: str) -> None:
-        """Draw the cells with numbers above and earlier values below; `edge` is their class."""
+    def draw(self, canvas: Canvas, x: float, y: float, classes: str) -> None:
+        """Draw the cells with numbers above and earlier values below; `classes` are their outline's."""
         if not self.cells:
-            kind = edge if self.count else "cell dash"
-            canvas.rect(x, y, self.box_width, CELL_HEIGHT, kind)
+            box_classes = classes if self.count else "cell dash"
+            canvas.rect(x, y, self.box_width, CELL_HEIGHT, box_classes)
             canvas.text(x + self.box_width / 2, y + 16, self.label, "m c")
         for start in range(0, len(self.cells), self.cells_per_line):
-            self._draw_line(canvas, x, y, start, edge)
+            self._draw_line(canvas, x, y, start, classes)
             y += self.line_height
 
-    def _draw_line(self, canvas: Canvas, x: float, y: float, start: int, edge: str) -> None:
+    def _draw_line(self, canvas: Canvas, x: float, y: float, start: int, classes: str) -> None:
         cells, width = self.cells[start : start + self.cells_per_line], self.cell_width
         if self.has_numbers:
             for index in range(len(cells)):
                 canvas.text(x + (index + 0.5) * width, y + 10, str(start + index), "m c")
-            y += ABOVE
-        canvas.rect(x, y, len(cells) * width, CELL_HEIGHT, edge)
+            y += CELL_NUMBER_HEIGHT
+        canvas.rect(x, y, len(cells) * width, CELL_HEIGHT, classes)
         # One path for all lines between cells: a picture of 24 cells is half as large.
         between = "".join(
             f"M{format_point((x + index * width, y))}v{CELL_HEIGHT}"
@@ -131,14 +135,16 @@ class Strip:
         self, canvas: Canvas, x: float, middle: float, lane: ViewLane, tensor_id: str
     ) -> None:
         """Draw marks below the cells that a tensor reads: dashed if it has an order of its own."""
-        kind = "view" if lane.is_in_order else "view dash"
+        classes = "view" if lane.is_in_order else "view dash"
         for start, stop in lane.spans:
             # A pixel on each side: marks of neighbours would be one.
             left, right = self.find_x(start) + 1, self.find_x(stop) - 1
             # Of one cell of a million, the mark would be too narrow to be seen.
             width = max(right - left, 4.0)
             left = min(left, self.width - width)
-            canvas.rect(x + left, middle - LANE / 2, width, LANE, kind, 2, tensor_id)
+            canvas.rect(
+                x + left, middle - LANE_HEIGHT / 2, width, LANE_HEIGHT, classes, 2, tensor_id
+            )
 
 
 def make_strip(entry: StorageEntry) -> Strip:
@@ -151,7 +157,7 @@ def make_strip(entry: StorageEntry) -> Strip:
     # What a single cell was is written beside it.
     has_room_below = bool(before) and storage.cells > 1
     widest = max(text_width(text, "mono") for text in [*values, *before.values()])
-    cell_width = max(NARROW, round(widest + CELL_PADDING))
+    cell_width = max(LEAST_CELL_WIDTH, round(widest + CELL_PADDING))
     cells_per_line = arrangement.cells_per_line or _choose_cells_per_line(
         storage.cells, cell_width, arrangement
     )
@@ -178,7 +184,9 @@ def _make_box(storage: StorageRecord, arrangement: Arrangement) -> Strip:
     label = ngettext("{number} cell", "{number} cells", storage.cells)
     if not storage.cells:
         label = gettext("empty")
-    least = BOX_WITH_LANES if arrangement.has_lanes and storage.cells else BOX
+    least = (
+        LEAST_BOX_WIDTH_WITH_LANES if arrangement.has_lanes and storage.cells else LEAST_BOX_WIDTH
+    )
     width = max(least, round(text_width(label, "t") + 16))
     return Strip((), storage.cells, 0, 1, False, False, label, width)
 
@@ -188,7 +196,7 @@ def _choose_cells_per_line(cells: int, cell_width: float, arrangement: Arrangeme
     # Below the cells are the lanes: they need all of them in one line.
     if arrangement.has_lanes:
         return cells
-    lines = -(-cells // max(1, int(LINE_OF_CELLS // cell_width)))
+    lines = -(-cells // max(1, int(MOST_LINE_WIDTH // cell_width)))
     return -(-cells // lines)
 
 

@@ -68,7 +68,7 @@ SANS = (
 )
 
 _HUES = tuple(f"h{n}" for n in range(HUES))
-_RULES: dict[str, tuple[tuple[str, str], ...]] = {
+_COLOUR_RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "page": (("fill", "bg"),),
     "t": (("fill", "ink"),),
     "m": (("fill", "muted"),),
@@ -84,20 +84,20 @@ _RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "flow-t": (("fill", "new-line"),),
 }
 """Class -> (property, palette name) pairs: pictures use these and nothing else for colour."""
-_PARTS = {
+_SUFFIXES = {
     "": (("fill", "bg"), ("stroke", "line")),
     "-l": (("stroke", "line"),),
     "-t": (("fill", "ink"),),
 }
 """Of the class "count": boxes have the colours "count-bg" and "count-line"; lines are of class
 "count-l" and texts of class "count-t"."""
-for _kind in ("name", "view", "count", "leaf", "new", "bad", *_HUES):
-    for _part, _pairs in _PARTS.items():
+for _stem in ("name", "view", "count", "leaf", "new", "bad", *_HUES):
+    for _suffix, _colours in _SUFFIXES.items():
         # A hue has no ink, and a view no line.
-        _RULES[_kind + _part] = tuple(
-            (prop, f"{_kind}-{name}") for prop, name in _pairs if f"{_kind}-{name}" in PALETTE
+        _COLOUR_RULES[_stem + _suffix] = tuple(
+            (prop, f"{_stem}-{name}") for prop, name in _colours if f"{_stem}-{name}" in PALETTE
         )
-_SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
+_OTHER_RULES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("arrow", "thin", "count-l", "leaf-l", "bad-l"), "fill:none;stroke-width:1.5"),
     (("thin",), "stroke-width:1"),
     (("flow",), "fill:none;stroke-width:3"),
@@ -125,11 +125,11 @@ class Sign(NamedTuple):
     """How far above it."""
     path: str
     """What follows the M of an SVG path, in relative steps."""
-    kind: str
+    css_class: str
     """The class that colours it."""
 
 
-MARKS = {
+SIGNS = {
     "check": Sign(4, 0, "l3 3l6 -7", "leaf-l"),
     "cross": Sign(4, 4, "l8 8m0 -8l-8 8", "bad-l"),
     "warn": Sign(5, -4, "l5 -9l5 9zm5 -6v2.5m0 1.2v1", "bad-l"),
@@ -146,21 +146,22 @@ def stylesheet(used: frozenset[str] | None = None) -> str:
     With `used`, the classes in the picture, only their rules and colours: that is half the size of
     a small picture.
     """
-    kinds = [kind for kind in _RULES if used is None or kind in used]
+    coloured = [name for name in _COLOUR_RULES if used is None or name in used]
     needed: set[str] = set()
-    for kind in kinds:
-        needed |= {name for _, name in _RULES[kind]}
+    for name in coloured:
+        needed.update(palette_name for _, palette_name in _COLOUR_RULES[name])
     # Each theme is a column of `PALETTE`. A page that sets `--tt-ink` itself goes before all of them.
     light, dark, paper = (_declare_colours(needed, column) for column in THEMES.values())
     on_dark = f"@media (prefers-color-scheme:dark){{.tt-pic{{{dark}}}}}"
     rules = [f".tt-pic{{{light}}}{on_dark}@media print{{.tt-pic{{{paper}}}}}"]
-    for kind in kinds:
-        declared = ";".join(f"{prop}:{colour(name)}" for prop, name in _RULES[kind])
+    for name in coloured:
+        pairs = _COLOUR_RULES[name]
+        declared = ";".join(f"{prop}:{colour(palette_name)}" for prop, palette_name in pairs)
         # A hue twice, which makes it more specific: the sheet of the next picture on the page may
         # have no rule for it, and would colour this one anew.
-        selector = f".{kind}.{kind}" if kind.removesuffix("-l") in _HUES else f".{kind}"
+        selector = f".{name}.{name}" if name.removesuffix("-l") in _HUES else f".{name}"
         rules.append(f".tt-pic {selector}{{{declared}}}")
-    for classes, declarations in _SHAPES:
+    for classes, declarations in _OTHER_RULES:
         selectors = [f".tt-pic .{name}" for name in classes if used is None or name in used]
         if selectors:
             rules.append(f"{','.join(selectors)}{{{declarations}}}")
@@ -232,12 +233,15 @@ def hue_of(tensor_id: str) -> str:
 
 
 class Canvas:
-    """A collection of SVG elements. The texts of a drawing are escaped here and nowhere else."""
+    """A collection of SVG elements. The texts of a drawing are escaped here and nowhere else.
+
+    `classes` of an element are classes of the `stylesheet`, with a space between two: "t mono b".
+    """
 
     def __init__(self) -> None:
         self.parts: list[str] = []
         # The page is drawn in any case, by `svg`.
-        self.kinds = {"page"}
+        self.classes = {"page"}
 
     def rect(
         self,
@@ -245,7 +249,7 @@ class Canvas:
         y: float,
         width: float,
         height: float,
-        kind: str,
+        classes: str,
         radius: float = 0,
         tensor_id: str = "",
         owner_id: str = "",
@@ -258,28 +262,28 @@ class Canvas:
         if tensor_id:
             # A player highlights all boxes of a tensor by this attribute.
             owner = f' data-t="{tensor_id}"'
-            kind += f" {hue_of(owner_id or tensor_id)}"
-        self.kinds.add(kind)
+            classes += f" {hue_of(owner_id or tensor_id)}"
+        self.classes.add(classes)
         rounded = f' rx="{format_coordinate(radius)}"' if radius else ""
         corner = f'x="{format_coordinate(x)}" y="{format_coordinate(y)}"'
         size = f'width="{format_coordinate(width)}" height="{format_coordinate(height)}"'
-        self.parts.append(f'<rect class="{kind}" {corner} {size}{rounded}{owner}/>')
+        self.parts.append(f'<rect class="{classes}" {corner} {size}{rounded}{owner}/>')
 
-    def path(self, d: str, kind: str) -> None:
+    def path(self, d: str, classes: str) -> None:
         """Add a path in SVG's own notation."""
-        self.kinds.add(kind)
-        self.parts.append(f'<path class="{kind}" d="{d}"/>')
+        self.classes.add(classes)
+        self.parts.append(f'<path class="{classes}" d="{d}"/>')
 
-    def line(self, points: Iterable[tuple[float, float]], kind: str) -> None:
+    def line(self, points: Iterable[tuple[float, float]], classes: str) -> None:
         """Add straight lines from point to point."""
-        self.path("M" + "L".join(map(format_point, points)), kind)
+        self.path("M" + "L".join(map(format_point, points)), classes)
 
     def text(
         self,
         x: float,
         y: float,
         text: str,
-        kind: str = "t",
+        classes: str = "t",
         limit: int | None = None,
         whole: str = "",
     ) -> None:
@@ -287,7 +291,7 @@ class Canvas:
 
         If it is cut, here or by the caller, `whole` is its tooltip.
         """
-        self.kinds.add(kind)
+        self.classes.add(classes)
         text = escape_unseen(text)
         shown = text if limit is None else shorten_text(text, limit)
         whole = escape_unseen(whole) or text
@@ -295,19 +299,19 @@ class Canvas:
         if shown != whole:
             title = f"<title>{escape(whole, quote=False)}</title>"
         attributes = f'x="{format_coordinate(x)}" y="{format_coordinate(y)}"'
-        if "mono" in kind and not shown.isascii():
+        if "mono" in classes and not shown.isascii():
             # Squeezed or stretched to the room in its box, whichever font draws it.
-            fit = format_coordinate(text_width(shown, kind))
+            fit = format_coordinate(text_width(shown, classes))
             attributes += f' textLength="{fit}" lengthAdjust="spacingAndGlyphs"'
         # Between tags, quotes need no escape.
         content = escape(shown, quote=False)
-        self.parts.append(f'<text class="{kind}" {attributes}>{title}{content}</text>')
+        self.parts.append(f'<text class="{classes}" {attributes}>{title}{content}</text>')
 
-    def mark(self, mark: str, x: float, y: float) -> None:
-        """Add a small sign, one of `MARKS`."""
-        sign = MARKS[mark]
+    def sign(self, name: str, x: float, y: float) -> None:
+        """Add a small sign, one of `SIGNS`."""
+        sign = SIGNS[name]
         start = format_point((x - sign.left, y - sign.above))
-        self.path(f"M{start}{sign.path}", sign.kind)
+        self.path(f"M{start}{sign.path}", sign.css_class)
 
     def svg(self, width: float, height: float, label: str, is_whole: bool = False) -> str:
         """Return the document; scaled down to `LARGEST_SIDE`, unless it was asked for as a whole."""
@@ -317,7 +321,7 @@ class Canvas:
         page = f'<rect class="page" width="{width}" height="{height}" rx="8"/>'
         drawn = page + "".join(self.parts)
         # An element may have several classes: `t mono b`.
-        used = frozenset(" ".join(self.kinds).split())
+        used = frozenset(" ".join(self.classes).split())
         size = f'width="{round(width * scale)}" height="{round(height * scale)}"'
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="tt-pic" {described} '

@@ -47,7 +47,7 @@ class _TextLine(NamedTuple):
 
     text: str
     """What it says."""
-    kind: str
+    classes: str
     """The classes of a text on a `Canvas`."""
     ground: str = ""
     """The class of the box behind it; empty for none."""
@@ -195,10 +195,10 @@ def list_words(frame: Frame) -> Iterator[_TextLine]:
             yield from _wrap_sentence(sentence.text, "t b" if is_headline else "m")
 
 
-def _wrap_sentence(text: str, kind: str, ground: str = "") -> Iterator[_TextLine]:
-    columns = labels.columns_that_fit(_WIDTH - 2 * _PADDING, kind)
+def _wrap_sentence(text: str, classes: str, ground: str = "") -> Iterator[_TextLine]:
+    columns = labels.columns_that_fit(_WIDTH - 2 * _PADDING, classes)
     for line in labels.wrap_text(text, columns, most=4):
-        yield _TextLine(line, kind, ground)
+        yield _TextLine(line, classes, ground)
 
 
 def _draw_lines(canvas: Canvas, lines: Sequence[_TextLine], top: float) -> None:
@@ -213,7 +213,7 @@ def _draw_lines(canvas: Canvas, lines: Sequence[_TextLine], top: float) -> None:
         y = top + index * _LINE + 14
         if line.number:
             canvas.text(_GUTTER - 10, y, line.number, "m mono e")
-        canvas.text(line.x, y, line.text, line.kind)
+        canvas.text(line.x, y, line.text, line.classes)
 
 
 def _place_picture(svg: str, x: float, y: float) -> str:
