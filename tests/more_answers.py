@@ -475,7 +475,9 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _VALUE
             + "goal = reward + 0.9 * value[1].detach()\nloss = ((value[0] - goal) ** 2).detach()": "value.grad is None",
             _VALUE
-            + "goal = reward + 0.9 * value[1]\nloss = (value[0] - goal) ** 2\nvalue.grad = torch.tensor([-3.6, 0.0])": "gives value the gradient [-3.6, 3.24]",
+            + "goal = 2.8\nloss = (value[0] - reward - 0.9 * value[1]) ** 2\nloss.backward()\nvalue.grad = torch.tensor([-3.6, 0.0])": "leads back to `value[1]`",
+            _VALUE
+            + "goal = reward + 0.9 * value[1]\nloss = (value[0] - goal) ** 2\nvalue.grad = torch.tensor([-3.6, 0.0])": "leads back to `value[1]`",
         },
     ),
     "beyond/percent": (

@@ -25,6 +25,7 @@ from copylab.quiz.checked_facts import (
     sends_gradient,
     share_no_cells,
     shows_values,
+    was_gone_through,
     was_written,
 )
 from copylab.quiz.exercises import Exercise, Verdict, exercise, wrong
@@ -173,6 +174,14 @@ def test_a_gradient_that_was_put_there_by_hand(engine: ModuleType) -> None:
     freed.backward()
     assert sends_gradient(1, y=freed, a=a).holds, "it cannot be computed any more: not known"
     assert a.grad == 6, "a look adds nothing"
+    assert was_gone_through(y=freed).holds
+    no_backward = was_gone_through(y=a * a)
+    assert not no_backward.holds
+    assert "no `backward` went through" in no_backward.no
+    set_by_hand = a * 2
+    set_by_hand.grad = engine.tensor(4.0)
+    assert "was set by hand" in has_grad(4, y=set_by_hand).no
+    assert not has_grad(4, y=set_by_hand).holds
     called: list[Any] = []
     hooked = a * 3
     handle = hooked.register_hook(called.append)

@@ -19,6 +19,7 @@ from ..quiz import (
     sends_gradient,
     share_no_cells,
     shows_values,
+    was_gone_through,
 )
 from ..watching import Watch
 from ..wording import gettext, join_sentences
@@ -190,6 +191,7 @@ _ERRORS = (
         "loss = torch.stack(errors).mean()": "w.grad is None",
         "loss = torch.stack(errors).sum()\nloss.backward()": "loss shows 10",
         "loss = sum(error.item() for error in errors) / 2": "loss is of type float",
+        "loss = torch.stack(errors).mean()\nw.grad = torch.tensor(7.0)": "no `backward` went through",
     },
     right="`loss` was made of the tensors and not of their numbers, so its nodes lead back to `w`.",
 )
@@ -198,6 +200,7 @@ def stacked(w, loss):
     yield shows_values(5, loss=loss)
     yield has_grad(7, w=w)
     yield sends_gradient(7, loss=loss, w=w)
+    yield was_gone_through(loss=loss)
 
 
 _LEARN = "\nloss.backward()"
@@ -238,6 +241,7 @@ def parts(a, b, kept, loss):
     yield graph_leads_back(loss=loss, b=b)
     yield sends_gradient([8], loss=loss, a=a)
     yield sends_gradient([12], loss=loss, b=b)
+    yield was_gone_through(loss=loss)
 
 
 @task(

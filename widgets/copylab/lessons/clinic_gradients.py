@@ -13,6 +13,7 @@ from ..quiz import (
     needs_no_grad,
     sends_gradient,
     shows_values,
+    was_gone_through,
     was_written,
 )
 from ..wording import gettext
@@ -41,6 +42,7 @@ def write_before(a, h):
     yield shows_values([3.7183, 8.3891], h=h)
     yield has_grad([2.7183, 7.3891], a=a)
     yield sends_gradient([2.7183, 7.3891], **{"h.sum()": h.sum()}, a=a)
+    yield was_gone_through(h=h)
 
 
 @task(
@@ -177,6 +179,7 @@ def leaf_view(w):
         "    h = (h * w).detach()": "w.grad is None",
         "    h = torch.tensor(1.0) * w\n    h.backward()": "h shows 0.5",
         "    h = h.detach() * w\nh.backward()": "w.grad is 0.25",
+        "    h = h.detach() * w\n    h.backward(retain_graph=True)": "or `retain_graph=True` kept it",
     },
     right="each `backward` went through one round, because `h` came in without its history.",
 )
@@ -184,3 +187,4 @@ def hidden_state(w, h):
     yield are_tensors(h=h)
     yield shows_values(0.125, h=h)
     yield has_grad(1.75, w=w)
+    yield was_gone_through(h=h)

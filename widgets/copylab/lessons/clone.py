@@ -15,6 +15,7 @@ from ..quiz import (
     sends_gradient,
     share_no_cells,
     shows_values,
+    was_gone_through,
 )
 from ..wording import gettext, join_phrases
 from . import task
@@ -206,8 +207,9 @@ _GO = "\nout.backward()"
         "c = a.clone()\nout = c ** 3" + _GO: "c.grad is None",
         "c = a.clone()\nc.retain_grad()\nout = c * 6 + a * 6" + _GO: "c.grad is 6",
         "c = a.clone()\nc.retain_grad()\nout = c * 6" + _GO: "a.grad is 6",
+        "c = a.clone()\nout = c ** 3" + _GO + "\nc.grad = torch.tensor(12.0)": "was set by hand",
     },
-    right="the gradient passed through the clone on its way to `a`, and was kept there, too.",
+    right="the gradient passed through `c` on its way to `a`, and was kept there, too.",
 )
 def both(a, c, out):
     yield graph_leads_back(c=c, a=a)
@@ -217,3 +219,4 @@ def both(a, c, out):
     yield has_grad(12, c=c)
     yield sends_gradient(12, out=out, a=a)
     yield sends_gradient(12, out=out, c=c)
+    yield was_gone_through(out=out)

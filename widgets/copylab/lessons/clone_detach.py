@@ -22,6 +22,7 @@ from ..quiz import (
     sends_gradient,
     share_no_cells,
     shows_values,
+    was_gone_through,
 )
 from . import task
 
@@ -132,3 +133,4 @@ def between(x, k, c):
     yield graph_leads_back(k=k, x=x)
     yield has_grad([1, 1], x=x)
     yield sends_gradient([1, 1], **{"k.sum()": k.sum()}, x=x)
+    yield was_gone_through(k=k)

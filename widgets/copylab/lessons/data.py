@@ -22,6 +22,7 @@ from ..quiz import (
     sends_gradient,
     share_no_cells,
     shows_values,
+    was_gone_through,
     was_written,
 )
 from ..wording import gettext
@@ -125,6 +126,7 @@ def silent(x, y):
     yield CheckedFact(grad(x) != [6], gettext("x.grad is [6], which is right. Do some harm."))
     yield has_grad([200], x=x)
     yield sends_gradient([200], y=y, x=x)
+    yield was_gone_through(y=y)
     yield CheckedFact(
         values(x) == [100],
         gettext(

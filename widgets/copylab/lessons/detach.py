@@ -10,6 +10,7 @@ from ..quiz import (
     sends_gradient,
     share_no_cells,
     shows_values,
+    was_gone_through,
 )
 from . import task
 
@@ -118,3 +119,4 @@ def keep_value(a, y):
     yield has_grad(3, a=a)
     yield leads_back_once(y=y, a=a)
     yield sends_gradient(3, y=y, a=a)
+    yield was_gone_through(y=y)

@@ -17,6 +17,7 @@ from ..quiz import (
     sends_gradient,
     shows_values,
     walk_nodes,
+    was_gone_through,
     was_written,
 )
 from ..wording import gettext
@@ -129,6 +130,7 @@ def activation(a, h, loss):
     yield shows_values(1.5032, loss=loss)
     yield has_grad([0, 0.2350, 0.1050], a=a)
     yield sends_gradient([0, 0.2350, 0.1050], loss=loss, a=a)
+    yield was_gone_through(loss=loss)
     recorded = {node.name() for node in walk_nodes(h) if node.next_functions}
     only_sigmoid = "SigmoidBackward0" in recorded and recorded <= {
         "SigmoidBackward0",
@@ -169,6 +171,7 @@ def running(w, total):
     yield shows_values([46], total=total)
     yield has_grad([92], w=w)
     yield sends_gradient([92], total=total, w=w)
+    yield was_gone_through(total=total)
 
 
 @task(
@@ -200,3 +203,4 @@ def twice(w, y):
     yield has_grad([6], w=w)
     yield graph_leads_back(y=y, w=w)
     yield sends_gradient([6], y=y, w=w)
+    yield was_gone_through(y=y)

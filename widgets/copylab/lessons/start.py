@@ -5,7 +5,14 @@ Names, tensors, storages, counters and nodes; a view, and a gradient of one's ow
 
 from .. import predict
 from ..questions import count, gradient, names_showing, names_that, value, version
-from ..quiz import graph_leads_back, has_grad, sends_gradient, share_storage, shows_values
+from ..quiz import (
+    graph_leads_back,
+    has_grad,
+    sends_gradient,
+    share_storage,
+    shows_values,
+    was_gone_through,
+)
 from . import task
 
 bet = predict(
@@ -148,3 +155,4 @@ def twelve(x, y):
     yield graph_leads_back(y=y, x=x)
     yield has_grad(12, x=x)
     yield sends_gradient(12, y=y, x=x)
+    yield was_gone_through(y=y)

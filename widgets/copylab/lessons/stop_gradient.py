@@ -1,7 +1,7 @@
 """Stopping the gradient: which part learns, a frozen first part, a hidden state, a goal that gets no gradient."""
 
 from .. import Misconception, predict
-from ..looks import grad, keeps_saved
+from ..looks import grad
 from ..questions import gets_gradient, gradient, on_graph, requires_grad, value
 from ..quiz import (
     CheckedFact,
@@ -11,6 +11,8 @@ from ..quiz import (
     has_grad,
     sends_gradient,
     shows_values,
+    walk_nodes,
+    was_gone_through,
 )
 from ..wording import gettext
 from . import task
@@ -155,7 +157,7 @@ def frozen(A, B, loss):  # noqa: N803
         "    h = (h * w + x).detach()": "w.grad is None",
         "    h = h.detach() * w + x\n(h * h).backward()": "w.grad is 24.0625",
         "    h = torch.tensor(1.0) * w + x\n    (h * h).backward()": "h shows 3.5",
-        "    h = h.detach() * w + x\n    (h * h).backward(retain_graph=True)": "leave `retain_graph=True` out",
+        "    h = h.detach() * w + x\n    (h * h).backward(retain_graph=True)": "or `retain_graph=True` kept it",
     },
     right="`h` goes on as a value without a history, so a `backward` stays in its own round.",
 )
@@ -167,10 +169,7 @@ def hidden(w, h):
         gettext("w.grad is 46.8125: the gradients through the earlier rounds are still in it."),
     )
     yield has_grad(35.3125, w=w)
-    yield CheckedFact(
-        not keeps_saved(h),
-        gettext("The graph of the last round is still there: leave `retain_graph=True` out."),
-    )
+    yield was_gone_through(h=h)
 
 
 @task(
@@ -189,7 +188,7 @@ def hidden(w, h):
         "goal = (reward + 0.9 * value[1]).detach()\nloss = (value.detach()[0] - goal) ** 2": "value.grad is None",
         "goal = torch.tensor(reward)\nloss = (value[0] - goal) ** 2": "goal shows 1",
         "goal = reward + 0.9 * value[1].detach()\nloss = value[0] - goal\nloss.backward()": "loss shows -1.8",
-        "goal = reward + 0.9 * value[1]\nloss = (value[0] - goal) ** 2\nloss.backward()\nvalue.grad[1] = 0": "leads back to goal",
+        "goal = reward + 0.9 * value[1]\nloss = (value[0] - goal) ** 2\nloss.backward()\nvalue.grad[1] = 0": "leads back to `value[1]`",
     },
     right="the gradient flows into `value[0]` alone: the goal is a number without a history.",
 )
@@ -199,10 +198,19 @@ def bootstrap(value, goal, loss):
     yield shows_values(3.24, loss=loss)
     yield has_grad([-3.6, 0], value=value)
     yield graph_leads_back(loss=loss, value=value)
-    yield sends_gradient([-3.6, 0], loss=loss, value=value)
     # After a backward that is not known. It may be a number of Python's, or cut off where the loss takes it.
-    if getattr(goal, "requires_grad", False):
-        yield CheckedFact(
-            not graph_leads_back(loss=loss, goal=goal).holds,
-            gettext("loss still leads back to goal: cut the goal, and leave value.grad alone."),
-        )
+    leads = getattr(goal, "requires_grad", False) and graph_leads_back(loss=loss, goal=goal).holds
+    yield CheckedFact(
+        not leads and not any(_takes_second(node, value) for node in walk_nodes(loss)),
+        gettext(
+            "`loss` still leads back to `value[1]`: cut the goal, and leave `value.grad` alone."
+        ),
+    )
+    yield sends_gradient([-3.6, 0], loss=loss, value=value)
+    yield was_gone_through(loss=loss)
+
+
+def _takes_second(node, value):
+    """Return True if a node is that of `value[1]`: the loss goes on to it, whatever `goal` is now."""
+    (behind, _), *_ = node.next_functions or ((None, 0),)
+    return getattr(behind, "variable", None) is value and getattr(node, "_saved_index", 0) == 1

@@ -10,6 +10,7 @@ from ..quiz import (
     sends_gradient,
     share_no_cells,
     shows_values,
+    was_gone_through,
 )
 from . import task
 
@@ -61,6 +62,7 @@ def stacked(w, total):
     yield shows_values(11, total=total)
     yield has_grad([3, 4], w=w)
     yield sends_gradient([3, 4], total=total, w=w)
+    yield was_gone_through(total=total)
 
 
 @task(

@@ -30,6 +30,7 @@ from .checked_facts import (
     share_storage,
     shows_values,
     walk_nodes,
+    was_gone_through,
     was_written,
 )
 from .exams import (
@@ -106,6 +107,7 @@ __all__ = [
     "share_storage",
     "shows_values",
     "walk_nodes",
+    "was_gone_through",
     "was_written",
     "write_question",
     "write_rewrite",

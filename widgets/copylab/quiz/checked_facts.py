@@ -22,7 +22,7 @@ from typing import Any
 
 from tinytorch.viz import RetainedGradients, join_names, snapshot, version_of
 
-from ..looks import grad, is_tensor, node_of, same_storage, values
+from ..looks import grad, is_tensor, keeps_saved, node_of, same_storage, values
 from ..run import engine_for
 from ..wording import gettext, ngettext
 from .answers import format_number, is_same_answer
@@ -286,6 +286,22 @@ def _can_run_backward_unseen(result: Any) -> bool:
     return not any(saved.state in ("freed", "packed") for saved in saved_by_nodes)
 
 
+@_require_tensors
+def was_gone_through(**named: Any) -> CheckedFact:
+    """A backward went through the nodes behind a tensor, and freed what they had saved.
+
+    It may have been kept with `retain_graph=True` as well, which nothing tells from a backward that
+    never was: the sentence says both.
+    """
+    ((name, tensor),) = named.items()
+    no = gettext(
+        "the nodes behind `{name}` still have what they saved: no `backward` went through them, "
+        "or `retain_graph=True` kept it. Call `backward` without that.",
+        name=name,
+    )
+    return CheckedFact(not keeps_saved(tensor), no)
+
+
 def walk_nodes(tensor: Any) -> Iterator[Any]:
     """Yield every node behind a tensor, each once, its own first."""
     waiting, visited = [tensor.grad_fn], set()
@@ -306,6 +322,13 @@ def has_grad(expected: Any, **named: Any) -> CheckedFact:
     if gradient is None and not tensor.is_leaf:
         no = gettext(
             "{name}.grad is None: a result keeps its gradient only after retain_grad().", name=name
+        )
+        return CheckedFact(False, no, yes)
+    if not tensor.is_leaf and not tensor.retains_grad:
+        no = gettext(
+            "`{name}.grad` was set by hand: a result keeps its gradient only after "
+            "`retain_grad()`.",
+            name=name,
         )
         return CheckedFact(False, no, yes)
     no = gettext(
