@@ -19,7 +19,7 @@ import graphviz
 
 from ..diagnose import Changes, compare_snapshots
 from ..read import Snapshot
-from ..show import NodeSelection, describe_graph, select_nodes
+from ..show import NodeSelection, describe_graph, find_freed_cuts, select_nodes
 from ..wording import cache_in_language, current_language, gettext
 from . import layout
 from .graph_cards import Card
@@ -87,7 +87,7 @@ class GraphPicture(PictureBase, graphviz.Digraph):
             for card in sheet.cards:
                 self._add_card(card)
             for edge in sheet.edges:
-                style = "dashed" if edge.kind in ("saved", "cut", "copied") else "solid"
+                style = "dashed" if edge.kind in ("saved", "cut", "was cut", "copied") else "solid"
                 self.edge(edge.tail, edge.head, label=edge.label or None, style=style)
         # To notice whether somebody adds to the graph: then Graphviz has to draw it. The attributes
         # above are for that, and for those who take the source elsewhere.
@@ -262,7 +262,8 @@ class GraphPicture(PictureBase, graphviz.Digraph):
 
 
 def _make_sheet(changes: Changes, selection: NodeSelection) -> GraphSheet:
-    return make_sheet(describe_graph(changes, selection))
+    freed_cuts = find_freed_cuts(changes)
+    return make_sheet(describe_graph(changes, selection, freed_cuts=freed_cuts))
 
 
 def _call_graphviz(call: Any, *args: Any, **options: Any) -> Any:

@@ -239,6 +239,12 @@ def make_cut_card(tensor: NamedTensor) -> Card:
     return Card(tensor.id, "cut", (line,), tensor.label, state, tensor.id, tuple(words))
 
 
+def make_freed_card(tensor_id: str) -> Card:
+    """Make the card of a tensor that was cut off, and is gone with what a backward has freed."""
+    line = CardLine(gettext("freed"))
+    return Card(tensor_id, "cut", (line,), beside=(Beside(gettext("cut off")),))
+
+
 def make_number_card(number: NumberEntry) -> Card:
     """Make the card of a number of Python's that was read from a tensor on the graph."""
     line = CardLine(shorten_text(number.label, NAME_COLUMNS), "mono b")

@@ -17,12 +17,14 @@ from typing import NamedTuple
 from ..diagnose import Changes
 from ..show import (
     FoldEntry,
+    FreedCut,
     GraphContents,
     GraphEdge,
     NodeEntry,
     NumberRead,
     check_option,
     describe_graph,
+    find_freed_cuts,
     select_nodes,
 )
 from ..wording import (
@@ -44,6 +46,7 @@ from .graph_cards import (
     draw_card,
     make_cut_card,
     make_fold_card,
+    make_freed_card,
     make_leaf_card,
     make_node_card,
     make_number_card,
@@ -127,16 +130,20 @@ def graphs_of(
     sheets: list[GraphSheet] = []
     describe_unmarked: list[Callable[[], GraphContents]] = []
     # Both may be shorter than the run, as for a caller that knows none: the rest has None and none.
+    freed_cuts: list[FreedCut] = []
     roots_of_steps, reads_of_steps = iter(roots), iter(reads)
     # A run whose time for drawing is up ends before its nodes do.
     for changes, wrong_in_step in zip(run, wrong_nodes, strict=False):
         selection = select_nodes(changes)
         root = next(roots_of_steps, None)
         read = next(reads_of_steps, ())
-        contents = describe_graph(changes, selection, wrong_in_step, root, read)
+        freed_cuts = find_freed_cuts(changes, freed_cuts)
+        contents = describe_graph(changes, selection, wrong_in_step, root, read, freed_cuts)
         sheets.append(make_sheet(contents))
         old = [each._replace(is_new=False) for each in read]
-        unmarked = partial(describe_graph, Changes(changes.now), selection, reads=old)
+        unmarked = partial(
+            describe_graph, Changes(changes.now), selection, reads=old, freed_cuts=freed_cuts
+        )
         describe_unmarked.append(unmarked)
     stage: Callable[[], GraphStage] | None = None
     # By their ids two nodes of two steps may have one name, and Graphviz would draw them as one.
@@ -188,6 +195,7 @@ def make_sheet(contents: GraphContents) -> GraphSheet:
     for tensor in contents.cut_off:
         make = make_leaf_card if tensor.is_grad_leaf else make_cut_card
         cards.append(make(tensor))
+    cards += map(make_freed_card, contents.freed_cuts)
     cards += map(make_number_card, contents.numbers)
     # Without a node, one line says all that there is to say.
     for leaf in contents.without_graph if contents.entries else ():
@@ -708,6 +716,7 @@ _LOOKS_OF_EDGES = {
     "flows": ("flow", "flow-t"),
     "freed": ("thin", "thin-t"),
     "cut": ("arrow dash", ""),
+    "was cut": ("arrow dash", ""),
     "copied": ("arrow dash", ""),
     "saved": ("arrow dash", ""),
 }
@@ -717,6 +726,7 @@ _LOOKS_OF_EDGES = {
 _CUT_SIGN = "✂"
 _MEANING_OF_CUTS = {
     "cut": gettext_noop("the same memory, and no gradient goes from one to the other"),
+    "was cut": gettext_noop("it was the same memory, and no gradient went from one to the other"),
     "copied": gettext_noop("only the numbers were read, and no gradient goes back"),
 }
 """The tooltips of that sign, by the kind of an edge."""

@@ -20,6 +20,7 @@ from .contents import (
     StorageEntry,
     TensorEntry,
 )
+from .graph_cuts import FreedCut, find_freed_cuts
 from .graph_flow import find_backward_root
 from .graph_remarks import describe_graph
 from .left_behind import describe_kept_graphs
@@ -36,6 +37,7 @@ __all__ = [
     "Arrangement",
     "CounterEntry",
     "FoldEntry",
+    "FreedCut",
     "GraphContents",
     "GraphEdge",
     "Level",
@@ -60,6 +62,7 @@ __all__ = [
     "describe_memory",
     "describe_step",
     "find_backward_root",
+    "find_freed_cuts",
     "find_number_reads",
     "find_origins",
     "find_spans",

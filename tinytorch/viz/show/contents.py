@@ -296,8 +296,8 @@ class GraphEdge(NamedTuple):
     """The id of that which it goes to."""
     kind: str
     """ "next" along next_functions, "leaf" to an accumulated leaf, "saved" from a node to a tensor that
-    it saved and that gets no gradient, "cut" between two tensors over the same memory, "copied" between a
-    tensor and what has its numbers alone."""
+    it saved and that gets no gradient, "cut" between two tensors over the same memory, "was cut" between one
+    and what a backward has freed, "copied" between a tensor and what has its numbers alone."""
     label: str = ""
     """The index in next_functions, where several edges go the same way."""
     state: str = ""
@@ -327,6 +327,8 @@ class GraphContents:
     """Leaves that require grad and from which no node here was computed."""
     cut_off: tuple[NamedTensor, ...]
     """Tensors with the memory or the numbers of one on the graph that get no gradient of it."""
+    freed_cuts: tuple[str, ...]
+    """The ids that tensors had that were cut off, and are gone with what a backward has freed."""
     numbers: tuple[NumberEntry, ...]
     """Numbers of Python's that were read from a tensor on the graph."""
     asides: tuple[str, ...]

@@ -3,7 +3,8 @@
 `detach`, `.data`, a view made in `no_grad` and a new leaf over old memory all look the same
 afterwards, and that is what is seen: the same cells, and no way for a gradient between the two. Of a
 copy (`detach().clone()`, `item()`) nothing is left to be seen: it is a cut where `number_reads` has
-read the line that made it.
+read the line that made it. Of `z = b * y.detach()` nothing is left once a backward has freed what the
+node of z had saved: that is still a cut where an earlier snapshot has shown it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ..diagnose import Changes
 from ..read import NodeRecord, Snapshot, TensorRecord
 from .number_reads import NumberRead
 
@@ -52,6 +54,61 @@ def find_cuts(snap: Snapshot, reads: Sequence[NumberRead] = ()) -> list[GraphCut
             saved_by = tuple(savers.get(tensor.id, ()))
             cuts.append(GraphCut(tensor.id, copies[tensor.id], saved_by, is_copy=True))
     return cuts if len(cuts) <= MOST_CUTS else []
+
+
+class FreedCut(NamedTuple):
+    """A cut that an earlier snapshot has shown, at nodes that have let go of what they had saved."""
+
+    tensor: str
+    """The id of the tensor that was cut off."""
+    source: str
+    """The id of the one on the graph that it shared its memory with."""
+    source_node: object
+    """The key of the node that had made the source; None for a leaf."""
+    savers: tuple[object, ...]
+    """The keys of the nodes that had saved it, and passed no gradient to it."""
+
+
+def find_freed_cuts(changes: Changes, known: Sequence[FreedCut] = ()) -> list[FreedCut]:
+    """Return the cuts of the earlier snapshot that a backward has freed since, and those of `known` that still hold.
+
+    `known`: what this has returned for the earlier snapshot.
+    """
+    candidates = list(known)
+    if changes.since is not None:
+        candidates += _list_saved_cuts(changes.since)
+    nodes = {node.key: node for node in changes.now.nodes}
+    ids = {tensor.id for tensor in changes.now.tensors}
+    cut_now = {cut.tensor for cut in find_cuts(changes.now)}
+    found: dict[tuple[str, tuple[object, ...]], FreedCut] = {}
+    for cut in candidates:
+        savers = tuple(key for key in cut.savers if key in nodes and _has_freed_all(nodes[key]))
+        # One that is there and no longer cut off is on the graph now, or has other cells.
+        is_cut = cut.tensor in cut_now or cut.tensor not in ids
+        if savers and is_cut and cut.source in ids and _is_source_as_it_was(changes.now, cut):
+            found[cut.tensor, savers] = cut._replace(savers=savers)
+    return list(found.values()) if len(found) <= MOST_CUTS else []
+
+
+def _list_saved_cuts(snap: Snapshot) -> Iterator[FreedCut]:
+    """Yield the cuts of a snapshot at which a node has saved the tensor that is cut off."""
+    for cut in find_cuts(snap):
+        if cut.savers:
+            node = snap.tensor(cut.source).grad_fn
+            key = None if node is None else snap.node(node).key
+            savers = tuple(snap.node(saver).key for saver in cut.savers)
+            yield FreedCut(cut.tensor, cut.source, key, savers)
+
+
+def _has_freed_all(node: NodeRecord) -> bool:
+    return bool(node.saved) and all(saved.state in ("freed", "number") for saved in node.saved)
+
+
+def _is_source_as_it_was(snap: Snapshot, cut: FreedCut) -> bool:
+    """Return True unless the source was written in place, or taken off the graph, since."""
+    source = snap.tensor(cut.source)
+    node = None if source.grad_fn is None else snap.node(source.grad_fn).key
+    return source.requires_grad and node == cut.source_node
 
 
 def _find_savers(snap: Snapshot) -> dict[str, list[str]]:

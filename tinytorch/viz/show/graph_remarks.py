@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 
 from ..diagnose import (
     Changes,
@@ -43,7 +44,7 @@ from .contents import (
     Remark,
     RemarkKind,
 )
-from .graph_cuts import GraphCut, find_cuts
+from .graph_cuts import FreedCut, GraphCut, find_cuts
 from .graph_flow import find_flow
 from .number_reads import NumberRead
 from .select_nodes import FOLD_ABOVE, MOST_LEAVES, NodeFold, NodeSelection, has_noted_modules
@@ -79,14 +80,15 @@ def describe_graph(
     wrong_nodes: Collection[object] = (),
     root: object = None,
     reads: Sequence[NumberRead] = (),
+    freed_cuts: Sequence[FreedCut] = (),
 ) -> GraphContents:
     """Make everything that a graph picture says of a snapshot, with what changed in it.
 
     `wrong_nodes` has the keys of nodes whose gradient is wrong: the step player has them from
     `blame_lines`, and no other caller knows. `root`: see `find_flow`.
-    `reads`: see `find_cuts`.
+    `reads`: see `find_cuts`. `freed_cuts`: see `find_freed_cuts`.
     """
-    return _GraphDescriber(changes, selection, wrong_nodes, root, reads).describe()
+    return _GraphDescriber(changes, selection, wrong_nodes, root, reads, freed_cuts).describe()
 
 
 class _GraphDescriber:
@@ -99,9 +101,10 @@ class _GraphDescriber:
         wrong_nodes: Collection[object],
         root: object,
         reads: Sequence[NumberRead],
+        freed_cuts: Sequence[FreedCut],
     ) -> None:
         self.changes, self.snap, self.selection = changes, changes.now, selection
-        self.wrong_nodes, self.reads = wrong_nodes, reads
+        self.wrong_nodes, self.reads, self.freed_cuts = wrong_nodes, reads, freed_cuts
         self.flow = find_flow(changes, root)
         self.maybe_written = find_maybe_written(changes.now)
         """(node id, tensor id) -> the names through which it may have been changed unseen."""
@@ -122,17 +125,17 @@ class _GraphDescriber:
         # In an opened fold, these belong to the picture around it.
         cuts = [] if selection.outside else self._select_cuts()
         numbers = [] if selection.outside else self._select_numbers()
+        freed_cuts = [] if selection.outside else self._select_freed_cuts()
         cut_off = dict.fromkeys(cut.tensor for cut in cuts)
+        gone = [cut.tensor for cut in freed_cuts if cut.tensor not in cut_off]
         listed_tensors = self._list_for_text()
         hidden = len(snap.named_tensors) - len(listed_tensors)
         outside, outside_edges = self._describe_outside()
-        edges: list[GraphEdge] = []
-        for entry in selection.entries:
-            edges += self._edges_of(entry)
-        for cut in cuts:
-            edges += self._edges_of_cut(cut)
-        for entry, card in numbers:
-            edges.append(GraphEdge(entry.id, card, "copied"))
+        edges = list(chain.from_iterable(map(self._edges_of, selection.entries)))
+        edges += chain.from_iterable(map(self._edges_of_cut, cuts))
+        for freed_cut in freed_cuts:
+            edges += self._edges_of_freed_cut(freed_cut, is_gone=freed_cut.tensor not in cut_off)
+        edges += [GraphEdge(entry.id, card, "copied") for entry, card in numbers]
         # Too many leaves without a graph have no card each, but one line below the cards.
         with_card, in_line = without_graph, list[TensorRecord]()
         if len(without_graph) > MOST_LOOSE:
@@ -146,13 +149,14 @@ class _GraphDescriber:
         return GraphContents(
             title=_title_of_graph(snap),
             heading=_heading_of_graph(snap, without_graph),
-            summary=_summarize_graph(self.changes, len(self.flow), len(cuts) + len(numbers)),
+            summary=_summarize_graph(self.changes, len(self.flow), len([*cuts, *numbers, *gone])),
             listed=self._describe_all(listed_tensors),
             not_listed=not_listed,
             entries=tuple(map(self._describe_entry, selection.entries)),
             leaves=self._describe_all(snap.tensor(leaf) for leaf in self.leaf_ids),
             without_graph=self._describe_all(with_card),
             cut_off=self._describe_all(map(snap.tensor, cards_of_cuts)),
+            freed_cuts=tuple(dict.fromkeys(gone)),
             numbers=tuple(entry for entry, _ in numbers),
             asides=tuple(self._list_asides(in_line, off_graph)),
             outside=outside,
@@ -219,6 +223,16 @@ class _GraphDescriber:
             return []
         cuts = find_cuts(self.snap, self.reads)
         return [cut for cut in cuts if self._find_entry_of_tensor(cut.source)]
+
+    def _select_freed_cuts(self) -> list[FreedCut]:
+        with_source = (cut for cut in self.freed_cuts if self._find_entry_of_tensor(cut.source))
+        return [cut for cut in with_source if self._list_savers(cut)]
+
+    def _list_savers(self, cut: FreedCut) -> list[str]:
+        """List the ids of the entries of the nodes at which a cut is."""
+        entry_of = self.selection.entry_of
+        nodes = [node.id for node in self.snap.nodes if node.key in cut.savers]
+        return list(dict.fromkeys(entry_of[node] for node in nodes if node in entry_of))
 
     def _select_numbers(self) -> list[tuple[NumberEntry, str]]:
         """Return the numbers that were read from tensors which are drawn, each with that card."""
@@ -496,6 +510,14 @@ class _GraphDescriber:
         for tail in dict.fromkeys(entry_of[node] for node in savers if node in entry_of):
             yield GraphEdge(tail, cut.tensor, "saved")
         yield GraphEdge(cut.tensor, source, "copied" if cut.is_copy else "cut")
+
+    def _edges_of_freed_cut(self, cut: FreedCut, *, is_gone: bool) -> Iterator[GraphEdge]:
+        """Make the lines of a cut that a backward has freed; of a tensor that is there only those to it."""
+        for tail in self._list_savers(cut):
+            yield GraphEdge(tail, cut.tensor, "saved")
+        source = self._find_entry_of_tensor(cut.source)
+        if is_gone and source is not None:
+            yield GraphEdge(cut.tensor, source, "was cut")
 
     def _describe_outside(self) -> tuple[tuple[OutsideEntry, ...], list[GraphEdge]]:
         """Describe the entries outside of an opened fold that its nodes lead to, or come from."""
