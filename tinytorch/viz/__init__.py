@@ -32,8 +32,8 @@ from .diagnose import find_replaced as find_replaced
 from .diagnose import list_stepped as list_stepped
 from .diagnose import list_written_names as list_written_names
 from .diagnose import silence_warnings as silence_warnings
+from .read import COMPARISON_FINDERS as COMPARISON_FINDERS
 from .read import EXIT_FINDERS as EXIT_FINDERS
-from .read import KEPT_FINDERS as KEPT_FINDERS
 from .read import ExitKind as ExitKind
 from .read import FormulaUse as FormulaUse
 from .read import FoundSharing as FoundSharing

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..read import Snapshot, Stretches, TensorRecord
+from ..read import OverlapIndex, Snapshot, TensorRecord
 from ..wording import join_few_names
 from .finding_records import SavedOfNode, list_saved
 
@@ -65,7 +65,7 @@ def find_maybe_unseen_writes(snap: Snapshot) -> list[MaybeUnseenWrite]:
             # What a node saved twice, as `z * z` does, is counted once.
             targets.setdefault(extent, {}).setdefault((pair.node.id, tensor.id), pair)
     writers = {
-        storage: Stretches(tensors) for storage, tensors in _find_written_tensors(snap).items()
+        storage: OverlapIndex(tensors) for storage, tensors in _find_written_tensors(snap).items()
     }
     found = []
     for pairs in (list(target.values()) for target in targets.values()):
@@ -79,7 +79,7 @@ def find_maybe_unseen_writes(snap: Snapshot) -> list[MaybeUnseenWrite]:
     return found
 
 
-def _find_writers(written: Stretches, tensor: TensorRecord) -> Iterable[TensorRecord]:
+def _find_writers(written: OverlapIndex, tensor: TensorRecord) -> Iterable[TensorRecord]:
     """Return the written tensors that touch one, of those that share a counter the first."""
     writers: dict[str | None, TensorRecord] = {}
     # Writing one row of a matrix does not touch a saved other one.

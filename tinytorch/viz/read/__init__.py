@@ -16,6 +16,7 @@ from .naming import (
     is_module,
     things_in,
 )
+from .overlap_index import OverlapIndex
 from .probe import (
     StaleVersions,
     can_wait_for,
@@ -33,12 +34,11 @@ from .records import GradientSpec, NodeRecord, SavedRecord, StorageRecord, Tenso
 from .retained_gradients import RetainedGradients
 from .sharing import FoundSharing, SharedFact, find_sharing
 from .snapshots import Snapshot
-from .stretches import Stretches
-from .user_code import KEPT_FINDERS, describe_code
+from .user_code import COMPARISON_FINDERS, describe_code
 
 __all__ = [
+    "COMPARISON_FINDERS",
     "EXIT_FINDERS",
-    "KEPT_FINDERS",
     "PARAM_GROUPS",
     "CellSummary",
     "ExitKind",
@@ -47,6 +47,7 @@ __all__ = [
     "GradientSpec",
     "GraphExit",
     "NodeRecord",
+    "OverlapIndex",
     "RandomStates",
     "RetainedGradients",
     "SavedRecord",
@@ -54,7 +55,6 @@ __all__ = [
     "Snapshot",
     "StaleVersions",
     "StorageRecord",
-    "Stretches",
     "TensorRecord",
     "can_wait_for",
     "choose_objects_of_program",

@@ -144,18 +144,18 @@ def _read_geometry(tensor: Any, geometry: BlockGeometry) -> _StorageObject | Non
             geometry.stride = tuple(int(step) for step in tensor.stride())
             geometry.offset = int(tensor.storage_offset())
             storage = tensor.untyped_storage()
-            found = _StorageObject(
+            storage_object = _StorageObject(
                 key=identity_key(storage),
                 address=_address_of_storage(storage),
                 nbytes=int(storage.nbytes()),
                 device=str(tensor.device),
             )
-            if _is_wrapper(tensor, found):
+            if _is_wrapper(tensor, storage_object):
                 geometry.notes = (_describe_wrapper(tensor),)
                 break
             if (geometry.shape, geometry.stride) == (tuple(tensor.shape), tuple(tensor.stride())):
                 geometry.notes = tuple(gettext(_LAZY_BITS[bit]) for bit in _lazy_bits(tensor))
-                return found
+                return storage_object
         else:
             geometry.notes = (gettext("it changes while it is looked at"),)
     except Exception:  # noqa: BLE001 - sparse layouts and subclasses each raise another error
@@ -232,7 +232,7 @@ def _address_of_storage(storage: Any) -> int:
 # -- all tensors -----------------------------------------------------------------------
 
 
-class _CellsRead(NamedTuple):
+class _BlockCells(NamedTuple):
     """What was read of a block."""
 
     runs: tuple[CellRun, ...] = ()
@@ -274,12 +274,17 @@ class Blocks:
             offset_bytes = (geometry.offset or 0) * geometry.itemsize
             geometry.start_byte = storage.address - block.start + offset_bytes
 
-    def find_arrays(self, arrays: list[tuple[str, Any]], shown: set[int]) -> dict[str, list[str]]:
-        """Return block id -> names of the NumPy arrays over it, for blocks with a tensor in `shown`."""
+    def find_arrays(
+        self, arrays: list[tuple[str, Any]], positions: set[int]
+    ) -> dict[str, list[str]]:
+        """Return block id -> names of the NumPy arrays over it.
+
+        For blocks with a tensor at one of `positions`.
+        """
         names_by_block: dict[str, list[str]] = {}
         # NumPy has arrays over the memory of the CPU alone.
         on_cpu = [block for block in self.blocks if block.device == "cpu"]
-        blocks = [block for block in on_cpu if not shown.isdisjoint(block.members)]
+        blocks = [block for block in on_cpu if not positions.isdisjoint(block.members)]
         for name, array in arrays:
             low, high = byte_bounds(array)
             for block in blocks:
@@ -290,12 +295,12 @@ class Blocks:
         return names_by_block
 
     def make_records(
-        self, ids: list[str], read: set[int], arrays: dict[str, list[str]]
+        self, ids: list[str], positions: set[int], arrays: dict[str, list[str]]
     ) -> tuple[StorageRecord, ...]:
-        """Return a record for each block, with values if one of the tensors `read` is over it."""
+        """Return a record for each block, with values if a tensor at one of `positions` is over it."""
         records = []
         for block in self.blocks:
-            reads_values = not read.isdisjoint(block.members)
+            reads_values = not positions.isdisjoint(block.members)
             records.append(self._make_record(block, ids, reads_values, arrays.get(block.id, [])))
         return tuple(records)
 
@@ -305,7 +310,7 @@ class Blocks:
         first = block.members[0]
         itemsize = self.geometries[first].itemsize
         nbytes = block.stop - block.start
-        runs, notes, summary, checksum = _CellsRead()
+        runs, notes, summary, checksum = _BlockCells()
         if reads_values and nbytes // itemsize:
             runs, notes, summary, checksum = self._read_cells(block, itemsize)
         if arrays:
@@ -331,7 +336,7 @@ class Blocks:
             checksum=checksum,
         )
 
-    def _read_cells(self, block: _Block, itemsize: int) -> _CellsRead:
+    def _read_cells(self, block: _Block, itemsize: int) -> _BlockCells:
         """Return the cells worth showing; where they cannot be read, a note that says why."""
         first = block.members[0]
         # The storage object that spans the most, so that one tensor reads the whole block.
@@ -346,7 +351,7 @@ class Blocks:
         runs = []
         try:
             if not can_wait_for(tensor):
-                return _CellsRead((), (_describe_busy(tensor),))
+                return _BlockCells((), (_describe_busy(tensor),))
             flat = detach_memory(tensor)
             for start, stop in self._choose_cells(block, itemsize):
                 low = max(start - cells_before, 0)
@@ -362,8 +367,8 @@ class Blocks:
                 summary = summarize_cells(cells, partial(_as_flat, flat))
                 checksum = compute_checksum_of_cells(cells, partial(_as_flat, flat))
         except Exception as error:  # noqa: BLE001 - without values, each kind raises another
-            return _CellsRead((), (_describe_unread(tensor, error),))
-        return _CellsRead(tuple(runs), (), summary, checksum)
+            return _BlockCells((), (_describe_unread(tensor, error),))
+        return _BlockCells(tuple(runs), (), summary, checksum)
 
     def _choose_cells(self, block: _Block, itemsize: int) -> list[tuple[int, int]]:
         """Return the cells to read as (start, stop).

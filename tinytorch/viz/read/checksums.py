@@ -29,7 +29,7 @@ class Checksums:
         self._checksum_by_view: dict[Any, tuple[str, int] | str] = {}
         """By address and geometry: what is said of the bytes there, whoever sees them."""
 
-    def of(self, tensor: Any) -> tuple[str, int] | str:
+    def find_checksum(self, tensor: Any) -> tuple[str, int] | str:
         """Return the geometry of a tensor and the checksum of its bytes, or why there is none."""
         # A subclass answers for itself: its data_ptr may be that of something else.
         if type(tensor).__name__ not in PLAIN_CLASSES:

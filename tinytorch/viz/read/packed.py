@@ -44,9 +44,9 @@ class PackedState(NamedTuple):
     """The line that is to blame for that change; empty if it is not known."""
 
 
-def open_packed(raw: Any) -> PackedState:
+def open_packed(raw_saved: Any) -> PackedState:
     """Return what the hook of a saved tensor would return, or why it would raise."""
-    hook, data = find_foreign_hook(raw), getattr_or_none(raw, "data")
+    hook, data = find_foreign_hook(raw_saved), getattr_or_none(raw_saved, "data")
     packed_save = data
     if getattr_or_none(hook, "is_around_of_watch"):
         # A watch compares what the hook gives back, and has put what that packed into a record.
@@ -148,10 +148,10 @@ def _find_changed_inputs(frame: Any, packed_save: Any) -> list[Any] | None:
     if not is_same_code or has_context:
         return None
     arguments = []
-    for saved in frame.saved_args:
-        tensor, watched_save = find_tensor_in(saved), find_watched_save(saved)
+    for argument in frame.saved_args:
+        tensor, watched_save = find_tensor_in(argument), find_watched_save(argument)
         if tensor is None:
-            arguments.append(stand_in_for(saved))
+            arguments.append(stand_in_for(argument))
         elif (
             watched_save is None
             or watched_save.has_changed is None
@@ -188,10 +188,10 @@ def _has_shape_of_its_node(tensor: Any) -> bool:
 
 
 def _find_written_inputs(frame: Any) -> Iterator[StaleVersions]:
-    for saved in frame.saved_args:
-        unpack = getattr_or_none(saved, "unpack")
+    for argument in frame.saved_args:
+        unpack = getattr_or_none(argument, "unpack")
         # A hook of the program's own would run.
-        if unpack is None or find_foreign_hook(saved) is not None:
+        if unpack is None or find_foreign_hook(argument) is not None:
             continue
         try:
             # The version at the save is nowhere but in the error that this raises.

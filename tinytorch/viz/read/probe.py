@@ -54,13 +54,13 @@ def inner_tensors(tensor: Any) -> list[tuple[str, Any]]:
     return [(name, value) for name, value in found if is_tensor(value)]
 
 
-def is_python_number(tensor: Any, raw: Any) -> bool:
+def is_python_number(tensor: Any, raw_saved: Any) -> bool:
     """Return True if a saved 0-d tensor is a Python number that the engine wrapped.
 
     No other code can write to it. tinytorch says so. torch does not; but a wrapped number never
     decides the dtype of a result, as a tensor does.
     """
-    if getattr_or_none(raw, "is_number"):
+    if getattr_or_none(raw_saved, "is_number"):
         return True
     engine = sys.modules.get(engine_name(tensor))
     # The dtypes that Python numbers get, each with a smaller one of its kind.
@@ -75,13 +75,16 @@ def is_python_number(tensor: Any, raw: Any) -> bool:
     return bool(engine.result_type(tensor, engine.zeros((), dtype=dtype)) == dtype)
 
 
-def find_foreign_hook(raw: Any) -> Any:
-    """Return the hook that unpacks a saved tensor, if it is not one of `copylab.watch`."""
-    hook = getattr_or_none(raw, "unpack_hook")
+def find_foreign_hook(raw_saved: Any) -> Any:
+    """Return the hook that unpacks a saved tensor, if it is not one of `copylab.watch`.
+
+    raw_saved: as in the next two, the engine's SavedTensor: `grad_fn._raw_saved_self`.
+    """
+    hook = getattr_or_none(raw_saved, "unpack_hook")
     return None if getattr_or_none(hook, "is_of_watch") else hook
 
 
-def find_watched_save(raw: Any) -> Any:
+def find_watched_save(raw_saved: Any) -> Any:
     """Return the `WatchedSave` that a node holds under `copylab.watch`; None without a watch.
 
     The watch's `pack` put it in the tensor's place; its `unpack` is marked `is_of_watch`. Read of it:
@@ -90,15 +93,15 @@ def find_watched_save(raw: Any) -> Any:
     known of pieces alone; `is_stale`; `was_detached`; `required_grad`, as it was at the save;
     `written_at`, the line to blame for a write ("train.py, line 12").
     """
-    is_watched = getattr(getattr_or_none(raw, "unpack_hook"), "is_of_watch", False)
-    return getattr_or_none(raw, "data") if is_watched else None
+    is_watched = getattr(getattr_or_none(raw_saved, "unpack_hook"), "is_of_watch", False)
+    return getattr_or_none(raw_saved, "data") if is_watched else None
 
 
-def find_tensor_in(raw: Any) -> Any:
+def find_tensor_in(raw_saved: Any) -> Any:
     """Return the tensor in a SavedTensor; None if there is none, or a hook has made it another."""
-    watched_save = find_watched_save(raw)
+    watched_save = find_watched_save(raw_saved)
     # Under a watch the node holds the watch's `WatchedSave`, and that has the tensor.
-    tensor = getattr_or_none(raw, "data") if watched_save is None else watched_save.tensor
+    tensor = getattr_or_none(raw_saved, "data") if watched_save is None else watched_save.tensor
     return tensor if is_tensor(tensor) else None
 
 

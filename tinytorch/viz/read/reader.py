@@ -211,8 +211,8 @@ class _Reader:
         self.position_by_name: dict[str, int] = {}
         self.nodes: list[Any] = []
         self.node_positions: dict[int, int] = {}
-        self.saved: list[list[FoundSavedTensor]] = []
-        """What each node saved; as long as `nodes` when the walk has ended."""
+        self.saved_by_node: list[list[FoundSavedTensor]] = []
+        """What each node saved, by its position; as long as `nodes` when the walk has ended."""
         self.leaf_positions: dict[int, int] = {}
         """Position of an AccumulateGrad node -> position of its leaf."""
         self.views_of_twins: dict[int, Any] = {}
@@ -252,19 +252,21 @@ class _Reader:
         counter_ids = IdSequence("C", known_counters, since.last_ids.counter)
         counters = self._make_counters(ids, counter_ids, since)
         grad_of = self._find_owners_of_grads(ids)
-        shown = set(grad_of)
-        shown.update(at for at, found in enumerate(self.tensors.entries) if found.names)
-        arrays_by_block = blocks.find_arrays(arrays, shown)
+        shown_positions = set(grad_of)
+        for position, found in enumerate(self.tensors.entries):
+            if found.names:
+                shown_positions.add(position)
+        arrays_by_block = blocks.find_arrays(arrays, shown_positions)
         return Snapshot(
-            names=tuple((name, ids[at]) for name, at in self.position_by_name.items()),
+            names=tuple((name, ids[k]) for name, k in self.position_by_name.items()),
             tensors=self._make_tensors(keys, ids, blocks.geometries, counters, grad_of),
             storages=blocks.make_records(
-                ids, shown if self.reads_values else set(), arrays_by_block
+                ids, shown_positions if self.reads_values else set(), arrays_by_block
             ),
             counters=counters,
             nodes=self._make_nodes(ids, keys),
             notes=self._describe_limit(),
-            arrays=_without_known(array_arguments, arrays_by_block),
+            arrays=_select_unmentioned(array_arguments, arrays_by_block),
             doubts=self._find_doubts(),
             last_ids=LastIds(tensor_ids.last, storage_ids.last, counter_ids.last),
         )
@@ -280,10 +282,11 @@ class _Reader:
             while looked_at < len(self.tensors):
                 self._look_at_tensor(self.tensors[looked_at])
                 looked_at += 1
-            while len(self.saved) < len(self.nodes):
-                self._look_at_node(len(self.saved))
+            while len(self.saved_by_node) < len(self.nodes):
+                self._look_at_node(len(self.saved_by_node))
+            # This may add tensors, at which the loop then looks.
             if looked_at == len(self.tensors):
-                self.saved_reader.find_memory_of_numbers(self.saved)
+                self.saved_reader.restore_shared_scalars(self.saved_by_node)
 
     def _look_at_tensor(self, found: FoundTensor) -> None:
         """Read what a tensor leads to: its grad_fn and its gradient."""
@@ -332,8 +335,8 @@ class _Reader:
             if follower is not None:
                 self._add_node(follower)
         # An AccumulateGrad saves nothing.
-        saved = self.saved_reader.read_node(node) if leaf is None else ()
-        self.saved.append(list(saved))
+        found = self.saved_reader.read_node(node) if leaf is None else ()
+        self.saved_by_node.append(list(found))
 
     # -- making the records ----------------------------------------------------------------
 
@@ -448,7 +451,7 @@ class _Reader:
                 id=f"N{position + 1}",
                 name=name_of_node(node),
                 edges=edges,
-                saved=tuple(_add_tensor_id(saved, ids) for saved in self.saved[position]),
+                saved=tuple(_add_tensor_id(found, ids) for found in self.saved_by_node[position]),
                 variable=None if leaf is None else ids[leaf],
                 tensors=tuple(results.get(id(node), ())),
                 cut=any(
@@ -524,7 +527,9 @@ def _may_give_sparse(node: Any) -> bool:
     return bool(getattr_or_none(node, "_saved_sparse")) or "Sparse" in name or "Bag" in name
 
 
-def _without_known(arrays: list[str], arrays_by_block: dict[str, list[str]]) -> tuple[str, ...]:
+def _select_unmentioned(
+    arrays: list[str], arrays_by_block: dict[str, list[str]]
+) -> tuple[str, ...]:
     """Return the names of arrays that share no memory with a tensor that is shown."""
     mentioned: set[str] = set()
     for names in arrays_by_block.values():
@@ -539,7 +544,8 @@ def _describe_subclass(tensor: Any) -> tuple[str, ...]:
     return (gettext("an object of the subclass {kind}", kind=kind),)
 
 
-def _add_tensor_id(saved: FoundSavedTensor, ids: list[str]) -> SavedRecord:
-    if saved.tensor_position is None:
-        return saved.record
-    return replace(saved.record, tensor=ids[saved.tensor_position])
+def _add_tensor_id(found: FoundSavedTensor, ids: list[str]) -> SavedRecord:
+    """Return the record of what a node saved, with the id of its tensor."""
+    if found.tensor_position is None:
+        return found.record
+    return replace(found.record, tensor=ids[found.tensor_position])

@@ -37,7 +37,7 @@ from .probe import (
     version_of,
 )
 from .records import SavedRecord
-from .user_code import KEPT_FINDERS, read_function
+from .user_code import COMPARISON_FINDERS, read_function
 
 _IGNORED_NUMBERS = re.compile(
     r"size|stride|offset|dim|layout|dtype|device|numel"
@@ -54,9 +54,9 @@ class FoundSavedTensor(NamedTuple):
     tensor_position: int | None = None
     """The tensor's position in `FoundTensors`, by which it gets its id when all are found. None where
     there is no tensor to show."""
-    number: Any = None
+    scalar: Any = None
     """The 0-d tensor of which the record has the value. If it turns out to be over the memory of
-    another one, `find_memory_of_numbers` makes the record one of a tensor."""
+    another one, `restore_shared_scalars` makes the record one of a tensor."""
 
 
 class SavedAttribute(NamedTuple):
@@ -69,7 +69,7 @@ class SavedAttribute(NamedTuple):
 class SavedReader:
     """Reads what nodes saved; tensors that are not known yet are added to `tensors`.
 
-    In all methods `raw` is the engine's SavedTensor, as `grad_fn._raw_saved_self` gives it.
+    In all methods `raw_saved` is the engine's SavedTensor, as `grad_fn._raw_saved_self` gives it.
     """
 
     def __init__(self, tensors: FoundTensors, reads_values: bool) -> None:
@@ -91,16 +91,16 @@ class SavedReader:
             for found in self._read_attribute(node, attribute, name):
                 record = self._add_doubt_or_selection(node, name, found)
                 if use is not FormulaUse.VALUES:
-                    record = _add_use(record, use)
+                    record = _add_formula_use(record, use)
                 elif name == "tensors" and function is not None:
                     if function.reads_saved is False and record.state == "freed":
                         # It may have saved nothing at all, and nobody will ask for it.
                         continue
-                    record = _add_opened(record, function.reads_saved)
+                    record = _add_opening(record, function.reads_saved)
                 yield found._replace(record=record)
         if function is not None:
             for name in function.kept_attributes:
-                yield self._read_kept(node, name)
+                yield self._read_kept_attribute(node, name)
 
     def _add_doubt_or_selection(self, node: Any, name: str, found: FoundSavedTensor) -> SavedRecord:
         """Return the record, with a doubt if it is live, or what it selects if it is an index."""
@@ -113,49 +113,47 @@ class SavedReader:
             record = replace(record, selection=_read_selection(node, record.name, index))
         return record
 
-    def _read_kept(self, node: Any, name: str) -> FoundSavedTensor:
+    def _read_kept_attribute(self, node: Any, name: str) -> FoundSavedTensor:
         """Return what a Function in Python keeps as an attribute, of which no version is checked."""
         tensor = vars(node)[name]
-        position = self._find_known(tensor)
+        position = self._find_position(tensor)
         if position is None:
-            position = self._add_saved(tensor)
-        answers = [answer for finder in KEPT_FINDERS if (answer := finder(node, name)) is not None]
+            position = self._add_saved_tensor(tensor)
+        answers = [
+            answer for finder in COMPARISON_FINDERS if (answer := finder(node, name)) is not None
+        ]
         checksums = self._compare_with_save(tensor, answers[0] if answers else None)
         return FoundSavedTensor(SavedRecord(f"ctx.{name}", "live", **checksums), position)
 
     def _read_attribute(self, node: Any, attribute: str, name: str) -> Iterator[FoundSavedTensor]:
-        # The engine's SavedTensor, or of a list a tuple of them; None of a number. Its `.data` is the
-        # tensor, or what a hook packed, and `.unpack_hook` is that hook.
-        raw = getattr_or_none(node, "_raw_saved_" + name)
-        if _is_ignored(name, has_raw=raw is not None):
+        # The engine's SavedTensor, or of a list a tuple of them; None of a number.
+        raw_attribute = getattr_or_none(node, "_raw_saved_" + name)
+        if _is_ignored(name, has_raw=raw_attribute is not None):
             return
-        # A tuple of one for what is no list: only of a list do the names get a number.
-        raws = raw if isinstance(raw, tuple) else (raw,)
-        if any(find_foreign_hook(each) is not None for each in raws):
-            for index, each in enumerate(raws):
-                yield self._read_packed(
-                    f"{name}[{index}]" if isinstance(raw, tuple) else name, each
-                )
+        is_list = isinstance(raw_attribute, tuple)
+        raw_saved_tensors = raw_attribute if is_list else (raw_attribute,)
+        if any(find_foreign_hook(each) is not None for each in raw_saved_tensors):
+            for index, raw_saved in enumerate(raw_saved_tensors):
+                yield self._read_packed(f"{name}[{index}]" if is_list else name, raw_saved)
             return
         try:
             value = getattr(node, attribute)
         except RuntimeError as error:
-            yield self._make_record_of_error(node, name, str(error), raws)
+            yield self._make_record_of_error(node, name, str(error), raw_saved_tensors)
             return
         except Exception:  # noqa: BLE001 - a property of a custom Function may raise anything
             yield FoundSavedTensor(SavedRecord(name, "unreadable"))
             return
-        if is_tensor(value):
-            if _was_detached(node, value, raw):
-                yield FoundSavedTensor(SavedRecord(name, "detached"), self._find_known(value))
-            else:
-                yield self._read_tensor(name, value, raw)
+        if is_tensor(value) and _was_detached(node, value, raw_attribute):
+            yield FoundSavedTensor(SavedRecord(name, "detached"), self._find_position(value))
+        elif is_tensor(value):
+            yield self._read_tensor(name, value, raw_attribute)
         elif isinstance(value, tuple | list):
-            # The engines have a raw part for each element, also for None.
-            raw_parts = raw if isinstance(raw, tuple) else ()
-            for index, (element, raw_part) in enumerate(zip_longest(value, raw_parts)):
+            # The engines have a SavedTensor for each element, also for None.
+            pairs = zip_longest(value, raw_saved_tensors if is_list else ())
+            for index, (element, raw_saved) in enumerate(pairs):
                 if is_tensor(element):
-                    yield self._read_tensor(f"{name}[{index}]", element, raw_part)
+                    yield self._read_tensor(f"{name}[{index}]", element, raw_saved)
         elif isinstance(value, int | float | complex) and not isinstance(value, bool):
             # torch shows sizes and indexes unsigned: ignore_index=-100 as 18446744073709551516.
             is_negative = isinstance(value, int) and value >= 2**63
@@ -163,9 +161,9 @@ class SavedReader:
                 SavedRecord(name, "number", value=value - 2**64 if is_negative else value)
             )
 
-    def _read_packed(self, name: str, raw: Any) -> FoundSavedTensor:
+    def _read_packed(self, name: str, raw_saved: Any) -> FoundSavedTensor:
         """Return what a hook of PyTorch's own would unpack, or why that is not known."""
-        unpacked = open_packed(raw)
+        unpacked = open_packed(raw_saved)
         if unpacked.tensor is None:
             # What is computed again is in no memory that could have been written.
             used = not unpacked.is_computed_again
@@ -183,8 +181,8 @@ class SavedReader:
         found = self._read_tensor(name, unpacked.tensor, None)
         return found._replace(record=replace(found.record, saved_version=None, version=None))
 
-    def _read_tensor(self, name: str, tensor: Any, raw: Any) -> FoundSavedTensor:
-        position = self._find_known(tensor)
+    def _read_tensor(self, name: str, tensor: Any, raw_saved: Any) -> FoundSavedTensor:
+        position = self._find_position(tensor)
         shape = getattr_or_none(tensor, "shape")  # a nested tensor has none
         is_scalar = shape is not None and not tuple(shape)
         # One over the memory of a known tensor is no number of Python: `y.detach()` of a scalar.
@@ -198,40 +196,42 @@ class SavedReader:
             if value is not None:
                 # Nothing else refers to a Python number, so nobody can have written to it.
                 checksums: dict[str, Any] = {"checksum_now": ("", 0), "checksum_then": ("", 0)}
-                if is_python_number(tensor, raw):
+                if is_python_number(tensor, raw_saved):
                     return FoundSavedTensor(SavedRecord(name, "live", value=value, **checksums))
-                version, checksums = version_of(tensor), self._read_checksums(tensor, raw)
+                version, checksums = version_of(tensor), self._read_checksums(tensor, raw_saved)
                 record = SavedRecord(name, "live", None, version, version, value, **checksums)
-                return FoundSavedTensor(record, number=tensor)
+                return FoundSavedTensor(record, scalar=tensor)
         if position is None:
-            position = self._add_saved(tensor)
+            position = self._add_saved_tensor(tensor)
         version = version_of(tensor)
-        checksums = self._read_checksums(tensor, raw)
+        checksums = self._read_checksums(tensor, raw_saved)
         record = SavedRecord(name, "live", saved_version=version, version=version, **checksums)
         return FoundSavedTensor(record, position)
 
-    def find_memory_of_numbers(self, saved_by_nodes: Iterable[list[FoundSavedTensor]]) -> None:
-        """Make a tensor again of each number that is in the memory of a tensor which was found.
+    def restore_shared_scalars(self, found_by_node: Iterable[list[FoundSavedTensor]]) -> None:
+        """Make a tensor again of each scalar that is in the memory of a tensor which was found.
 
-        The `x.grad[0]` of `y * x.grad[0]`: backward itself may write to it. Asked once all is found.
+        The `x.grad[0]` of `y * x.grad[0]` was taken for a number, and backward itself may write to
+        it. Asked once all is found.
         """
-        numbers: list[tuple[list[FoundSavedTensor], int, Any]] = []
-        for group in saved_by_nodes:
-            for index, found in enumerate(group):
-                if found.number is not None:
-                    numbers.append((group, index, found.number))
-        if not numbers:
+        scalars: list[tuple[list[FoundSavedTensor], int]] = []
+        for found_in_node in found_by_node:
+            for index, found in enumerate(found_in_node):
+                if found.scalar is not None:
+                    scalars.append((found_in_node, index))
+        if not scalars:
             return
         addresses = {view_key_of(found.tensor)[0] for found in self.tensors.entries}
-        for group, index, number in numbers:
-            if view_key_of(number)[0] not in addresses:
+        for found_in_node, index in scalars:
+            record, _, scalar = found_in_node[index]
+            if view_key_of(scalar)[0] not in addresses:
                 continue
-            position = self._find_known(number)
+            position = self._find_position(scalar)
             if position is None:
-                position = self._add_saved(number)
-            group[index] = FoundSavedTensor(replace(group[index].record, value=None), position)
+                position = self._add_saved_tensor(scalar)
+            found_in_node[index] = FoundSavedTensor(replace(record, value=None), position)
 
-    def _add_saved(self, tensor: Any) -> int:
+    def _add_saved_tensor(self, tensor: Any) -> int:
         position = self.tensors.add(tensor, "saved")
         try:
             is_leaf, grad_fn, is_of_twin = read_history(tensor)
@@ -244,7 +244,7 @@ class SavedReader:
             self.tensors.set_history(self.tensors[position], is_leaf, grad_fn)
         return position
 
-    def _find_known(self, tensor: Any) -> int | None:
+    def _find_position(self, tensor: Any) -> int | None:
         """Return the position of a saved tensor, also if it is known as another object."""
         position = self.tensors.position_of(tensor)
         if position is not None:
@@ -260,9 +260,9 @@ class SavedReader:
                 return candidate if _share_counter(tensor, known.tensor) else None
         return None
 
-    def _read_checksums(self, tensor: Any, raw: Any) -> dict[str, Any]:
+    def _read_checksums(self, tensor: Any, raw_saved: Any) -> dict[str, Any]:
         """Return the fields for the checksum now; under a watch, for that at the save, too."""
-        return self._compare_with_save(tensor, find_watched_save(raw))
+        return self._compare_with_save(tensor, find_watched_save(raw_saved))
 
     def _compare_with_save(self, tensor: Any, watched_save: Any) -> dict[str, Any]:
         """Return the fields of a record for the checksums of a tensor.
@@ -270,7 +270,7 @@ class SavedReader:
         watched_save: what a watch knows, or None: a `WatchedSave`, or of what a Function keeps a
         `KeptComparison`, which has the same attributes as far as they are read here.
         """
-        checksum_now = self.checksums.of(tensor)
+        checksum_now = self.checksums.find_checksum(tensor)
         if isinstance(checksum_now, str):
             return {"not_read": checksum_now}
         has_changed = getattr_or_none(watched_save, "has_changed")
@@ -301,7 +301,7 @@ class SavedReader:
         }
 
     def _make_record_of_error(
-        self, node: Any, name: str, message: str, raws: tuple[Any, ...]
+        self, node: Any, name: str, message: str, raw_saved_tensors: tuple[Any, ...]
     ) -> FoundSavedTensor:
         """Make the record of a saved tensor that could not be read: stale, freed or unreadable.
 
@@ -315,15 +315,15 @@ class SavedReader:
             was_freed = "already been freed" in message
             return FoundSavedTensor(SavedRecord(name, "freed" if was_freed else "unreadable"))
         tensor_position = None
-        stale_raw = _find_stale_raw(raws, versions)
+        stale_raw_saved = _find_stale_raw_saved(raw_saved_tensors, versions)
         # The tensor as it is now; of a result of the node itself a detached alias of it.
-        tensor = find_tensor_in(stale_raw)
+        tensor = find_tensor_in(stale_raw_saved)
         if tensor is not None:
             tensor_position = self._find_original(tensor, node)
             if tensor_position is None:
-                tensor_position = self._add_saved(tensor)
+                tensor_position = self._add_saved_tensor(tensor)
         # Under a watch the node holds its `WatchedSave`, which knows the line that wrote.
-        watched_save = find_watched_save(stale_raw)
+        watched_save = find_watched_save(stale_raw_saved)
         record = SavedRecord(
             name,
             "stale",
@@ -358,7 +358,7 @@ def _find_use(node: Any, name: str) -> FormulaUse:
     return find_formula_use(node, name)
 
 
-def _add_use(record: SavedRecord, use: FormulaUse) -> SavedRecord:
+def _add_formula_use(record: SavedRecord, use: FormulaUse) -> SavedRecord:
     """Return a record with what backward reads of it: less than its values."""
     if use is FormulaUse.COMPARISONS:
         return replace(record, is_partly_read=True)
@@ -367,7 +367,7 @@ def _add_use(record: SavedRecord, use: FormulaUse) -> SavedRecord:
     return replace(record, used=False, checksum_now=None)
 
 
-def _add_opened(record: SavedRecord, opened: bool | None) -> SavedRecord:
+def _add_opening(record: SavedRecord, opened: bool | None) -> SavedRecord:
     """Return a record of what a Function saved, with whether its backward opens that.
 
     None for `opened`: it could not be read off the code of the Function.
@@ -379,12 +379,12 @@ def _add_opened(record: SavedRecord, opened: bool | None) -> SavedRecord:
     return record
 
 
-def _share_counter(saved: Any, known: Any) -> bool:
+def _share_counter(tensor: Any, known_tensor: Any) -> bool:
     """Return True if a write through one tensor is counted for the other: `x.grad.data` is no `x.grad`."""
-    versions = version_of(saved), version_of(known)
+    versions = version_of(tensor), version_of(known_tensor)
     if None in versions:  # an inference tensor has no counter
         return True
-    return versions[0] == versions[1] and find_counter_sharers([saved, known])[1] == 0
+    return versions[0] == versions[1] and find_counter_sharers([tensor, known_tensor])[1] == 0
 
 
 def _is_ignored(name: str, *, has_raw: bool) -> bool:
@@ -393,32 +393,32 @@ def _is_ignored(name: str, *, has_raw: bool) -> bool:
     return not has_raw and _IGNORED_NUMBERS.search(name) is not None
 
 
-def _find_stale_raw(raws: tuple[Any, ...], versions: StaleVersions) -> Any:
+def _find_stale_raw_saved(raw_saved_tensors: tuple[Any, ...], versions: StaleVersions) -> Any:
     """Return the SavedTensor that was written since; None if it is not known which.
 
     The tensors of a Function in Python are read as one, and the first stale one raises.
     """
-    if len(raws) == 1:
-        return raws[0]
-    for raw in raws:
-        watched_save = find_watched_save(raw)
+    if len(raw_saved_tensors) == 1:
+        return raw_saved_tensors[0]
+    for raw_saved in raw_saved_tensors:
+        watched_save = find_watched_save(raw_saved)
         if watched_save is not None:
             if watched_save.is_stale:
-                return raw
+                return raw_saved
             continue
-        unpack = getattr_or_none(raw, "unpack")
-        if unpack is None or version_of(find_tensor_in(raw)) != versions.now:
+        unpack = getattr_or_none(raw_saved, "unpack")
+        if unpack is None or version_of(find_tensor_in(raw_saved)) != versions.now:
             continue
         # It may have had this version when it was saved, and is not stale then: its own unpack says.
         try:
             unpack()
         except RuntimeError as error:
             if parse_stale_versions(str(error)) == versions:
-                return raw
+                return raw_saved
     return None
 
 
-def _was_detached(node: Any, tensor: Any, raw: Any) -> bool:
+def _was_detached(node: Any, tensor: Any, raw_saved: Any) -> bool:
     """Return True if `detach_` cut a saved input off its history, so that backward raises.
 
     `_saved_other` does not say so, and `_raw_saved_other.unpack()` does, as backward. A Function in
@@ -426,11 +426,11 @@ def _was_detached(node: Any, tensor: Any, raw: Any) -> bool:
     """
     if hasattr(type(node), "_forward_cls"):
         return False
-    watched_save = find_watched_save(raw)
+    watched_save = find_watched_save(raw_saved)
     if watched_save is not None:
         return bool(watched_save.was_detached)
-    unpack = getattr_or_none(raw, "unpack")
-    if unpack is None or getattr_or_none(raw, "unpack_hook") is not None:
+    unpack = getattr_or_none(raw_saved, "unpack")
+    if unpack is None or getattr_or_none(raw_saved, "unpack_hook") is not None:
         return False
     # A view cannot be detached in place, and unpacking it would make its history anew.
     if getattr_or_none(tensor, "_base") is not None or grad_fn_or_none(tensor) is not None:
@@ -448,25 +448,25 @@ def _may_be_detached(node: Any, name: str) -> bool:
     Up to 2.12 a SavedTensor has no `unpack`. What was saved without a history may be a constant: as
     many as there are inputs that get no gradient. Results have the node itself.
     """
-    raw = getattr_or_none(node, f"_raw_saved_{name.partition('[')[0]}")
-    if raw is None or isinstance(raw, tuple) or hasattr(raw, "unpack"):
+    raw_saved = getattr_or_none(node, f"_raw_saved_{name.partition('[')[0]}")
+    if raw_saved is None or isinstance(raw_saved, tuple) or hasattr(raw_saved, "unpack"):
         return False
-    if find_watched_save(raw) is not None or hasattr(type(node), "_forward_cls"):
+    if find_watched_save(raw_saved) is not None or hasattr(type(node), "_forward_cls"):
         return False
     value = getattr_or_none(node, f"_saved_{name}")
-    is_cut, cut_count = False, 0
-    for attribute, other in find_saved_attributes(type(node)):
-        if other.startswith(("result", "running_", "save_")):
+    is_off_graph, off_graph_count = False, 0
+    for attribute, other_name in find_saved_attributes(type(node)):
+        if other_name.startswith(("result", "running_", "save_")):
             continue
-        saved = getattr_or_none(node, attribute)
-        if is_tensor(saved) and _is_cut(saved):
-            cut_count += 1
-            is_cut = is_cut or saved is value
+        other_value = getattr_or_none(node, attribute)
+        if is_tensor(other_value) and _is_off_graph(other_value):
+            off_graph_count += 1
+            is_off_graph = is_off_graph or other_value is value
     constants = sum(follower is None for follower, _ in node.next_functions)
-    return is_cut and cut_count > constants
+    return is_off_graph and off_graph_count > constants
 
 
-def _is_cut(tensor: Any) -> bool:
+def _is_off_graph(tensor: Any) -> bool:
     """Return True if a tensor could require grad, and neither does nor has a history."""
     is_differentiable = tensor.dtype.is_floating_point or tensor.dtype.is_complex
     return is_differentiable and not tensor.requires_grad and grad_fn_or_none(tensor) is None

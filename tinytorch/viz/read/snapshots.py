@@ -22,9 +22,9 @@ from ..wording import (
     ngettext,
 )
 from .identity import ObjectIdentity
+from .overlap_index import OverlapIndex
 from .overlaps import share_bytes
 from .records import Counter, NodeRecord, StorageRecord, TensorRecord
-from .stretches import Stretches
 from .view_labels import describe_view
 
 MAX_UNNAMED_LEAVES = 3
@@ -319,13 +319,13 @@ class Snapshot:
         return describe_view(tensor, whole, name)
 
     @cached_property
-    def _named_by_storage(self) -> dict[str, Stretches]:
+    def _named_by_storage(self) -> dict[str, OverlapIndex]:
         """The tensors over each storage that have a name, or are the gradient of one that has."""
         named = {}
         # Sought once: of thousands of views without a name each is called by one of these.
         for storage in self.storages:
             members = map(self.tensor, storage.tensors)
-            named[storage.id] = Stretches([each for each in members if self.first_name(each)])
+            named[storage.id] = OverlapIndex([each for each in members if self.first_name(each)])
         return named
 
     def grad_label(self, id_or_name: str) -> str:

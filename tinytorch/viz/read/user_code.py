@@ -30,7 +30,7 @@ from .rehearsal import (
 
 _TRUSTED = ("BackwardHookFunction", "CompiledFunction")
 """Functions of PyTorch whose backward raises nothing of its own."""
-KEPT_FINDERS: list[Callable[[Any, str], Any]] = []
+COMPARISON_FINDERS: list[Callable[[Any, str], Any]] = []
 """Each returns what it knows of an attribute, by its name, that a Function in Python keeps on `ctx`:
 an object with `has_changed` and `written_at`, or None. There is one for each watch that is on."""
 _SAVED = ("saved_tensors", "saved_variables")
@@ -226,12 +226,12 @@ class _CtxStandIn:
 
     def __getattr__(self, name: str) -> Any:
         if name in _SAVED:
-            raws = getattr_or_none(self.__node, "_raw_saved_tensors")
+            raw_saved_tensors = getattr_or_none(self.__node, "_raw_saved_tensors")
             self.__reads_saved = True
             # Freed: reading it raises, which is for others to say.
-            if raws is None:
+            if raw_saved_tensors is None:
                 return end_rehearsal()
-            return stand_in_for_series(map(_find_saved, raws))
+            return stand_in_for_series(map(_unwrap_saved_tensor, raw_saved_tensors))
         attributes = vars(self.__node)
         if name == "needs_input_grad":
             return stand_in_for_series(self.__node.needs_input_grad)
@@ -245,10 +245,11 @@ class _CtxStandIn:
         return ctx.__reads_saved
 
 
-def _find_saved(raw: Any) -> Any:
-    tensor = None if raw is None else find_tensor_in(raw)
+def _unwrap_saved_tensor(raw_saved: Any) -> Any:
+    """Return the tensor in a SavedTensor, or that itself where a hook has packed the tensor."""
+    tensor = None if raw_saved is None else find_tensor_in(raw_saved)
     # A hook that packed it would have to be called.
-    return raw if tensor is None else tensor
+    return raw_saved if tensor is None else tensor
 
 
 def _rehearse_backward(node: Any, backward: Any, label: str) -> FunctionRecord | None:
@@ -288,18 +289,18 @@ def _rehearse_backward(node: Any, backward: Any, label: str) -> FunctionRecord |
 def _computes_again(node: Any, repeated: Any) -> bool:
     """Return True if a reentrant checkpoint is known to run its function again, and without an error."""
     # `f.__code__ = g.__code__` may have come since: a watch knows what ran in forward.
-    answers = [finder(node, "run_function") for finder in KEPT_FINDERS]
+    answers = [finder(node, "run_function") for finder in COMPARISON_FINDERS]
     if not any(answer is not None and answer.has_changed is False for answer in answers):
         return False
-    raws = getattr_or_none(node, "_raw_saved_tensors")
+    raw_saved_tensors = getattr_or_none(node, "_raw_saved_tensors")
     inputs, positions = list(vars(node)["inputs"]), vars(node)["tensor_indices"]
     needing = set()
-    for position, raw in zip(positions, raws or (), strict=False):
-        tensor = find_tensor_in(raw)
+    for position, raw_saved in zip(positions, raw_saved_tensors or (), strict=False):
+        tensor = find_tensor_in(raw_saved)
         inputs[position] = stand_in_for(tensor, str(position))
         requires_grad = getattr_or_none(tensor, "requires_grad")
         # Frozen since: unpacked by a watch it requires grad, without one it does not.
-        if requires_grad != getattr_or_none(find_watched_save(raw), "required_grad"):
+        if requires_grad != getattr_or_none(find_watched_save(raw_saved), "required_grad"):
             return False
         if requires_grad:
             needing.add(str(position))

@@ -14,8 +14,8 @@ from typing import Any, Literal, NamedTuple, Protocol, Self
 
 from tinytorch.graph import name_of_node
 from tinytorch.viz import (
+    COMPARISON_FINDERS,
     EXIT_FINDERS,
-    KEPT_FINDERS,
     THREADS_IN_DRY_RUN,
     ExitKind,
     FormulaUse,
@@ -214,7 +214,7 @@ class Watch(Presentation):
         CELL_NUMBERS.follow_shell()
         scope.register_watch(self)
         EXIT_FINDERS.append(self.find_exits)
-        KEPT_FINDERS.append(self.find_kept)
+        COMPARISON_FINDERS.append(self.find_comparison)
         try:
             for name in scope.ENGINES:
                 self._attach_engine(name, sys.modules.get(name))
@@ -266,7 +266,7 @@ class Watch(Presentation):
         self.ended = True
         scope.unregister_watch(self)
         EXIT_FINDERS.remove(self.find_exits)
-        KEPT_FINDERS.remove(self.find_kept)
+        COMPARISON_FINDERS.remove(self.find_comparison)
         self._attached_at_end = set(self._attached[self._thread])
         self._detach_from_thread()
         # A graph may live on, and be read and written to by others: what happens then is nothing that this
@@ -548,7 +548,7 @@ class Watch(Presentation):
         )
         self._report_silent_finding(*self._add_finding(comparison.cause, finding, backward_nr))
 
-    def find_kept(self, node: Any, name: str) -> KeptComparison | None:
+    def find_comparison(self, node: Any, name: str) -> KeptComparison | None:
         """Return what is known of an attribute that a Function keeps; called by looks."""
         hooks = self.find_torch_hooks()
         return None if hooks is None else hooks.attributes.find_comparison(node, name)

@@ -9,7 +9,7 @@ from itertools import accumulate
 from .records import TensorRecord
 
 
-class Stretches:
+class OverlapIndex:
     """Some tensors over one storage, by where each begins and ends.
 
     Thousands of rows of one matrix are sought for each of thousands of others: compared pair by
