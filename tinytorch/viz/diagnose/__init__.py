@@ -13,7 +13,7 @@ from .gradient_comparison import (
     GradientPair,
     compare_gradients,
 )
-from .hazards import find_maybe_unseen_writes, find_maybe_written, find_stale_saved
+from .hazards import find_maybe_written_memory, find_stale_saved, name_maybe_writers
 from .optimizers import describe_replaced, find_replaced, list_stepped
 from .refusals import Refusal, find_refusals, find_refusals_of_snapshot, phrase_refusal
 from .shared_phrases import (
@@ -42,8 +42,7 @@ __all__ = [
     "describe_exits",
     "describe_replaced",
     "explain",
-    "find_maybe_unseen_writes",
-    "find_maybe_written",
+    "find_maybe_written_memory",
     "find_refusals",
     "find_refusals_of_snapshot",
     "find_replaced",
@@ -51,6 +50,7 @@ __all__ = [
     "list_saved",
     "list_stepped",
     "list_written_names",
+    "name_maybe_writers",
     "phrase_consequence",
     "phrase_refusal",
     "phrase_then_and_now",

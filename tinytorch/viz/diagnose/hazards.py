@@ -16,16 +16,18 @@ from ..wording import join_few_names
 from .finding_records import SavedOfNode, list_saved
 
 
-class MaybeUnseenWrite(NamedTuple):
-    """A write that only another tensor's counter counted: unseen, if it came after the save."""
+class MaybeWrittenMemory(NamedTuple):
+    """Memory that nodes saved, and to which only the counters of other tensors counted writes.
+
+    Nobody has seen whether these came before the save or after it.
+    """
 
     tensor: TensorRecord
-    """The tensor that was saved."""
-    writer: TensorRecord
-    """Another one over its memory, whose own counter has counted writes."""
+    """The first tensor over it that was saved."""
     pairs: list[SavedOfNode]
-    """All that saved the tensor, or another one over the same cells and with its counter. Writes
-    to the same cells have the same list: by its `id`, what is said of it is worked out once."""
+    """All that saved that tensor, or another one over the same cells and with its counter."""
+    writers: list[TensorRecord]
+    """The tensors that may have been written through, one for each other counter."""
 
 
 def select_stale(pairs: Iterable[SavedOfNode]) -> list[SavedOfNode]:
@@ -41,14 +43,31 @@ def find_stale_saved(snap: Snapshot) -> list[SavedOfNode]:
     return select_stale(list_saved(snap.nodes))
 
 
-def find_maybe_unseen_writes(snap: Snapshot) -> list[MaybeUnseenWrite]:
-    """Return the writes that only the counter of another tensor over the same memory counted.
+def find_maybe_written_memory(snap: Snapshot) -> list[MaybeWrittenMemory]:
+    """Return what nodes saved, if only the counter of another tensor over it counted a write.
 
-    The counter of the saved tensor, which backward checks, does not know of them.
+    The counter of the saved tensor, which backward checks, does not know of that.
     """
-    # By what is saved, and not by node: thousands of nodes may have saved one tensor, and thousands
-    # of `.data` may be over it, each with a counter of its own.
-    targets: dict[object, dict[tuple[str, str], SavedOfNode]] = {}
+    written_by_storage: dict[str | None, OverlapIndex] = {}
+    for storage, tensors in _find_written_tensors(snap).items():
+        written_by_storage[storage] = OverlapIndex(tensors)
+    found = []
+    for pairs in _group_by_memory(snap):
+        tensor = snap.tensor(pairs[0].saved.tensor or "")
+        if tensor.storage in written_by_storage:
+            writers = _find_other_writers(written_by_storage[tensor.storage], tensor)
+            if writers:
+                found.append(MaybeWrittenMemory(tensor, pairs, writers))
+    return found
+
+
+def _group_by_memory(snap: Snapshot) -> list[list[SavedOfNode]]:
+    """Return what nodes saved and a write may have changed unseen: grouped by bytes and counter.
+
+    Not by node: thousands of nodes may have saved one tensor, and thousands of `.data` may be over
+    it, each with a counter of its own.
+    """
+    groups: dict[object, dict[tuple[str, str], SavedOfNode]] = {}
     for pair in list_saved(snap.nodes):
         if pair.saved.state != "live" or pair.saved.tensor is None or not pair.saved.used:
             continue
@@ -63,59 +82,43 @@ def find_maybe_unseen_writes(snap: Snapshot) -> list[MaybeUnseenWrite]:
         if tensor.numel:
             extent = (tensor.storage, tensor.start_byte, tensor.stop_byte(), tensor.counter)
             # What a node saved twice, as `z * z` does, is counted once.
-            targets.setdefault(extent, {}).setdefault((pair.node.id, tensor.id), pair)
-    writers = {
-        storage: OverlapIndex(tensors) for storage, tensors in _find_written_tensors(snap).items()
-    }
-    found = []
-    for pairs in (list(target.values()) for target in targets.values()):
-        tensor = snap.tensor(pairs[0].saved.tensor or "")
-        if tensor.storage in writers:
-            found += [
-                MaybeUnseenWrite(tensor, writer, pairs)
-                for writer in _find_writers(writers[tensor.storage], tensor)
-                if not snap.shares_counter(writer, tensor)
-            ]
-    return found
+            groups.setdefault(extent, {}).setdefault((pair.node.id, tensor.id), pair)
+    return [list(group.values()) for group in groups.values()]
 
 
-def _find_writers(written: OverlapIndex, tensor: TensorRecord) -> Iterable[TensorRecord]:
-    """Return the written tensors that touch one, of those that share a counter the first."""
-    writers: dict[str | None, TensorRecord] = {}
+def _find_other_writers(written: OverlapIndex, tensor: TensorRecord) -> list[TensorRecord]:
+    """Return the written tensors that touch one, the first of each counter that is not its own."""
+    first_by_counter: dict[str | None, TensorRecord] = {}
     # Writing one row of a matrix does not touch a saved other one.
     for writer in written.find_overlapping(tensor):
-        writers.setdefault(writer.counter, writer)
-    return writers.values()
+        first_by_counter.setdefault(writer.counter, writer)
+    first_by_counter.pop(tensor.counter, None)
+    return list(first_by_counter.values())
 
 
 def _find_written_tensors(snap: Snapshot) -> dict[str | None, list[TensorRecord]]:
     """Return storage id -> the tensors over it whose counter has counted a write."""
-    writers: dict[str | None, list[TensorRecord]] = {}
+    written: dict[str | None, list[TensorRecord]] = {}
     for tensor in snap.tensors:
         # Through one that only nodes hold, nobody writes any more; and no name could be said for it.
         if tensor.role == "saved" or tensor.counter is None or tensor.storage is None:
             continue
         if tensor.version and tensor.numel:
-            writers.setdefault(tensor.storage, []).append(tensor)
-    return writers
+            written.setdefault(tensor.storage, []).append(tensor)
+    return written
 
 
-def find_maybe_written(snap: Snapshot) -> dict[tuple[str, str], str]:
-    """Return (node, tensor that it saved) -> through which others it may have been changed unseen.
+def name_maybe_writers(snap: Snapshot) -> dict[tuple[str, str], str]:
+    """Return (node, tensor that it saved) -> through which others it may have been written unseen.
 
     A tensor whose bytes are known to have changed is not among them.
     """
-    labels: dict[tuple[str, str], list[str]] = {}
-    names_by_list: dict[int, list[str]] = {}
-    """The names for each list of saved tensors, by the `id` of `MaybeUnseenWrite.pairs`."""
-    for write in find_maybe_unseen_writes(snap):
-        names = names_by_list.setdefault(id(write.pairs), [])
-        names.append(snap.label(write.writer.id))
-        if len(names) > 1:
-            continue  # all that saved it have this list
-        for node, saved in write.pairs:
-            entries = (each for each in node.saved if each.tensor == saved.tensor)
-            if not any(each.was_written_unseen for each in entries):
-                labels[node.id, saved.tensor or ""] = names
-    joined = {id(names): join_few_names(names) for names in names_by_list.values()}
-    return {key: joined[id(names)] for key, names in labels.items()}
+    names: dict[tuple[str, str], str] = {}
+    for memory in find_maybe_written_memory(snap):
+        # Once for all that saved it: both may be thousands.
+        joined = join_few_names(snap.label(writer.id) for writer in memory.writers)
+        for node, saved in memory.pairs:
+            same_tensor = (other for other in node.saved if other.tensor == saved.tensor)
+            if not any(other.was_written_unseen for other in same_tensor):
+                names[node.id, saved.tensor or ""] = joined
+    return names

@@ -14,7 +14,7 @@ from .finding_records import (
     SavedOfNode,
     list_saved,
 )
-from .hazards import MaybeUnseenWrite, find_maybe_unseen_writes, select_stale
+from .hazards import find_maybe_written_memory, select_stale
 from .shared_phrases import (
     add_others,
     add_writing_lines,
@@ -132,28 +132,29 @@ def describe_unseen_writes(
     for cause, group in changed.items():
         yield _describe_changed_bytes(snap, group, cause)
     # Where the bytes are known to have changed, counters add nothing.
-    already_reported = {id(pair.saved) for pair in chain.from_iterable(changed.values())}
-    node_ids = {pair.node.id for pair in pairs}
-    groups: dict[object, list[tuple[MaybeUnseenWrite, list[SavedOfNode]]]] = {}
-    pairs_by_list: dict[int, list[SavedOfNode]] = {}
-    for write in find_maybe_unseen_writes(snap):
-        # Once for each list: thousands of aliases may have written what thousands of nodes saved.
-        if id(write.pairs) not in pairs_by_list:
-            of_nodes = [pair for pair in write.pairs if pair.node.id in node_ids]
-            new = [pair for pair in of_nodes if id(pair.saved) not in already_reported]
-            pairs_by_list[id(write.pairs)] = new
-        reported = pairs_by_list[id(write.pairs)]
-        if reported:
-            key = (write.tensor.storage, write.writer.counter)
-            groups.setdefault(key, []).append((write, reported))
-    # The first stands for all that one counter has counted in one storage.
-    for entries in groups.values():
-        write, reported = entries[0]
-        if len(entries) > 1:
-            reported = list(chain.from_iterable(each for _, each in entries))
-        # The first of the list may be behind another root.
-        write = write._replace(tensor=snap.tensor(reported[0].saved.tensor or ""))
-        yield _describe_maybe_unseen_write(snap, reported, write)
+    yield from _describe_counts_of_others(
+        snap, [pair for pair in pairs if not pair.saved.was_written_unseen]
+    )
+
+
+def _describe_counts_of_others(
+    snap: Snapshot, pairs: Iterable[SavedOfNode]
+) -> Iterator[BackwardFinding]:
+    """Yield a finding for each counter of others that has counted writes in one storage."""
+    saved_ids = {id(pair.saved) for pair in pairs}
+    groups: dict[object, tuple[TensorRecord, list[list[SavedOfNode]]]] = {}
+    for memory in find_maybe_written_memory(snap):
+        reported = [pair for pair in memory.pairs if id(pair.saved) in saved_ids]
+        if not reported:
+            continue
+        # The list itself for each: thousands of aliases may have written what thousands of nodes saved.
+        for writer in memory.writers:
+            key = (memory.tensor.storage, writer.counter)
+            # The first stands for all that one counter has counted in one storage.
+            groups.setdefault(key, (writer, []))[1].append(reported)
+    for writer, (reported, *others) in groups.values():
+        all_reported = [*reported, *chain.from_iterable(others)] if others else reported
+        yield _describe_maybe_written(snap, all_reported, writer)
 
 
 def _likely_cause(snap: Snapshot, node: NodeRecord, saved: SavedRecord) -> object:
@@ -276,10 +277,11 @@ def _describe_changed_bytes(
     return BackwardFinding(kind, sentence, way_out, pairs, (label,))
 
 
-def _describe_maybe_unseen_write(
-    snap: Snapshot, pairs: Sequence[SavedOfNode], write: MaybeUnseenWrite
+def _describe_maybe_written(
+    snap: Snapshot, pairs: Sequence[SavedOfNode], writer: TensorRecord
 ) -> BackwardFinding:
-    writer, tensor = snap.label(write.writer.id), snap.label(write.tensor.id)
+    tensor = snap.tensor(pairs[0].saved.tensor or "")
+    here, there = snap.label(tensor.id), snap.label(writer.id)
     sentence = gettext(
         "{node} saved {saved}. The same memory is seen by {there}, whose own counter {other} "
         "has counted {writes}; "
@@ -287,18 +289,18 @@ def _describe_maybe_unseen_write(
         "after the save, the "
         "gradient is wrong without an error",
         **phrase_first_saved(snap, pairs),
-        there=writer,
-        other=write.writer.counter,
-        writes=phrase_writes(write.writer),
-        counter=write.tensor.counter,
-        here=tensor,
+        there=there,
+        other=writer.counter,
+        writes=phrase_writes(writer),
+        counter=tensor.counter,
+        here=here,
     )
     return BackwardFinding(
         kind="unseen write",
         sentence=add_others(sentence, pairs),
-        way_out=_advise_other_write(snap, write.tensor, write.writer),
+        way_out=_advise_other_write(snap, tensor, writer),
         saved=pairs,
-        sharing=(tensor, writer),
+        sharing=(here, there),
     )
 
 

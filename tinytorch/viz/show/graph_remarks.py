@@ -11,9 +11,9 @@ from ..diagnose import (
     Changes,
     Refusal,
     add_writing_lines,
-    find_maybe_written,
     find_refusals_of_snapshot,
     find_stale_saved,
+    name_maybe_writers,
     phrase_consequence,
     phrase_refusal,
     phrase_then_and_now,
@@ -106,7 +106,7 @@ class _GraphDescriber:
         self.changes, self.snap, self.selection = changes, changes.now, selection
         self.wrong_nodes, self.reads, self.freed_cuts = wrong_nodes, reads, freed_cuts
         self.flow = find_flow(changes, root)
-        self.maybe_written = find_maybe_written(changes.now)
+        self.maybe_written = name_maybe_writers(changes.now)
         """(node id, tensor id) -> the names through which it may have been changed unseen."""
         self.refusals: dict[str, list[Refusal]] = {}
         for refusal in find_refusals_of_snapshot(self.snap):

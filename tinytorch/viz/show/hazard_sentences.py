@@ -14,7 +14,7 @@ from itertools import chain
 
 from ..diagnose import (
     add_writing_lines,
-    find_maybe_unseen_writes,
+    find_maybe_written_memory,
     find_refusals_of_snapshot,
     find_stale_saved,
     list_saved,
@@ -62,10 +62,10 @@ def describe_hazards_out_of_sight(snap: Snapshot, ids_with_row: Collection[str])
     for sentence, labels in labels_by_sentence.items():
         tensors = join_few_names(labels)
         if len(labels) > 1:
-            line = gettext("each of {tensors}: {sentence}", tensors=tensors, sentence=sentence)
+            whole = gettext("each of {tensors}: {sentence}", tensors=tensors, sentence=sentence)
         else:
-            line = gettext("{what}: {facts}", what=tensors, facts=sentence)
-        sentences[line] = None
+            whole = gettext("{what}: {facts}", what=tensors, facts=sentence)
+        sentences[whole] = None
     for tensor_id, remark in _describe_refusals(snap):
         if tensor_id not in ids_with_row:
             # It names the leaf itself.
@@ -121,19 +121,19 @@ def _describe_refusals(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
 
 def _describe_maybe_unseen_writes(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
     """Yield the remarks on writes that only another counter over the same memory has counted."""
-    nodes_by_list: dict[int, dict[str, str]] = {}
-    for tensor, writer, pairs in find_maybe_unseen_writes(snap):
-        # Once for each list: it may be that of thousands of writers.
-        if id(pairs) not in nodes_by_list:
-            nodes: dict[str, str] = {}
-            for node, saved in pairs:
-                nodes.setdefault(saved.tensor or "", short_node_name(node.name))
-            nodes_by_list[id(pairs)] = nodes
-        sentence = _sentence_of_maybe_unseen(snap, tensor, writer)
-        for tensor_id, node_name in nodes_by_list[id(pairs)].items():
-            # Without the ids of counters: the drawing has no such names, it has two marks.
-            caption = gettext("saved by {node}: the gradient may be wrong", node=node_name)
-            yield tensor_id, Remark("hazard", sentence, caption)
+    for memory in find_maybe_written_memory(snap):
+        # Once for all writers, of which there may be thousands.
+        captions: dict[str, str] = {}
+        for node, saved in memory.pairs:
+            if saved.tensor is not None and saved.tensor not in captions:
+                # Without the ids of counters: the drawing has no such names, it has two marks.
+                captions[saved.tensor] = gettext(
+                    "saved by {node}: the gradient may be wrong", node=short_node_name(node.name)
+                )
+        for writer in memory.writers:
+            sentence = _sentence_of_maybe_unseen(snap, memory.tensor, writer)
+            for tensor_id, caption in captions.items():
+                yield tensor_id, Remark("hazard", sentence, caption)
 
 
 def _sentence_of_maybe_unseen(snap: Snapshot, tensor: TensorRecord, writer: TensorRecord) -> str:

@@ -14,7 +14,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
 
-from ..diagnose import Changes, find_maybe_written, find_refusals
+from ..diagnose import Changes, find_refusals, name_maybe_writers
 from ..read import NodeRecord, Snapshot
 from ..wording import matches_any
 from .fold import FoldableLine, ModulePath, Stretch, common_path, module_path
@@ -124,7 +124,7 @@ def _find_nodes_with_hazard(snap: Snapshot) -> set[str]:
     # After a backward everything is freed, which sets no node apart; beside live ones it does.
     if "live" in states:
         bad_states.add("freed")
-    with_hazard = {node_id for node_id, _ in find_maybe_written(snap)}
+    with_hazard = {node_id for node_id, _ in name_maybe_writers(snap)}
     with_hazard |= {refusal.node.id for refusal in find_refusals(snap, snap.nodes)}
     for node in snap.nodes:
         # Where the graph was cut, a reader has to see that it goes on.
