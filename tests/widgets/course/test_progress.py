@@ -346,7 +346,9 @@ def test_one_lesson_by_the_titles_in_it(name: str) -> None:
 
 def test_a_task_without_a_title_has_the_name_of_its_form() -> None:
     detach = load_course()[3]
-    assert detach.title_of_task("detach/cut") == detach.tasks["detach/cut"].title == "Prediction"
+    assert detach.title_of_task("detach/cut") == "detach, then backward, then a write"
+    alone = replace(detach, tasks={"a": predict("x = 1", [value("x")], key="a")})
+    assert alone.title_of_task("a") == "Prediction"
     several = {key: predict("x = 1; y = 2", [value("x")], key=key) for key in "ab"}
     of_teacher = replace(detach, tasks=several)
     assert [of_teacher.title_of_task(key) for key in "ab"] == ["Prediction 1", "Prediction 2"]

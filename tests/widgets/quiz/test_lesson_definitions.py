@@ -47,6 +47,17 @@ def test_it_is_verified(lesson: str, name: str, engine: str) -> None:
     assert found, str(found)
 
 
+def test_every_task_of_a_lesson_has_a_title_of_its_own() -> None:
+    titles = [
+        thing.title
+        for lesson in LESSONS
+        for thing in things(lesson).values()
+        if isinstance(thing, Prediction)
+    ]
+    assert len(set(titles)) == len(titles) > 15
+    assert "Prediction" not in titles
+
+
 EXERCISES = {
     t.key: t for lesson in LESSONS for t in things(lesson).values() if isinstance(t, Exercise)
 }

@@ -60,6 +60,7 @@ b += 1
 VIEW = (
     "x = torch.tensor([1.0, 2.0, 3.0])\ny = x[1:]\ny[0] = 50.0\nw = x * 2\nn = 3\nprint('sum', n)"
 )
+MATRIX = "b = torch.ones(2, 2, requires_grad=True)\n(b * 3).sum().backward()"
 ERROR = "x = torch.tensor(3.0, requires_grad=True)\ny = x * x\nwith torch.no_grad():\n    x += 1\ny.backward()"
 ROWS = "m = torch.arange(6.0).view(2, 3)\ny = m[1]"
 SLICE = "x = torch.arange(4.0)\nx = x[:1]"
@@ -420,7 +421,7 @@ def test_a_lesson_brings_its_own() -> None:
         "w", wrong={"[2, 4, 6]": mine, "1": "a tensor is a formula", "2": "Two is what n was once."}
     )
     said = {}
-    for given in ("2, 4, 6", 1, "2", "3"):
+    for given in ("2, 4, 6", 1, "2", "[1, 2, 3]", "[7, 8, 9]"):
         (row,) = predict(VIEW, [question]).commit([given]).rows
         assert row.refutation is not None
         known = row.refutation.misconception
@@ -428,7 +429,8 @@ def test_a_lesson_brings_its_own() -> None:
     assert said["2, 4, 6"] == ("fifty", "It is 100.")
     assert said[1][0] == "a tensor is a formula"
     assert said["2"] == (None, "Two is what n was once.")
-    assert said["3"] == (None, "")
+    assert said["[1, 2, 3]"] == (None, "`[1, 2, 3]` is what `x` showed after line 1.")
+    assert said["[7, 8, 9]"] == (None, "")
 
 
 def test_a_misspelt_misconception_is_no_sentence(engine: ModuleType) -> None:
@@ -550,8 +552,10 @@ def test_a_misconception_behind_a_free_answer_is_foreseen() -> None:
     run = predict(CLONE, all_questions).run()
     gradient_of_a, gradient_of_b, version_of_z = (q.foresee_refutations(run) for q in all_questions)
     for refutations in (gradient_of_a, gradient_of_b, version_of_z):
-        assert all(refutation.misconception for refutation in refutations.values())
-    assert gradient_of_a.keys() == {"3"}, "what the last backward added; not 5, which is right"
+        assert all(refutation.objection for refutation in refutations.values())
+    believed = [given for given, against in gradient_of_a.items() if against.misconception]
+    assert believed == ["3"], "what the last backward added; not 5, which is right"
+    assert "`1` is what `a` shows." in gradient_of_a["1"].objection
     assert {"0", "10", "2"} <= gradient_of_b.keys()
     assert "0" not in version_of_z
 
@@ -632,6 +636,45 @@ def test_all_rows_then_the_reveal_then_reset() -> None:
     assert p.commit([1, 2]).headline == "All 2 right."
 
 
+@pytest.mark.parametrize(
+    ("code", "question", "answer", "objection"),
+    [
+        (
+            MATRIX,
+            gradient("b"),
+            "3",
+            "The numbers are right, and the shape is not: that of `b.grad` is `(2, 2)`.",
+        ),
+        (MATRIX, gradient("b"), "[3, 3, 3, 3]", "The numbers are right, and the shape is not"),
+        (MATRIX, gradient("b"), "6", "The shape of `b.grad` is `(2, 2)`."),
+        (MATRIX, gradient("b"), "[[1, 1], [1, 1]]", "`[[1, 1], [1, 1]]` is what `b` shows."),
+        (MATRIX, gradient("b"), "[[3, 3], [3, 4]]", ""),
+        (
+            CLONE,
+            gradient("a"),
+            "None",
+            "`a` requires grad, and the `backward` on line 5 reached it.",
+        ),
+        (CLONE, value("b"), "5", "`5` is `a.grad`."),
+        (CLONE, value("z"), "2", "`2` is what `b` shows."),
+        (
+            "x = torch.zeros(2)\nx += 1\nx += 2",
+            value("x"),
+            "[1, 1]",
+            "`[1, 1]` is what `x` showed after line 2.",
+        ),
+        ("x = torch.zeros(2)\nn = 3", value("n"), "4", ""),
+    ],
+)
+def test_what_a_wrong_number_has_in_common_with_the_run(
+    code: str, question: Question, answer: str, objection: str, engine: ModuleType
+) -> None:
+    refutation = question.bind(code).refute(QuizRun(code, engine), answer)
+    assert refutation.misconception is None
+    assert refutation.objection.startswith(objection)
+    assert bool(refutation.objection) is bool(objection)
+
+
 def test_what_cannot_be_read_is_asked_again() -> None:
     p = predict(CLONE, [value("a"), names_that("is_leaf", "a", "b"), gradient("a")])
     for answers, row in (
@@ -654,10 +697,11 @@ def test_what_cannot_be_read_is_asked_again() -> None:
     form = p.live().form
     form.answers = {question.name: "what?" for question in p.questions}
     p.live().commit()
-    assert (
-        form.problem
-        == "Row 1: “what?” cannot be read. Write it as a number, or numbers such as [1, 2]."
-    )
+    assert form.problem == (
+        "Row 1: “what?” cannot be read. Write it as a number, or numbers such as [1, 2]. "
+        "Row 2: “what?” cannot be read. Write it as names, or none. "
+        "Row 3: “what?” cannot be read. Write it as a number, numbers such as [1, 2], or None."
+    ), "each of them at once"
     assert len(form.answers) == 3
     assert p.commit(["1.", "just a", "five"]).headline == "All 3 right."
 

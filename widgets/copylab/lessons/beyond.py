@@ -37,6 +37,7 @@ families = predict(
         cells("z", wrong={"2": "a slice frees the rest"}),
     ],
     key="beyond/families",
+    title="to, from_numpy, a slice, an index",
 )
 
 

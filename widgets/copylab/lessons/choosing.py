@@ -36,6 +36,7 @@ rows = predict(
         gets_gradient("a", "d", wrong={"yes": "detach keeps the graph"}),
     ],
     key="choosing/rows",
+    title="clone, detach, .data and copy_, side by side",
 )
 
 

@@ -53,6 +53,7 @@ triage = predict(
         gradient("w"),
     ],
     key="clinic/triage",
+    title="Two gradients after one write",
 )
 
 

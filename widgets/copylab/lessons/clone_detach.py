@@ -74,6 +74,7 @@ orders = predict(
         version("k", wrong={"0": "detach has its own counter"}),
     ],
     key="clone_detach/orders",
+    title="clone and detach, in both orders",
 )
 
 

@@ -41,6 +41,7 @@ filled = predict(
         gradient("x", wrong={"None": "copy_ is not recorded"}),
     ],
     key="copy_/filled",
+    title="A write that is recorded",
 )
 
 

@@ -35,6 +35,7 @@ cut = predict(
         ask.gets_gradient("a", "d", wrong={"yes": "detach keeps the graph"}),
     ],
     key="detach/cut",
+    title="detach, then backward, then a write",
 )
 
 

@@ -102,6 +102,7 @@ breaks = predict(
         node("mul"),
     ],
     key="in_place/breaks",
+    title="One write into each of four results",
 )
 
 

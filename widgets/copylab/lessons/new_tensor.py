@@ -100,6 +100,7 @@ pattern = predict(
         requires_grad("b", wrong={"yes": "new_tensor keeps the history"}),
     ],
     key="new_tensor/pattern",
+    title="Whose numbers, whose dtype?",
 )
 
 

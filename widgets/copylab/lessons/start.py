@@ -13,6 +13,7 @@ from ..quiz import (
     shows_values,
     was_gone_through,
 )
+from ..wording import gettext_noop
 from . import task
 
 bet = predict(
@@ -78,6 +79,10 @@ shared = predict(
     level="counter",
 )
 
+_END = gettext_noop(
+    "The leaves are where the ways back end, seen from `s`: `backward` begins at `s` itself."
+)
+
 recorded = predict(
     """
     p = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -86,16 +91,31 @@ recorded = predict(
     s.backward()
     """,
     [
-        names_that("is_leaf", "p", "q", "s"),
+        names_that("is_leaf", "p", "q", "s", wrong={"s": _END, "q, s": _END}),
         names_that("requires_grad", "p", "q", "s", wrong={"p": "grad is not inherited"}),
-        names_that("on_graph", "p", "q", "s"),
+        names_that(
+            "on_graph",
+            "p",
+            "q",
+            "s",
+            wrong={
+                "p": "A node belongs to the result: the one that leads back to `p` is that of `q`.",
+                "p, q, s": "A node leads back to what a result was computed from. `p` was computed from nothing.",
+            },
+        ),
         count(
             "storages",
             at=3,
             wrong={"1": "the graph joins memories", "2": "the graph joins memories"},
         ),
         gradient("p", at=3, wrong={"[2, 4]": "the graph has the gradient"}),
-        gradient("p"),
+        gradient(
+            "p",
+            wrong={
+                "[1, 1]": "[1, 1] arrives at `q`, since `s` is the sum of its numbers. The way on to `p` "
+                "multiplies it by 2 times `p`, since `q` is `p * p`."
+            },
+        ),
         version("p", wrong={"1": "backward changes its leaf"}),
     ],
     key="start/recorded",

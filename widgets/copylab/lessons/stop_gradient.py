@@ -85,10 +85,16 @@ parts = predict(
         requires_grad("y", wrong={"no": "detach works in place"}),
         on_graph("z", wrong={"no": AFTER}),
         gradient("a", wrong={"3": "detach keeps the graph", "0": ZERO}),
-        gradient("b"),
+        gradient(
+            "b",
+            wrong={
+                "3": "3 is `b` itself. Where `b` grows by 1, `z` grows by the number that `b` is multiplied with: that of `y`."
+            },
+        ),
         requires_grad("x", wrong={"yes": "requires_grad is copied"}),
     ],
     key="stop_gradient/parts",
+    title="Two parts, and detach between them",
 )
 
 

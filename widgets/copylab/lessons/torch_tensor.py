@@ -33,6 +33,7 @@ fresh = predict(
         gradient("x", wrong={"[30, 30]": "torch.tensor keeps the history"}),
     ],
     key="torch_tensor/fresh",
+    title="torch.tensor of a result",
 )
 
 

@@ -26,6 +26,7 @@ shapes = predict(
         version("s", wrong={"1": "reshape is a view"}),
     ],
     key="view_reshape/shapes",
+    title="view, reshape, and reshape after t",
 )
 
 

@@ -89,6 +89,8 @@ class Question:
     find_misconception: finds the misconception behind any wrong answer that `wrong` does not list,
         from the run and the answer: returns it, its name in the catalogue, or None. In a
         ready-made question `Declaration.make_question` has bound the names that it is about.
+    find_objection: returns a sentence against a wrong answer behind which no misconception is found,
+        from the run and the answer; or None.
     pattern: only for the question `node`, whose answers are names of nodes. A regular expression in
         small letters; a free answer has to match it, or to be the name of a node of the run or a
         key of `wrong`. Any other answer is asked for again.
@@ -102,6 +104,7 @@ class Question:
     name: str = ""
     hint: str = ""
     find_misconception: Callable[[QuizRun, str], Misconception | str | None] | None = None
+    find_objection: Callable[[QuizRun, str], str | None] | None = None
     pattern: str = ""
 
     def __post_init__(self) -> None:
@@ -267,6 +270,8 @@ class Question:
         """
         facts = self.describe_facts(run)
         found = self._find_misconception_or_sentence(run, answer)
+        if found is None and self.find_objection is not None:
+            return Refutation(facts, None, self.find_objection(run, answer) or "")
         if isinstance(found, str):
             return Refutation(facts, None, gettext(found))
         return Refutation(facts, found, "" if found is None else found.refute(run))
@@ -288,7 +293,7 @@ class Question:
         """Return what speaks against each wrong answer that can be foreseen.
 
         Those are the choices; for a free answer those in `wrong`, and of `foresee_answers` those
-        behind which a misconception is found.
+        behind which a misconception or another objection is found.
         """
         right = self.right_answer(run)
         # A choice without anything in `wrong` is refuted by the facts; a page has to know it, too.
@@ -304,7 +309,7 @@ class Question:
             is_wrong = self.is_readable(answer, right, run) and not self.is_right(answer, right)
             if is_wrong and self._find_in_wrong(answer, right) is None:
                 refutation = self.refute(run, answer)
-                if refutation.misconception is not None:
+                if refutation.objection:
                     refutations[answer] = refutation
         return refutations
 

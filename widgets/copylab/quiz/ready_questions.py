@@ -19,6 +19,8 @@ The arguments of `_question`:
 - `prompt` asks, with the function's arguments as `{x}`;
 - `because`, a function in `evidence.py`, says in sentences what decides it. It is called as the
   answering function is: `because(run, *subject, at=at)`;
+- `find_objection`, a function in `mix_ups.py`, finds a sentence where that finds nothing; it is
+  called in the same way;
 - `find_misconception`, a function in `wrong_answers.py`, finds the one behind a wrong answer. It is
   called as `find_misconception(run, answer, *subject, at=at)`;
 - `choices` are the answers to choose from; with neither `choices` nor `hint` they are yes and no;
@@ -45,7 +47,7 @@ from tinytorch.viz import short_node_name
 
 from .. import tensor_facts
 from ..wording import gettext, gettext_noop, join_list
-from . import evidence, wrong_answers
+from . import evidence, mix_ups, wrong_answers
 from .question import Question, Wrong
 from .runs import QuizRun
 
@@ -78,6 +80,7 @@ class Declaration:
     prompt: str | Callable[..., str]
     because: Callable[..., str]
     find_misconception: Callable[..., str | None] | None
+    find_objection: Callable[..., str | None] | None
     choices: Sequence[str] | Callable[[str], Sequence[str]] | None
     hint: str
     pattern: str
@@ -102,7 +105,7 @@ class Declaration:
             raise ValueError(
                 f"{name}() with a function needs a prompt, for it cannot know what is asked"
             )
-        finder = self.find_misconception
+        finder, object_to = self.find_misconception, self.find_objection
         return Question(
             # Formatted when it is shown: the language may change in between.
             prompt=own_prompt or (lambda: _format_prompt(template, subject_by_parameter, at)),
@@ -115,6 +118,9 @@ class Declaration:
             find_misconception=None
             if finder is None
             else lambda run, answer: finder(run, answer, *subject, **at_keyword),
+            find_objection=None
+            if object_to is None
+            else lambda run, answer: object_to(run, answer, *subject, **at_keyword),
             pattern=self.pattern,
         )
 
@@ -124,6 +130,7 @@ def _question(
     *,
     because: Callable[..., str],
     find_misconception: Callable[..., str | None] | None = None,
+    find_objection: Callable[..., str | None] | None = None,
     choices: Sequence[str] | Callable[[str], Sequence[str]] | None = None,
     hint: str = "",
     pattern: str = "",
@@ -139,7 +146,14 @@ def _question(
 
     def declare(find_answer: Callable[..., Any]) -> QuestionMaker:
         declaration = Declaration(
-            find_answer, prompt, because, find_misconception, choices, hint, pattern
+            find_answer,
+            prompt,
+            because,
+            find_misconception,
+            find_objection,
+            choices,
+            hint,
+            pattern,
         )
         signature = _signature_of_maker(find_answer)
 
@@ -304,6 +318,7 @@ def cells(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
     gettext_noop("What is `{x}`?"),
     because=evidence.describe_values,
     find_misconception=wrong_answers.find_value_misconception,
+    find_objection=mix_ups.object_to_value,
     hint=gettext_noop("a number, or numbers such as [1, 2]"),
 )
 def value(run: QuizRun, x: str, *, at: int | None = None) -> Any:
@@ -315,6 +330,7 @@ def value(run: QuizRun, x: str, *, at: int | None = None) -> Any:
     gettext_noop("What is `{x}.grad`?"),
     because=evidence.describe_gradients,
     find_misconception=wrong_answers.find_gradient_misconception,
+    find_objection=mix_ups.object_to_gradient,
     hint=gettext_noop("a number, numbers such as [1, 2], or None"),
 )
 def gradient(run: QuizRun, x: str, *, at: int | None = None) -> Any:

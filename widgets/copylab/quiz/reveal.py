@@ -25,7 +25,7 @@ from ..doc import (
     plain_text,
 )
 from ..player import Steps
-from ..wording import cached_property_in_language, gettext, ngettext
+from ..wording import cached_property_in_language, gettext, join_sentences, ngettext
 from .answers import format_answer, translate_choice
 from .evidence import describe_limit
 from .misconceptions import Misconception
@@ -170,15 +170,18 @@ def judge_answers(
     right_answers = [question.right_answer(run) for question in questions]
     triples = list(zip(questions, answers, right_answers, strict=True))
     # All before any: who is told to write row 3 in another way must not see what became of row 1.
-    for number, (question, answer, right) in enumerate(triples, 1):
-        if not question.is_readable(answer, right, run):
-            message = gettext(
-                "Row {number}: “{given}” cannot be read. Write it as {takes}.",
-                number=number,
-                given=answer,
-                takes=question.answer_format,
-            )
-            raise UnreadableAnswerError(message)
+    unreadable = [
+        gettext(
+            "Row {number}: “{given}” cannot be read. Write it as {takes}.",
+            number=number,
+            given=answer,
+            takes=question.answer_format,
+        )
+        for number, (question, answer, right) in enumerate(triples, 1)
+        if not question.is_readable(answer, right, run)
+    ]
+    if unreadable:
+        raise UnreadableAnswerError(join_sentences(unreadable))
     rows, explained_names = [], set[str]()
     for number, (question, answer, right) in enumerate(triples, 1):
         refutation, testable = None, None

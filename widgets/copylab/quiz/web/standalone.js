@@ -222,13 +222,12 @@ function makeModel(program, data, el) {
   function commit(answersByName) {
     change("problem", "");
     const answers = answersOf(answersByName);
-    const index = data.rows.findIndex((row, at) => !isReadable(answers[at], row));
-    if (index < 0) {
-      change("content", program + renderResult(data, answers));
-      return;
-    }
-    const values = { number: index + 1, given: answers[index], takes: data.rows[index].format };
-    change("problem", say("Row {number}: “{given}” cannot be read. Write it as {takes}.", values));
+    const problems = data.rows.flatMap((row, at) => {
+      const values = { number: at + 1, given: answers[at], takes: row.format };
+      return isReadable(values.given, row) ? [] : [say("Row {number}: “{given}” cannot be read. Write it as {takes}.", values)];
+    });
+    if (problems.length) change("problem", problems.join(" "));
+    else change("content", program + renderResult(data, answers));
   }
   return {
     get: (name) => state[name],
