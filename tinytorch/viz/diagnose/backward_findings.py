@@ -43,11 +43,11 @@ _NODES_WITHOUT_DERIVATIVE = ("NotImplemented", "DelayedError", "Error")
 
 
 def find_findings(
-    snap: Snapshot, root: TensorRecord, nodes: list[NodeRecord], used: Mapping[str, str]
+    snap: Snapshot, root: TensorRecord, nodes: list[NodeRecord], visited_before: Mapping[str, str]
 ) -> Iterator[BackwardFinding]:
     """Yield what speaks against a backward on `root`, whose graph has these nodes.
 
-    `used`: the nodes that a backward before it visits, and the tensor that this starts at.
+    `visited_before`: the nodes that a backward before it visits, and the tensor that this starts at.
     """
     name = snap.label(root.id)
     cannot_start = _find_why_it_cannot_start(root, name)
@@ -61,7 +61,7 @@ def find_findings(
     if wrong_start and root.numel == 1:
         yield BackwardFinding("refused", wrong_start)
     pairs = list_saved(nodes)
-    yield from _find_saves_that_raise(snap, root, pairs, used)
+    yield from _find_saves_that_raise(snap, root, pairs, visited_before)
     refusals = find_refusals(snap, nodes)
     for refusal in refusals:
         if refusal.is_certain:
@@ -81,7 +81,7 @@ def find_findings(
             yield BackwardFinding(
                 "not known", refusal.sentence, refusal.way_out, after_run="not known"
             )
-    yield from _find_writes_to_saved_grads(snap, root, nodes, used)
+    yield from _find_writes_to_saved_grads(snap, root, nodes, visited_before)
     yield from _find_not_known(snap, root, nodes, pairs)
     yield from _find_not_compared(snap, read_by_backward)
 
@@ -90,7 +90,10 @@ def find_findings(
 
 
 def _find_saves_that_raise(
-    snap: Snapshot, root: TensorRecord, pairs: Sequence[SavedOfNode], used: Mapping[str, str]
+    snap: Snapshot,
+    root: TensorRecord,
+    pairs: Sequence[SavedOfNode],
+    visited_before: Mapping[str, str],
 ) -> Iterator[BackwardFinding]:
     """Yield the findings on what backward opens, and must not."""
     # Of what backward opens or not as it likes, `_find_unknown_saves` says so.
@@ -101,9 +104,9 @@ def _find_saves_that_raise(
     if freed:
         yield _describe_freed(snap, root, freed, pairs)
     live = [pair for pair in pairs if pair.saved.state == "live" and pair.saved.opened]
-    shared = [pair for pair in live if pair.node.id in used]
+    shared = [pair for pair in live if pair.node.id in visited_before]
     if shared:
-        yield _describe_used_twice(shared, used[shared[0].node.id])
+        yield _describe_used_twice(shared, visited_before[shared[0].node.id])
 
 
 def _describe_detached(pairs: Sequence[SavedOfNode]) -> Iterator[BackwardFinding]:
@@ -193,8 +196,8 @@ def _describe_freed(
         )
     elif root.grad_fn_name == "AddBackward0":
         # Typical of `total = total + loss` for a log.
-        shown = gettext("a sum that is only to be shown is one of loss.detach() or loss.item()")
-        way_out = join_clauses(way_out, shown)
+        advice = gettext("a sum that is only to be shown is one of loss.detach() or loss.item()")
+        way_out = join_clauses(way_out, advice)
     return BackwardFinding("freed", sentence, way_out, freed)
 
 
@@ -319,7 +322,10 @@ def _find_doubts_on_shapes(
 
 
 def _find_writes_to_saved_grads(
-    snap: Snapshot, root: TensorRecord, nodes: Sequence[NodeRecord], used: Mapping[str, str]
+    snap: Snapshot,
+    root: TensorRecord,
+    nodes: Sequence[NodeRecord],
+    visited_before: Mapping[str, str],
 ) -> Iterator[BackwardFinding]:
     """Yield what goes wrong, or may, where a gradient is added in place to one that a node saved."""
     pairs_by_storage: dict[str | None, list[SavedOfNode]] = {}
@@ -328,7 +334,7 @@ def _find_writes_to_saved_grads(
             storage = snap.tensor(pair.saved.tensor).storage
             pairs_by_storage.setdefault(storage, []).append(pair)
     # A backward before it may add to them, too.
-    for node in dict.fromkeys((*map(snap.node, used), *nodes)):
+    for node in dict.fromkeys((*map(snap.node, visited_before), *nodes)):
         if node.variable is None:
             continue
         leaf = snap.tensor(node.variable)
@@ -339,12 +345,12 @@ def _find_writes_to_saved_grads(
         if not pairs:
             continue
         order: Mapping[str, int] | None = {}
-        if node.id not in used:
+        if node.id not in visited_before:
             # A Function may return None, and then nothing is added behind it.
-            has_function = any(each.function is not None for each in nodes)
+            has_function = any(other.function is not None for other in nodes)
             order = None if has_function else find_visiting_order(snap, root, nodes)
         late = pairs
-        if order is not None and node.id not in used:
+        if order is not None and node.id not in visited_before:
             late = [pair for pair in pairs if order[node.id] < order[pair.node.id]]
         if not late:
             continue  # all is read before

@@ -307,11 +307,13 @@ def _sequence_number(node: NodeRecord) -> int:
 
 def _find_changed_record(saved: SavedRecord, earlier_node: NodeRecord) -> SavedRecord | None:
     """Return the earlier record of something saved; None if its state is the same."""
-    same_name = [each for each in earlier_node.saved if each.name == saved.name]
+    same_name = [record for record in earlier_node.saved if record.name == saved.name]
     # The tensors of a custom Function are records of their own (tensors[0], tensors[1]) while they
     # can be read, and one record (tensors) after that.
     prefix = saved.name.partition("[")[0]
-    same_prefix = [each for each in earlier_node.saved if each.name.partition("[")[0] == prefix]
+    same_prefix = [
+        record for record in earlier_node.saved if record.name.partition("[")[0] == prefix
+    ]
     earlier = next(iter(same_name or same_prefix), None)
     if earlier is None or (earlier.state, earlier.version) == (saved.state, saved.version):
         return None

@@ -119,11 +119,11 @@ def explain(
         # A tensor called `run`.
         named, run = {**named, "run": run}, False
     frame = sys._getframe(1)
-    if run and any(isinstance(each, Snapshot) for each in (*tensors, *named.values())):
+    if run and any(isinstance(argument, Snapshot) for argument in (*tensors, *named.values())):
         raise TypeError("run=True is for tensors: a snapshot has none that could be run")
 
     def find_tensor(root: TensorRecord) -> Any:
-        if any(isinstance(each, Snapshot) for each in tensors):
+        if any(isinstance(argument, Snapshot) for argument in tensors):
             return None
         # Of two tensors of one name the first has it in the snapshot, too; the other is `x (2)` there.
         tensor_by_name = dict(reversed(collect_tensors(tensors, named, frame)))
@@ -141,13 +141,13 @@ def _judge_roots(
     """
     all_findings: list[BackwardFinding] = []
     lines: list[str] = []
-    used: dict[str, str] = {}
+    visited_before: dict[str, str] = {}
     roots = find_roots(snap)
     scalars = [root for root in roots if root.numel == 1]
     for root in scalars or roots:
         nodes = snap.nodes_behind(root)
         with pause_garbage_collection():
-            found = list(find_findings(snap, root, nodes, used))
+            found = list(find_findings(snap, root, nodes, visited_before))
         findings = _settle_modes(found, root, nodes, find_tensor)
         if runs_code and _decide_verdict(findings) != "raises":
             tensor = find_tensor(root)
@@ -157,7 +157,7 @@ def _judge_roots(
             findings = list(_add_result_of_run(findings, result))
         # If it is known to raise, or to have missed a write, the doubts do not matter any more.
         if _decide_verdict(findings) in ("raises", "may be wrong"):
-            findings = [each for each in findings if each.kind not in DOUBTFUL_KINDS]
+            findings = [finding for finding in findings if finding.kind not in DOUBTFUL_KINDS]
         if _has_same_gradients(root, findings, find_tensor):
             findings = []
             lines += [*_describe_root(snap, root, nodes, findings), _phrase_same_gradients()]
@@ -165,13 +165,13 @@ def _judge_roots(
             lines += _describe_root(snap, root, nodes, findings)
         all_findings += findings
         # A backward on the next root finds what this one has freed.
-        used |= dict.fromkeys((node.id for node in nodes), snap.label(root.id))
+        visited_before |= dict.fromkeys((node.id for node in nodes), snap.label(root.id))
     lines += describe_unreached(snap, scalars or roots)
-    others = [snap.label(root.id) for root in roots if root.numel != 1]
-    if scalars and others:
+    larger_roots = [snap.label(root.id) for root in roots if root.numel != 1]
+    if scalars and larger_roots:
         sentence = gettext(
             "No verdict on {names}: backward() without an argument is for one element.",
-            names=join_few_names(others),
+            names=join_few_names(larger_roots),
         )
         lines.append(sentence)
     if not roots:
@@ -200,17 +200,17 @@ def _settle_modes(
     if tensor is None:
         return findings
     of_modes = set(doubts_of_modes(sys.modules[engine_name(tensor)]))
-    others = [each for each in findings if each.sentence not in of_modes]
+    other_findings = [finding for finding in findings if finding.sentence not in of_modes]
     # What else may raise would be run, too.
-    if _decide_verdict(others) == "unknown":
+    if _decide_verdict(other_findings) == "unknown":
         return findings
     error = run_formulas(tensor, nodes)
     if error is None:
         return findings
     if not error:
-        return others
+        return other_findings
     sentence = gettext("its formulas were run, and raised {error}", error=escape_unseen(error))
-    return [BackwardFinding("raised", sentence), *others]
+    return [BackwardFinding("raised", sentence), *other_findings]
 
 
 def _has_same_gradients(
@@ -289,15 +289,15 @@ def _describe_root(
     """Yield the lines of text on a backward that starts at one tensor."""
     yield from _describe_verdict(snap, root, nodes, findings)
     yield from _describe_none(snap, nodes)
-    shown = findings[:_MAX_FINDINGS]
-    for finding, following in zip_longest(shown, shown[1:]):
+    first_findings = findings[:_MAX_FINDINGS]
+    for finding, following in zip_longest(first_findings, first_findings[1:]):
         yield "  - " + gettext("{sentence}.", sentence=finding.sentence)
         # Of several with one way out, behind the last.
         if finding.way_out and (following is None or following.way_out != finding.way_out):
             yield "    " + gettext("Way out: {way}.", way=finding.way_out)
     if len(findings) > _MAX_FINDINGS:
-        others = len(findings) - _MAX_FINDINGS
-        yield "  - " + ngettext("And {number} more cause.", "And {number} more causes.", others)
+        more_count = len(findings) - _MAX_FINDINGS
+        yield "  - " + ngettext("And {number} more cause.", "And {number} more causes.", more_count)
 
 
 def _describe_none(snap: Snapshot, nodes: Sequence[NodeRecord]) -> Iterator[str]:

@@ -51,7 +51,7 @@ def _may_raise_warning() -> bool:
 def _obeys_layout(grad: TensorRecord, leaf: TensorRecord) -> bool:
     """Return True for the strides of a dense leaf; others are not told apart, and doubted."""
     pairs = zip(grad.axes(), leaf.axes(), strict=False)
-    is_same = all(own.size == 1 or own.stride == wanted.stride for own, wanted in pairs)
+    is_same = all(axis.size == 1 or axis.stride == leaf_axis.stride for axis, leaf_axis in pairs)
     return is_same and _is_dense(leaf)
 
 

@@ -174,13 +174,15 @@ def _are_same_but_rounding(now: list[Any], from_saved: list[Any], leaves: list[A
 
     Softmax is the same for values that are all larger by 1, and computes it with other roundings.
     """
-    numbers, others = list(_list_numbers(now)), list(_list_numbers(from_saved))
-    largest = max((abs(each) for each in (*numbers, *others) if isfinite(abs(each))), default=0.0)
+    numbers, other_numbers = list(_list_numbers(now)), list(_list_numbers(from_saved))
+    largest = max(
+        (abs(number) for number in (*numbers, *other_numbers) if isfinite(abs(number))), default=0.0
+    )
     epsilon = max(_EPSILONS.get(str(leaf.dtype).rpartition(".")[2], 0.0) for leaf in leaves)
-    most = min(_ROUNDINGS * epsilon, _LARGEST_ROUNDING) * largest
-    for each, other in zip(numbers, others, strict=True):
-        is_close = each == other or abs(each - other) <= most
-        are_nan = each != each and other != other
+    tolerance = min(_ROUNDINGS * epsilon, _LARGEST_ROUNDING) * largest
+    for number, other in zip(numbers, other_numbers, strict=True):
+        is_close = number == other or abs(number - other) <= tolerance
+        are_nan = number != number and other != other
         if not is_close and not are_nan:
             return False
     return True

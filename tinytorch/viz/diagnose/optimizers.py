@@ -27,8 +27,8 @@ class ReplacedParameters(NamedTuple):
 
 def find_replaced(snap: Snapshot) -> Iterator[ReplacedParameters]:
     """Yield, for each named optimizer, the tensors that it holds in the place of others."""
-    own = [tensor for tensor in snap.named_tensors if not _is_held_alone(tensor)]
-    leaves = [tensor.id for tensor in own if tensor.is_leaf and tensor.requires_grad]
+    named_tensors = [tensor for tensor in snap.named_tensors if not _is_held_alone(tensor)]
+    leaves = [tensor.id for tensor in named_tensors if tensor.is_leaf and tensor.requires_grad]
     for optimizer, parameters in list_stepped(snap).items():
         parameter_ids = {tensor.id for tensor in parameters}
         strays: list[str] = []
@@ -69,13 +69,13 @@ def _list_leaves_between(
     if neighbour is None:
         return []
     argument = _name_argument(snap, neighbour)
-    own = [leaf for leaf in leaves if _name_argument(snap, leaf) == argument]
+    same_argument = [leaf for leaf in leaves if _name_argument(snap, leaf) == argument]
     # The two may be of different arguments (an optimizer over two modules), or need no grad.
-    if not set(own).issuperset(filter(None, (before, after))):
+    if not set(same_argument).issuperset(filter(None, (before, after))):
         return []
-    start = 0 if before is None else own.index(before) + 1
-    stop = len(own) if after is None else own.index(after)
-    return own[start:stop]
+    start = 0 if before is None else same_argument.index(before) + 1
+    stop = len(same_argument) if after is None else same_argument.index(after)
+    return same_argument[start:stop]
 
 
 def _name_argument(snap: Snapshot, tensor_id: str) -> str:
@@ -91,11 +91,11 @@ def list_stepped(snap: Snapshot) -> dict[str, list[TensorRecord]]:
             # As numbers: among words, "10" would come before "2".
             numbers = [int(word) for word in position.split(".") if word.isdecimal()]
             pairs_by_optimizer.setdefault(optimizer, []).append((tuple(numbers), tensor))
-    stepped: dict[str, list[TensorRecord]] = {}
+    tensors_by_optimizer: dict[str, list[TensorRecord]] = {}
     for optimizer, pairs in pairs_by_optimizer.items():
         pairs.sort(key=lambda pair: pair[0])
-        stepped[optimizer] = [tensor for _, tensor in pairs]
-    return stepped
+        tensors_by_optimizer[optimizer] = [tensor for _, tensor in pairs]
+    return tensors_by_optimizer
 
 
 def _is_held_alone(tensor: TensorRecord) -> bool:
@@ -103,16 +103,16 @@ def _is_held_alone(tensor: TensorRecord) -> bool:
     return all(PARAM_GROUPS in name for name in tensor.names)
 
 
-def describe_replaced(snap: Snapshot, each: ReplacedParameters) -> str:
+def describe_replaced(snap: Snapshot, replaced: ReplacedParameters) -> str:
     """Say which tensors an optimizer holds no more."""
     return ngettext(
         "{optimizer} does not hold {names}: in its place it holds a tensor that has no other name, "
         "like that of a layer that was replaced.",
         "{optimizer} does not hold {names}: in their place it holds tensors that have no other "
         "name, like those of a layer that was replaced.",
-        len(each.absent),
-        optimizer=each.optimizer,
-        names=join_few_names([snap.label(tensor) for tensor in each.absent]),
+        len(replaced.absent),
+        optimizer=replaced.optimizer,
+        names=join_few_names([snap.label(tensor) for tensor in replaced.absent]),
     )
 
 

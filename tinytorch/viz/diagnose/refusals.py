@@ -77,17 +77,17 @@ def find_refusals_of_snapshot(snap: Snapshot) -> list[Refusal]:
         return refusals
     # What another root has in its graph makes nothing uncertain for this one.
     roots = find_roots(snap)[:_MOST_ROOTS]
-    known: dict[tuple[str, str], dict[str, bool]] = {}
+    certainties: dict[tuple[str, str], dict[str, bool]] = {}
     for root in roots:
         call = f"{snap.label(root.id)}.backward()"
         for refusal in find_refusals(snap, snap.nodes_behind(root)):
-            found = known.setdefault((refusal.node.id, refusal.sentence), {})
-            found[call] = refusal.is_certain
+            certainty_by_call = certainties.setdefault((refusal.node.id, refusal.sentence), {})
+            certainty_by_call[call] = refusal.is_certain
     judged = []
     for refusal in refusals:
-        found = known.get((refusal.node.id, refusal.sentence), {})
-        calls = tuple(call for call, is_certain in found.items() if is_certain)
-        is_for_all = len(calls) == len(found) and len(roots) < _MOST_ROOTS
+        certainty_by_call = certainties.get((refusal.node.id, refusal.sentence), {})
+        calls = tuple(call for call, is_certain in certainty_by_call.items() if is_certain)
+        is_for_all = len(calls) == len(certainty_by_call) and len(roots) < _MOST_ROOTS
         if calls and not refusal.is_certain:
             judged.append(refusal._replace(is_certain=True, calls=() if is_for_all else calls))
         else:

@@ -35,10 +35,10 @@ def describe_unreached(snap: Snapshot, roots: Sequence[TensorRecord]) -> list[st
     reached_leaves = {node.variable for node in nodes}
     strays: set[str] = set()
     about_optimizers = []
-    for each in find_replaced(snap):
-        if reached_leaves.isdisjoint(each.strays):
-            strays.update(each.strays)
-            about_optimizers.append(describe_replaced(snap, each))
+    for replaced in find_replaced(snap):
+        if reached_leaves.isdisjoint(replaced.strays):
+            strays.update(replaced.strays)
+            about_optimizers.append(describe_replaced(snap, replaced))
     # That a loss without any graph raises was said; there, only the lines are worth telling.
     has_history = any(root.requires_grad for root in losses)
     unreached = []
@@ -60,16 +60,16 @@ def describe_unreached(snap: Snapshot, roots: Sequence[TensorRecord]) -> list[st
 def _list_exits(snap: Snapshot, unreached: Sequence[TensorRecord], root: str) -> Iterator[str]:
     """Yield a line for each line that a watch saw, or that it saw none."""
     labels = [(snap.label(leaf.id), leaf.exits) for leaf in unreached]
-    seen = [(label, exits) for label, exits in labels if exits]
-    unseen = [(label, exits) for label, exits in labels if not exits]
-    for sentence in describe_exits(unseen, root):
+    with_exits = [(label, exits) for label, exits in labels if exits]
+    without_exits = [(label, exits) for label, exits in labels if not exits]
+    for sentence in describe_exits(without_exits, root):
         yield f"  - {sentence}"
-    if seen:
+    if with_exits:
         # No path leads back from a detached value: it may be that of a log, or of another loss.
         yield gettext(
             "Also seen; whether {root} was computed from these values is not known:", root=root
         )
-    for sentence in describe_exits(seen):
+    for sentence in describe_exits(with_exits):
         yield f"  - {sentence}"
 
 
@@ -152,50 +152,50 @@ def describe_exits(
                 names=names,
                 root=root,
             )
-        for each in exits[:_MAX_EXITS]:
-            yield _describe_exit(each, names)
+        for graph_exit in exits[:_MAX_EXITS]:
+            yield _describe_exit(graph_exit, names)
         if len(exits) > _MAX_EXITS:
-            others = len(exits) - _MAX_EXITS
-            yield ngettext("And on {number} more line.", "And on {number} more lines.", others)
+            more_count = len(exits) - _MAX_EXITS
+            yield ngettext("And on {number} more line.", "And on {number} more lines.", more_count)
 
 
-def _describe_exit(each: GraphExit, names: str) -> str:
+def _describe_exit(graph_exit: GraphExit, names: str) -> str:
     """Say where values left the graph, and how."""
     values = {
         "names": names,
-        "place": escape_unseen(each.place),
-        "operation": escape_unseen(each.operation),
+        "place": escape_unseen(graph_exit.place),
+        "operation": escape_unseen(graph_exit.operation),
     }
-    if each.kind == "detach":
+    if graph_exit.kind == "detach":
         return gettext("{names}: cut by .detach() or .data in {place}", **values)
-    if each.kind == "number":
+    if graph_exit.kind == "number":
         return gettext(
             "{names}: made a number, which has no history (.item(), float(), .tolist()), in {place}",
             **values,
         )
-    if each.kind == "new leaf":
+    if graph_exit.kind == "new leaf":
         return gettext(
             "{names}: torch.tensor made a new leaf of numbers (torch.stack keeps the graph) in "
             "{place}",
             **values,
         )
-    if each.kind == "parameter":
+    if graph_exit.kind == "parameter":
         return gettext(
             "{names}: nn.Parameter made a new leaf of the values, without a history, in {place}",
             **values,
         )
-    if each.kind == "grad mode":
+    if graph_exit.kind == "grad mode":
         return gettext("{names}: grad mode was off in {place}", **values)
-    if each.kind == "checkpoint":
+    if graph_exit.kind == "checkpoint":
         return gettext(
             "{names}: used in a reentrant checkpoint, none of whose inputs requires grad "
             "(use_reentrant=False records all the same), in {place}",
             **values,
         )
-    if each.kind == "indices":
+    if graph_exit.kind == "indices":
         return gettext(
             "{names}: {operation} gave indices, which have no gradient, in {place}", **values
         )
-    if each.operation == "conversion":
+    if graph_exit.operation == "conversion":
         return gettext("{names}: converted to a dtype that has no gradient, in {place}", **values)
     return gettext("{names}: {operation} has no derivative, in {place}", **values)

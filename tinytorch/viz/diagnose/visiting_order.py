@@ -25,11 +25,11 @@ def find_visiting_order(
     if len(set(numbers)) < len(numbers) or any(node.cut for node in nodes):
         return None
     node_by_id = {node.id: node for node in nodes}
-    waiting = dict.fromkeys(node_by_id, 0)
+    dependencies = dict.fromkeys(node_by_id, 0)
     for node in nodes:
         for edge in node.edges:
             if edge is not None:
-                waiting[edge] += 1
+                dependencies[edge] += 1
     ready: list[tuple[int, str]] = [(0, root.grad_fn or "")]
     order: dict[str, int] = {}
     while ready:
@@ -38,7 +38,7 @@ def find_visiting_order(
         for edge in node_by_id[node_id].edges:
             if edge is None:
                 continue
-            waiting[edge] -= 1
-            if not waiting[edge]:
+            dependencies[edge] -= 1
+            if not dependencies[edge]:
                 heappush(ready, (-node_by_id[edge].sequence_nr, edge))
     return order

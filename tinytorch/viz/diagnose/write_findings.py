@@ -312,10 +312,10 @@ def _advise_other_write(
     snap: Snapshot, tensor: TensorRecord | None, writer: TensorRecord | None = None
 ) -> str:
     """Return the way out of a write that the counter of a saved tensor did not see."""
-    written = [each for each in (writer, tensor) if each is not None]
+    candidates = [candidate for candidate in (writer, tensor) if candidate is not None]
     name = "" if tensor is None else name_in_python(tensor)
     if tensor is None or tensor.storage is None or not name:
-        return advise_copy(written)
+        return advise_copy(candidates)
     storage = snap.storage(tensor.storage)
     if storage.arrays:
         return gettext(
@@ -326,7 +326,7 @@ def _advise_other_write(
     # `.data` gives a tensor without history over the same storage object; what requires grad, and
     # what is over another one, came about in another way.
     if storage.objects > 1 or (writer is not None and writer.requires_grad):
-        return advise_copy(written)
+        return advise_copy(candidates)
     return gettext(
         "write through {here}.detach(), which PyTorch counts, so that backward raises; or to a copy "
         "({here}.detach().clone())",

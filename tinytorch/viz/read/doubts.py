@@ -358,7 +358,7 @@ def _ids_of_dicts_of_tensors(engine: Any) -> set[int]:
         dicts = [
             getattr_or_none(tensor, "_backward_hooks") for tensor in find_instances(engine.Tensor)
         ]
-    return {id(each) for each in dicts if each is not None}
+    return {id(hooks) for hooks in dicts if hooks is not None}
 
 
 def _ids_of_owned_dicts(engine: Any) -> set[int]:
@@ -383,8 +383,8 @@ def find_objects(kinds: Iterable[type]) -> list[Any]:
     # Each object twice in a row: `compress` takes one, the question for its class the other.
     objects = chain.from_iterable(map(repeat, _iterate_objects(), repeat(2)))
     class_keys = frozenset(map(_IDENTITY_KEY, kinds))
-    asked = map(class_keys.__contains__, map(_IDENTITY_KEY, map(type, objects)))
-    return list(compress(objects, asked))
+    is_wanted = map(class_keys.__contains__, map(_IDENTITY_KEY, map(type, objects)))
+    return list(compress(objects, is_wanted))
 
 
 def find_instances(base: type) -> list[Any]:

@@ -35,8 +35,10 @@ def gradient_specs_of(node: Any) -> tuple[GradientSpec | None, ...]:
         return tuple([_make_spec(shape, _name_of_dtype(dtype)) for shape, dtype, _ in specs])
     metadata = getattr_or_none(node, "_input_metadata") or ()
     return tuple(
-        _make_spec(getattr_or_none(each, "shape"), getattr_or_none(each, "dtype"))
-        for each in metadata
+        _make_spec(
+            getattr_or_none(input_metadata, "shape"), getattr_or_none(input_metadata, "dtype")
+        )
+        for input_metadata in metadata
     )
 
 

@@ -25,14 +25,14 @@ def find_leaves(root: Any, most_nodes: int | None = None) -> list[Any]:
 def find_graph_nodes(root: Any, most_nodes: int | None = None) -> list[Any]:
     """Return the nodes that a backward on `root`, which has a graph, would run; as `find_leaves`."""
     nodes: list[Any] = []
-    seen, stack = {root.grad_fn}, [root.grad_fn]
+    visited, stack = {root.grad_fn}, [root.grad_fn]
     while stack:
-        if most_nodes is not None and len(seen) > most_nodes:
+        if most_nodes is not None and len(visited) > most_nodes:
             return []
         node = stack.pop()
         nodes.append(node)
         for follower, _ in node.next_functions:
-            if follower is not None and follower not in seen:
-                seen.add(follower)
+            if follower is not None and follower not in visited:
+                visited.add(follower)
                 stack.append(follower)
     return nodes

@@ -102,13 +102,13 @@ def collect_tensors_and_arrays(
     the program defines; of an argument they always are.
     """
     objects = choose_objects_of_program(frame) if objects is None else objects
-    written = None
+    call_names = None
     # The entries of `locals()` have names of their own, and the source need not be read.
     if frame is not None and not all(isinstance(argument, Mapping) for argument in args):
-        written = argument_names(frame, (*preceding, *args))
-    if written is not None:
-        written = written[len(preceding) :]
-    arguments = [*zip(written or [""] * len(args), args, strict=True), *named.items()]
+        call_names = argument_names(frame, (*preceding, *args))
+    if call_names is not None:
+        call_names = call_names[len(preceding) :]
+    arguments = [*zip(call_names or [""] * len(args), args, strict=True), *named.items()]
     pairs: Pairs = []
     known_names = KnownNames()
     for index, (name, argument) in enumerate(arguments):

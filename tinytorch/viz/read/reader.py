@@ -174,7 +174,7 @@ def attach_earlier_checksums(now: Snapshot, since: Snapshot) -> Snapshot:
     nodes = []
     for node in now.nodes:
         earlier = earlier_saved.get(node.key, {})
-        saved = [_attach_checksum(each, earlier.get(each.name)) for each in node.saved]
+        saved = [_attach_checksum(record, earlier.get(record.name)) for record in node.saved]
         is_same = all(map(operator.is_, saved, node.saved))  # of numbers: most of a long loop
         nodes.append(node if is_same else replace(node, saved=tuple(saved)))
     return replace(now, nodes=tuple(nodes))

@@ -102,7 +102,7 @@ def _is_plain(code: CodeType) -> bool:
     instructions = list(dis.get_instructions(code))
     if len(instructions) > _MOST_INSTRUCTIONS:
         return False
-    products = sum(each.argrepr in ("*", "*=", "**", "**=") for each in instructions)
+    products = sum(instruction.argrepr in ("*", "*=", "**", "**=") for instruction in instructions)
     return products <= _MOST_PRODUCTS and all(
         _is_allowed(*pair) for pair in _pair_with_previous(instructions)
     )
@@ -111,8 +111,12 @@ def _is_plain(code: CodeType) -> bool:
 def _pair_with_previous(
     instructions: list[dis.Instruction],
 ) -> Iterator[tuple[dis.Instruction, dis.Instruction]]:
-    shown = [each for each in instructions if each.opname not in ("CACHE", "EXTENDED_ARG")]
-    return pairwise([*shown[:1], *shown])
+    real_instructions = [
+        instruction
+        for instruction in instructions
+        if instruction.opname not in ("CACHE", "EXTENDED_ARG")
+    ]
+    return pairwise([*real_instructions[:1], *real_instructions])
 
 
 def _is_allowed(previous: dis.Instruction, instruction: dis.Instruction) -> bool:

@@ -132,7 +132,7 @@ class SavedReader:
             return
         is_list = isinstance(raw_attribute, tuple)
         raw_saved_tensors = raw_attribute if is_list else (raw_attribute,)
-        if any(find_foreign_hook(each) is not None for each in raw_saved_tensors):
+        if any(map(find_foreign_hook, raw_saved_tensors)):
             for index, raw_saved in enumerate(raw_saved_tensors):
                 yield self._read_packed(f"{name}[{index}]" if is_list else name, raw_saved)
             return
@@ -492,7 +492,11 @@ def _read_selection(node: Any, name: str, index: Any) -> str:
         sizes, dim = (getattr_or_none(node, "_saved_weight_sym_argsize_0"),), 0
     elif kind == "IndexBackward0":
         # Masks select several dimensions at once.
-        if any("int" not in str(each.dtype) for each in node._saved_indices if each is not None):
+        if any(
+            "int" not in str(other_index.dtype)
+            for other_index in node._saved_indices
+            if other_index is not None
+        ):
             return ""
         dim, lowest = int(name.partition("[")[2].rstrip("]")), -1
     elif kind not in ("GatherBackward0", "IndexSelectBackward0"):

@@ -135,8 +135,8 @@ def find_sharing(
     `frame` is the caller's, in which positional arguments are named as they are written. Raises
     TypeError for an argument that is not a tensor and can hold none.
     """
-    written = (argument_names(frame, args) if frame is not None else None) or [""] * len(args)
-    labels = [name or f"argument {index}" for index, name in enumerate(written)]
+    call_names = (argument_names(frame, args) if frame is not None else None) or [""] * len(args)
+    labels = [name or f"argument {index}" for index, name in enumerate(call_names)]
     labels = ["" if label in _NAMELESS else label for label in labels]
     with disable_overrides(), hold_identities():
         search = _Search([*zip(labels, args, strict=True), *named.items()])
@@ -283,14 +283,14 @@ class _Search:
 
     def find_stepped(self) -> Iterator[SharedFact]:
         """Yield, for each optimizer, what it steps of other arguments."""
-        stepped: dict[str, list[str]] = {}
+        names_by_optimizer: dict[str, list[str]] = {}
         for thing in self.data.values():
             for step in thing.steps:
-                others = [use.name for use in thing.uses if use.argument != step.argument]
-                if others:
+                other_names = [use.name for use in thing.uses if use.argument != step.argument]
+                if other_names:
                     optimizer = step.name.partition(PARAM_GROUPS)[0]
-                    stepped.setdefault(optimizer, []).append(others[0])
-        for optimizer, names in stepped.items():
+                    names_by_optimizer.setdefault(optimizer, []).append(other_names[0])
+        for optimizer, names in names_by_optimizer.items():
             yield SharedFact("steps", (optimizer, *names))
 
     # -- one memory ----------------------------------------------------------------------
@@ -464,11 +464,11 @@ def _split_common_end(names: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
         return names, ""
     split = [_BETWEEN_PARTS.split(name) for name in names]
     # One part is left of each, or nothing would tell the names apart.
-    most = min(map(len, split)) - 1
-    same = 0
-    while same < most and len({parts[-1 - same] for parts in split}) == 1:
-        same += 1
-    if not same:
+    most_equal = min(map(len, split)) - 1
+    equal_count = 0
+    while equal_count < most_equal and len({parts[-1 - equal_count] for parts in split}) == 1:
+        equal_count += 1
+    if not equal_count:
         return names, ""
-    starts = tuple(".".join(parts[:-same]) for parts in split)
-    return starts, ".".join(split[0][-same:])
+    starts = tuple(".".join(parts[:-equal_count]) for parts in split)
+    return starts, ".".join(split[0][-equal_count:])

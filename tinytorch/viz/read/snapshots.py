@@ -325,7 +325,9 @@ class Snapshot:
         # Sought once: of thousands of views without a name each is called by one of these.
         for storage in self.storages:
             members = map(self.tensor, storage.tensors)
-            named[storage.id] = OverlapIndex([each for each in members if self.first_name(each)])
+            named[storage.id] = OverlapIndex(
+                [tensor for tensor in members if self.first_name(tensor)]
+            )
         return named
 
     def grad_label(self, id_or_name: str) -> str:

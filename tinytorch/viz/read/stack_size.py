@@ -23,8 +23,8 @@ def find_smallest_stack() -> int:
     8 MB with glibc and 128 kB with musl, on macOS 512 kB) is not asked about: only that of a size
     which the program has set, by `threading.stack_size`.
     """
-    own, of_next = _measure_own_stack(), threading.stack_size()
-    return min(own, of_next) if of_next else own
+    own_bytes, next_bytes = _measure_own_stack(), threading.stack_size()
+    return min(own_bytes, next_bytes) if next_bytes else own_bytes
 
 
 def _measure_own_stack() -> int:

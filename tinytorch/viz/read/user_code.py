@@ -133,7 +133,7 @@ def _reads_saved(code: CodeType) -> bool | None:
         return None
     instructions = list(dis.get_instructions(code))
     attributes = _list_attributes_read(ctx, instructions)
-    is_plain = not any(not each or each.startswith("_") for each in attributes)
+    is_plain = not any(not attribute or attribute.startswith("_") for attribute in attributes)
     if is_plain and attributes.isdisjoint(_SAVED):
         return False
     # Before the first branch, and with no `except` that could catch the error.
@@ -179,7 +179,11 @@ def always_raises(function: Any) -> bool:
         return False
     if getattr(code, "co_exceptiontable", b""):  # a `with` or `except` may catch it
         return False
-    instructions = [each for each in dis.get_instructions(code) if each.opname != "EXTENDED_ARG"]
+    instructions = [
+        instruction
+        for instruction in dis.get_instructions(code)
+        if instruction.opname != "EXTENDED_ARG"
+    ]
     stop = _find_first_branch(instructions)
     if stop < len(instructions) and instructions[stop].opname == "RAISE_VARARGS":
         return True
@@ -278,7 +282,10 @@ def _rehearse_backward(node: Any, backward: Any, label: str) -> FunctionRecord |
         return FunctionRecord(label, reads_saved, is_trusted=False, refusal=refusal)
     if not _fit_inputs(node, values, needs, specs):
         return None
-    origins: set[str] = set().union(*[each.origins for each in values if each is not None])
+    origins: set[str] = set()
+    for value in values:
+        if value is not None:
+            origins |= value.origins
     attributes = sorted(name.partition(".")[2] for name in origins if name.startswith("ctx."))
     unsent = _find_unsent(node, values, needs)
     return FunctionRecord(
@@ -341,8 +348,8 @@ def _find_unsent(node: Any, values: list[Any], needs: tuple[bool, ...]) -> tuple
     positions = [
         position for position, (edge, _) in enumerate(node.next_functions) if edge is not None
     ]
-    needed = [value for value, is_needed in zip(values, needs, strict=False) if is_needed]
-    pairs = zip(positions, needed, strict=True)
+    needed_gradients = [value for value, is_needed in zip(values, needs, strict=False) if is_needed]
+    pairs = zip(positions, needed_gradients, strict=True)
     return tuple(position for position, value in pairs if value is None)
 
 
@@ -351,12 +358,14 @@ def _fit_inputs(
 ) -> bool:
     """Return True if PyTorch takes the gradients that a backward returns."""
     edges = [edge for edge in node.next_functions if edge[0] is not None]
-    needed = [value for value, is_needed in zip(values, needs, strict=False) if is_needed]
+    needed_gradients = [value for value, is_needed in zip(values, needs, strict=False) if is_needed]
     # A gradient for an input that needs none: PyTorch raises if that input is no tensor.
-    others = [value for value, is_needed in zip(values, needs, strict=False) if not is_needed]
-    if len(edges) != len(needed) or any(value is not None for value in others):
+    other_gradients = [
+        value for value, is_needed in zip(values, needs, strict=False) if not is_needed
+    ]
+    if len(edges) != len(needed_gradients) or any(value is not None for value in other_gradients):
         return False
-    for value, (follower, output_nr) in zip(needed, edges, strict=True):
+    for value, (follower, output_nr) in zip(needed_gradients, edges, strict=True):
         follower_specs = gradient_specs_of(follower)
         if value is None:
             continue  # no gradient arrives behind it: `unsent`

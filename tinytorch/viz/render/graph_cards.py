@@ -220,8 +220,9 @@ def make_leaf_card(leaf: NamedTensor, word: str = "") -> Card:
         lines.append(CardLine(word))
     if leaf.grad:
         lines.append(CardLine(leaf.grad, "b" if leaf.has_new_grad else ""))
-    lines += [CardLine(shorten_text(mark, REMARK_COLUMNS), "b", "was") for mark in leaf.marks]
-    is_altered = leaf.is_new or leaf.has_new_grad or bool(leaf.marks)
+    captions = [shorten_text(caption, REMARK_COLUMNS) for caption in leaf.change_captions]
+    lines += [CardLine(caption, "b", "was") for caption in captions]
+    is_altered = leaf.is_new or leaf.has_new_grad or bool(leaf.change_captions)
     state = "new" if is_altered else ""
     beside = (Beside(gettext("new"), is_fresh=True),) if leaf.is_new else ()
     return Card(leaf.id, "leaf", tuple(lines), leaf.label, state, leaf.id, beside)
@@ -271,7 +272,7 @@ def _list_beside(node: NodeEntry) -> Iterator[Beside]:
     for tensor in node.results[:MOST_BESIDE]:
         name = cut_middle(tensor.label, NAME_COLUMNS)
         whole = join_facts((tensor.label, *tensor.change_sentences))
-        yield Beside(name, tensor.id, whole, tensor.is_new or bool(tensor.marks))
+        yield Beside(name, tensor.id, whole, tensor.is_new or bool(tensor.change_captions))
         if tensor.grad:
             yield Beside(tensor.grad, is_fresh=tensor.has_new_grad)
     hidden = len(node.results) - MOST_BESIDE

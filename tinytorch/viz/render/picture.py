@@ -80,12 +80,12 @@ def _folds_html(folds: Sequence[Folded], room: int) -> str:
 
     Level by level, so that what is nearest to the picture has the room.
     """
-    waiting: deque[tuple[Position, Folded]] = deque()
+    queue: deque[tuple[Position, Folded]] = deque()
     for number, fold in enumerate(folds):
-        waiting.append(((number,), fold))
+        queue.append(((number,), fold))
     bodies: dict[Position, tuple[str, str]] = {}
-    while waiting:
-        position, fold = waiting.popleft()
+    while queue:
+        position, fold = queue.popleft()
         svg, text, inner = fold.open()
         body = ""
         if svg:
@@ -100,7 +100,7 @@ def _folds_html(folds: Sequence[Folded], room: int) -> str:
         room -= len(body) + len(fold.summary) + FOLD_FRAME
         bodies[position] = fold.summary, body
         for number, child in enumerate(inner):
-            waiting.append(((*position, number), child))
+            queue.append(((*position, number), child))
     inside: dict[Position, str] = {}
     # Backwards: what is inside of a fold is complete before the fold itself.
     for position in sorted(bodies, reverse=True):

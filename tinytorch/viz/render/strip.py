@@ -176,7 +176,9 @@ def make_strip(entry: StorageEntry) -> Strip:
 def _has_numbers(entry: StorageEntry, cells_per_line: int) -> bool:
     """Return True where some tensor reads a part of the cells, or the lines are those of no matrix."""
     if entry.arrangement.has_lanes:
-        return not all(reads_in_order(entry.storage, each.tensor) for each in entry.tensors)
+        return not all(
+            reads_in_order(entry.storage, tensor_entry.tensor) for tensor_entry in entry.tensors
+        )
     return not entry.arrangement.cells_per_line and cells_per_line < entry.storage.cells
 
 

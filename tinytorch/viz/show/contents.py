@@ -209,7 +209,7 @@ class NamedTensor:
     """True if its .grad came, or has other values than before."""
     change_sentences: tuple[str, ...]
     """What changed in it, a sentence each."""
-    marks: tuple[str, ...] = ()
+    change_captions: tuple[str, ...] = ()
     """Those of them that the drawing has in words."""
 
 

@@ -73,14 +73,14 @@ def _has_new_grad(changes: Changes, leaf: str) -> bool:
 
 def _follow_edges(snap: Snapshot, start: Iterable[str], closed: Collection[str]) -> set[str]:
     """Return the nodes that edges lead to from some nodes, these among them; never a closed one."""
-    waiting = list(start)
-    seen = set(waiting)
-    while waiting:
-        for end in snap.node(waiting.pop()).ends:
-            if end not in seen and end not in closed:
-                seen.add(end)
-                waiting.append(end)
-    return seen
+    stack = list(start)
+    visited = set(stack)
+    while stack:
+        for end in snap.node(stack.pop()).ends:
+            if end not in visited and end not in closed:
+                visited.add(end)
+                stack.append(end)
+    return visited
 
 
 def _find_nodes_on_the_way(snap: Snapshot, ahead: set[str], ends: set[str]) -> set[str]:
@@ -89,11 +89,11 @@ def _find_nodes_on_the_way(snap: Snapshot, ahead: set[str], ends: set[str]) -> s
     for node_id in ahead:
         for end in snap.node(node_id).ends:
             users.setdefault(end, []).append(node_id)
-    waiting = list(ends)
-    seen: set[str] = set()
-    while waiting:
-        for user in users.get(waiting.pop(), ()):
-            if user not in seen:
-                seen.add(user)
-                waiting.append(user)
-    return seen
+    stack = list(ends)
+    visited: set[str] = set()
+    while stack:
+        for user in users.get(stack.pop(), ()):
+            if user not in visited:
+                visited.add(user)
+                stack.append(user)
+    return visited

@@ -273,7 +273,7 @@ class _GraphDescriber:
             *list_new_names(self.changes, tensor),
         )
         # A node that is new, or a gradient, has signs of its own.
-        said = [fact for fact in GRAPH_FACTS if fact in ("requires_grad", "shape")]
+        drawn_facts = [fact for fact in GRAPH_FACTS if fact in ("requires_grad", "shape")]
         return NamedTensor(
             id=tensor.id,
             label=self.snap.label(tensor.id),
@@ -285,7 +285,7 @@ class _GraphDescriber:
             has_new_grad=tensor.grad is not None
             and not facts.keys().isdisjoint(("grad", "values")),
             change_sentences=(*names, *list_changes(self.changes, tensor.id, GRAPH_FACTS)),
-            marks=(*names, *list_changes(self.changes, tensor.id, said)),
+            change_captions=(*names, *list_changes(self.changes, tensor.id, drawn_facts)),
         )
 
     def _words_of_grad(self, tensor: TensorRecord) -> str:
@@ -306,8 +306,8 @@ class _GraphDescriber:
         return self._describe_node(entry)
 
     def _describe_node(self, node: NodeRecord) -> NodeEntry:
-        made = map(self.snap.tensor, node.tensors)
-        results = [tensor for tensor in made if tensor.names or tensor.grad is not None]
+        outputs = map(self.snap.tensor, node.tensors)
+        results = [tensor for tensor in outputs if tensor.names or tensor.grad is not None]
         return NodeEntry(
             id=node.id,
             name=short_node_name(node.name),

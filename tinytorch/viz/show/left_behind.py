@@ -198,15 +198,15 @@ def _describe_unreachable_leaves(
 def _find_live_leaves(snap: Snapshot) -> set[str]:
     """Return the leaves that backward can still reach: freed saved tensors stop it."""
     stack = [node.id for node in snap.nodes if node.tensors]
-    seen, leaves = set(stack), set()
+    visited, leaves = set(stack), set()
     while stack:
         node = snap.node(stack.pop())
         if node.variable is not None:
             leaves.add(node.variable)
         if node.hides_saved or any(saved.state == "freed" for saved in node.saved):
             continue
-        new = set(node.ends) - seen
-        seen |= new
+        new = set(node.ends) - visited
+        visited |= new
         stack += new
     return leaves
 
@@ -291,14 +291,14 @@ def _find_kept_graphs(snap: Snapshot) -> dict[str, _KeptGraphs]:
 
 def _was_used_by_backward(snap: Snapshot, node_id: str) -> bool:
     """Return True if the first that saved tensors, from a node on, has them no more."""
-    stack, seen = [node_id], {node_id}
-    while stack and len(seen) < _MOST_NODES_SEARCHED:
+    stack, visited = [node_id], {node_id}
+    while stack and len(visited) < _MOST_NODES_SEARCHED:
         node = snap.node(stack.pop())
         # Backward frees tensors alone: the numbers of a node stay.
         states = {saved.state for saved in node.saved if saved.state != "number"}
         if states:
             return "freed" in states
-        new = [end for end in node.ends if end not in seen]
-        seen.update(new)
+        new = [end for end in node.ends if end not in visited]
+        visited.update(new)
         stack += new
     return False

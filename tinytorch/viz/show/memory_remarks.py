@@ -123,7 +123,7 @@ def describe_memory(
         without_storage=tuple(
             _describe_tensor(subject, tensor, None) for tensor in without_storage
         ),
-        notes=tuple(_describe_what_remains(subject, ids_with_row)),
+        notes=tuple(_describe_notes(subject, ids_with_row)),
         is_whole=selection.is_whole,
         level=level,
     )
@@ -414,19 +414,17 @@ def _describe_counter(changes: Changes, counter_id: str) -> str:
     )
 
 
-def _describe_what_remains(
-    subject: _MemorySubject, ids_with_row: frozenset[str]
-) -> Iterator[Remark]:
+def _describe_notes(subject: _MemorySubject, ids_with_row: frozenset[str]) -> Iterator[Remark]:
     """Yield what is said below the storages."""
     # Tensors with a hazard and no name have no row that could say it.
     if subject.has_level("graph"):
         for sentence in describe_hazards_out_of_sight(subject.changes.now, ids_with_row):
             yield Remark.in_both("hazard", sentence)
-    for note in _list_notes(subject):
+    for note in _list_half_sentences(subject):
         yield Remark.in_both("note", note)
 
 
-def _list_notes(subject: _MemorySubject) -> Iterator[str]:
+def _list_half_sentences(subject: _MemorySubject) -> Iterator[str]:
     """Yield half sentences on names, arrays and storages without a row."""
     snap, selection = subject.changes.now, subject.selection
     gone = [escape_name(name) for name in subject.changes.gone_names]

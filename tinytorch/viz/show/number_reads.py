@@ -54,17 +54,19 @@ def find_number_reads(
     steps: Iterable[ReadStep],
 ) -> list[tuple[NumberRead, ...]]:
     """Return for each step what has the numbers of a tensor that requires grad, and no history."""
-    known: list[NumberRead] = []
+    valid_reads: list[NumberRead] = []
     found = []
     for step, (changes, source, plain) in enumerate(steps):
         # What a line binds anew has no longer what it was given before, even if it looks the same.
         rebound = _list_names(source)
-        known = [read._replace(is_new=False) for read in known if read.name not in rebound]
-        known = [read for read in known if _still_holds(read, changes.now, plain)]
+        valid_reads = [
+            read._replace(is_new=False) for read in valid_reads if read.name not in rebound
+        ]
+        valid_reads = [read for read in valid_reads if _still_holds(read, changes.now, plain)]
         new_read = _find_read(changes, source, plain, step)
         if new_read is not None:
-            known.append(new_read)
-        found.append(tuple(known))
+            valid_reads.append(new_read)
+        found.append(tuple(valid_reads))
     return found
 
 

@@ -18,20 +18,20 @@ def find_origins(steps: Iterable[tuple[Changes, str]]) -> list[dict[str, str]]:
     A step is what changed, and the statement that ran. Known is what `name = expression` gave to
     a name as a new tensor, until something else becomes its history, as by a write in place.
     """
-    known: dict[str, str] = {}
+    expressions: dict[str, str] = {}
     origins = []
     for changes, source in steps:
         now = changes.now
         alive = {tensor.id for tensor in now.tensors}
-        for tensor_id in list(known):
+        for tensor_id in list(expressions):
             is_gone = tensor_id not in alive
             if is_gone or _has_another_history(changes.attribute_changes, tensor_id):
-                del known[tensor_id]
+                del expressions[tensor_id]
         name, expression = _read_assignment(source)
         tensor_id = dict(now.names).get(name, "")
         if tensor_id in changes.new_tensors:
-            known[tensor_id] = shorten_text(expression, ORIGIN_COLUMNS)
-        origins.append(dict(known))
+            expressions[tensor_id] = shorten_text(expression, ORIGIN_COLUMNS)
+        origins.append(dict(expressions))
     return origins
 
 

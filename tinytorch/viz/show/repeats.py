@@ -83,10 +83,10 @@ def _leaves_nothing(best: Repeat, length: int, count: int, size: Callable[[int, 
 def choose_repeats(repeats: Iterator[Repeat]) -> list[Repeat]:
     """Choose repeats that do not overlap: greedily, those first that save most."""
     chosen: list[Repeat] = []
-    taken: set[int] = set()
+    taken_positions: set[int] = set()
     for repeat in sorted(repeats, key=lambda found: (-found.saving, found.length)):
         positions = range(repeat.start, repeat.stop)
-        if taken.isdisjoint(positions):
-            taken.update(positions)
+        if taken_positions.isdisjoint(positions):
+            taken_positions.update(positions)
             chosen.append(repeat)
     return chosen

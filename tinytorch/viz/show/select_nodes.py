@@ -18,7 +18,7 @@ from ..diagnose import Changes, find_refusals, name_maybe_writers
 from ..read import NodeRecord, Snapshot
 from ..wording import matches_any
 from .fold import FoldableLine, ModulePath, Stretch, common_path, module_path
-from .select_storages import check_options, find_home
+from .select_storages import check_options, find_module_of_tensor
 
 FOLD_ABOVE = 40
 """Graphs of up to this many nodes are shown whole."""
@@ -102,8 +102,8 @@ def select_nodes(changes: Changes, find: str = "", fold: bool = True) -> NodeSel
     is_large = fold and len(snap.nodes) > FOLD_ABOVE
     if not is_large and not find:
         return NodeSelection(snap.nodes, {node.id: node.id for node in snap.nodes}, {}, not fold)
-    fresh = changes.new_nodes | {node for node, _ in changes.earlier_saved}
-    order = _NodeOrder(snap, _find_nodes_with_hazard(snap), fresh, find)
+    new_or_changed = changes.new_nodes | {node for node, _ in changes.earlier_saved}
+    order = _NodeOrder(snap, _find_nodes_with_hazard(snap), new_or_changed, find)
     if is_large:
         return order.select("F", 0, len(order.computed), {})
     entry_of = {node.id: node.id for node in snap.nodes}
@@ -151,9 +151,14 @@ class _NodeOrder:
     """The nodes of a graph in the order in which they were made, the last first, and their leaves."""
 
     def __init__(
-        self, snap: Snapshot, with_hazard: Collection[str], fresh: Collection[str], find: str
+        self,
+        snap: Snapshot,
+        with_hazard: Collection[str],
+        new_or_changed: Collection[str],
+        find: str,
     ) -> None:
-        self.snap, self.with_hazard, self.fresh, self.find = snap, with_hazard, fresh, find
+        self.snap, self.find = snap, find
+        self.with_hazard, self.new_or_changed = with_hazard, new_or_changed
         self.users: dict[str, list[str]] = {node.id: [] for node in snap.nodes}
         for node in snap.nodes:
             for end in dict.fromkeys(node.ends):
@@ -206,8 +211,8 @@ class _NodeOrder:
         return heads_of_nodes
 
     def _count_own_leaves(self, node: NodeRecord) -> int:
-        own = [leaf for leaf in self.leaves[node.id] if len(self.users[leaf]) == 1]
-        return min(len(own), MOST_LEAVES + 1)
+        count = sum(len(self.users[leaf]) == 1 for leaf in self.leaves[node.id])
+        return min(count, MOST_LEAVES + 1)
 
     def _sort_nodes(self) -> list[NodeRecord]:
         """Sort latest first by the engine's numbers, and never a node before one that leads to it."""
@@ -253,7 +258,7 @@ class _NodeOrder:
         for node in reversed(self.computed):
             variables = [self.snap.node(leaf).variable or "" for leaf in self.leaves[node.id]]
             # Own parameters first; x @ w.t() reads its weight through a TBackward0.
-            direct = [find_home(self.snap, variable) for variable in variables]
+            direct = [find_module_of_tensor(self.snap, variable) for variable in variables]
             passed = [
                 reads[end]
                 for end in node.ends
@@ -280,20 +285,20 @@ class _NodeOrder:
         for node_id in self.found:
             # A leaf that was found is seen beside the nodes that use it.
             found.update(self._find_positions(node_id))
-        made = {tensor.grad_fn for tensor in self.snap.named_tensors}
-        hazardous, fresh, named = [], [], []
+        with_named_result = {tensor.grad_fn for tensor in self.snap.named_tensors}
+        hazardous, altered, named = [], [], []
         for position, node in enumerate(self.computed):
             if node.id in self.with_hazard:
                 hazardous.append(position)
-            if node.id in self.fresh:
-                fresh.append(position)
-            if node.id in made:
+            if node.id in self.new_or_changed:
+                altered.append(position)
+            if node.id in with_named_result:
                 named.append(position)
         # What was looked for is shown in any case, the rest up to a limit.
         visible = [
             *sorted(found),
             *hazardous[:MOST_HAZARDS],
-            *fresh[:MOST_NAMED],
+            *altered[:MOST_NAMED],
             *named[:MOST_NAMED],
         ]
         return list(dict.fromkeys(visible))
@@ -351,12 +356,12 @@ class _NodeOrder:
                 entry_of[self.computed[position].id] = name
         groups = self._group_leaves(start, stop, {**outside, **entry_of})
         # A leaf that only one fold uses is in it.
-        own: dict[str, list[str]] = {}
+        own_leaves: dict[str, list[str]] = {}
         for name, part in zip(names, parts, strict=True):
             if not part.is_single:
-                own[name] = groups.pop((name,), [])
+                own_leaves[name] = groups.pop((name,), [])
         leaf_entries = self._share_leaf_entries(groups.values(), prefix, fold_count)
-        for name, leaves in (*own.items(), *leaf_entries.items()):
+        for name, leaves in (*own_leaves.items(), *leaf_entries.items()):
             entry_of |= dict.fromkeys(leaves, name)
         everywhere = {**outside, **entry_of}
         entries: list[NodeRecord | NodeFold] = []
@@ -364,7 +369,7 @@ class _NodeOrder:
             if part.is_single:
                 entries.append(self.computed[part.start])
             else:
-                entries.append(self._fold_stretch(name, part, own[name], everywhere))
+                entries.append(self._fold_stretch(name, part, own_leaves[name], everywhere))
         for name, leaves in leaf_entries.items():
             if leaves == [name]:
                 entries.append(self.snap.node(name))
@@ -381,10 +386,10 @@ class _NodeOrder:
             for leaf in leaves:
                 if leaf in self.found or len(leaves) <= MOST_LEAVES:
                     leaf_entries[leaf] = [leaf]
-            rest = [leaf for leaf in leaves if leaf not in leaf_entries]
-            if rest:
+            folded = [leaf for leaf in leaves if leaf not in leaf_entries]
+            if folded:
                 fold_count += 1
-                leaf_entries[f"{prefix}{fold_count}"] = rest
+                leaf_entries[f"{prefix}{fold_count}"] = folded
         return leaf_entries
 
     def _group_leaves(

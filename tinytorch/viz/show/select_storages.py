@@ -93,23 +93,17 @@ def select_storages(changes: Changes, find: str = "", fold: bool = True) -> Memo
     if not fold or sum(len(band.members) for band in bands) <= MOST_ROWS:
         return MemorySelection(tuple(bands), not fold, find, found, hazards)
     # Folds are stretches of neighbours, so the storages of a module must be neighbours.
-    homes = _sort_by_module(snap, bands)
-    bands = [_limit_rows(band, {*found, *with_hazard}) for band, _ in homes]
-    paths = [path for _, path in homes]
+    with_modules = _sort_by_module(snap, bands)
+    bands = [_limit_rows(band, {*found, *with_hazard}) for band, _ in with_modules]
+    paths = [path for _, path in with_modules]
     # A write through one tensor is seen by all others over the same cells.
-    in_changed_cells: set[str] = set()
+    new_or_changed = {*changes.new_tensors, *changes.attribute_changes, *changes.earlier_versions}
     for storage_id in changes.earlier_cells:
-        in_changed_cells.update(snap.storage(storage_id).tensors)
-    fresh = (
-        changes.new_tensors
-        | changes.attribute_changes.keys()
-        | changes.earlier_versions.keys()
-        | in_changed_cells
-    )
+        new_or_changed.update(snap.storage(storage_id).tensors)
     line = FoldableLine(
         paths,
         [len(band.members) for band in bands],
-        _find_visible(bands, paths, found, with_hazard, fresh),
+        _find_visible(bands, paths, found, with_hazard, new_or_changed),
         [_kind_of_band(snap, band, with_hazard) for band in bands],
         # Storages have no edges: those of one kind are equal.
         lambda *_: (),
@@ -125,7 +119,7 @@ def leave_out_gradients(selection: MemorySelection) -> MemorySelection:
     entries: list[Band | StoragePack] = []
     for entry in selection.entries:
         if isinstance(entry, Band):
-            members = [each for each in entry.members if not is_nameless_gradient(each)]
+            members = [tensor for tensor in entry.members if not is_nameless_gradient(tensor)]
             entries += [replace(entry, members=members)] if members else []
         else:
             entries.append(entry)
@@ -152,7 +146,7 @@ def check_option(name: str, value: object, expected: type) -> None:
         )
 
 
-def find_home(snap: Snapshot, tensor_id: str) -> ModulePath:
+def find_module_of_tensor(snap: Snapshot, tensor_id: str) -> ModulePath:
     """Return the module that a tensor's dotted names begin with, as far as they agree."""
     dotted = [name for name in snap.tensor(tensor_id).names if "." in name]
     return common_path([module_path(name.rpartition(".")[0]) for name in dotted])
@@ -160,19 +154,20 @@ def find_home(snap: Snapshot, tensor_id: str) -> ModulePath:
 
 def _sort_by_module(snap: Snapshot, bands: Sequence[Band]) -> list[tuple[Band, ModulePath]]:
     """Return storages with their modules: those of one module as neighbours, modules in order."""
-    ranks: dict[ModulePath, int] = {}
+    numbers: dict[ModulePath, int] = {}
+    """Of modules, counted as they are first seen."""
     sortable = []
     for band in bands:
         # A gradient belongs to the module of its tensor.
-        homes = [find_home(snap, tensor.grad_of or tensor.id) for tensor in band.members]
-        home = common_path([path for path in homes if path])
+        paths = [find_module_of_tensor(snap, t.grad_of or t.id) for t in band.members]
+        module = common_path([path for path in paths if path])
         # Module by module from the outermost: what is in one stays together, wherever it came.
         # What is in no module stays alone.
-        prefixes = [home[: depth + 1] for depth in range(len(home))] or [(band.storage.id,)]
-        rank = [ranks.setdefault(prefix, len(ranks)) for prefix in prefixes]
-        sortable.append((rank, band, home))
+        prefixes = [module[: depth + 1] for depth in range(len(module))] or [(band.storage.id,)]
+        sort_key = [numbers.setdefault(prefix, len(numbers)) for prefix in prefixes]
+        sortable.append((sort_key, band, module))
     sortable.sort(key=lambda entry: entry[0])
-    return [(band, home) for _, band, home in sortable]
+    return [(band, module) for _, band, module in sortable]
 
 
 def _find_visible(
@@ -180,7 +175,7 @@ def _find_visible(
     paths: Sequence[ModulePath],
     found: AbstractSet[str],
     with_hazard: AbstractSet[str],
-    fresh: AbstractSet[str],
+    new_or_changed: AbstractSet[str],
 ) -> list[int]:
     """Return the positions of what has to be visible, the most important first."""
     looked_for, hazardous, with_graph, altered = [], [], [], []
@@ -192,7 +187,7 @@ def _find_visible(
             hazardous.append(position)
         if any(tensor.holds_graph_in_module for tensor in band.members):
             with_graph.append(position)
-        if not fresh.isdisjoint(ids):
+        if not new_or_changed.isdisjoint(ids):
             altered.append(position)
     # What was looked for is shown in any case, the rest up to a limit.
     visible = [
@@ -213,8 +208,8 @@ def _kind_of_band(snap: Snapshot, band: Band, with_hazard: Collection[str]) -> o
     for tensor in band.members:
         parts = snap.first_name(tensor).split(".")
         # Numbers are left out, so that layers.0.weight and layers.1.weight are alike.
-        own = parts[-2 if tensor.role == "grad" else -1 :]
-        names.append([part for part in own if not part.isdigit()])
+        last_parts = parts[-2 if tensor.role == "grad" else -1 :]
+        names.append([part for part in last_parts if not part.isdigit()])
     layouts = [
         (tensor.shape, tensor.stride, tensor.dtype, tensor.id in with_hazard)
         for tensor in band.members

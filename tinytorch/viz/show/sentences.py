@@ -278,10 +278,10 @@ def list_changes(changes: Changes, tensor_id: str, kinds: Sequence[str]) -> list
     if before is None:
         return []
     # That it requires grad follows from the grad_fn that came, and that it does not from its loss.
-    said = [kind for kind in kinds if kind in facts]
-    if "grad_fn_name" in facts and "requires_grad" in said:
-        said.remove("requires_grad")
-    return [_describe_change(kind, facts[kind][0], before) for kind in said]
+    said_kinds = [kind for kind in kinds if kind in facts]
+    if "grad_fn_name" in facts and "requires_grad" in said_kinds:
+        said_kinds.remove("requires_grad")
+    return [_describe_change(kind, facts[kind][0], before) for kind in said_kinds]
 
 
 def _describe_change(kind: str, value_before: object, before: TensorRecord) -> str:

@@ -145,21 +145,23 @@ def _choose_roles(sentences: Sequence[_UnrankedSentence]) -> Iterator[StepSenten
     order = {about: rank for rank, about in enumerate((*_HEADLINES, "", "plain", "alarm"))}
     # Of equal ones min() takes the first.
     headline = min(
-        sentences, key=lambda said: (said.pair is not None, order[said.about]), default=None
+        sentences,
+        key=lambda sentence: (sentence.pair is not None, order[sentence.about]),
+        default=None,
     )
     counts = {"numbers": _MOST_NUMBERS, "reason": _MOST_REASONS}
-    for said in sentences:
-        role: StepRole = "numbers" if said.pair is not None else "reason"
-        if said.about == "alarm":
+    for sentence in sentences:
+        role: StepRole = "numbers" if sentence.pair is not None else "reason"
+        if sentence.about == "alarm":
             role = "alarm"
-        elif said is headline:
+        elif sentence is headline:
             role = "headline"
         elif counts[role]:
             counts[role] -= 1
         else:
             role = "rest"
-        pair = said.pair and NumberPair(*map(escape_unseen, said.pair))
-        yield StepSentence(escape_unseen(said.text), role, pair)
+        pair = sentence.pair and NumberPair(*map(escape_unseen, sentence.pair))
+        yield StepSentence(escape_unseen(sentence.text), role, pair)
 
 
 def list_texts(sentences: Iterable[StepSentence]) -> tuple[str, ...]:
@@ -446,9 +448,10 @@ def _describe_writes(changes: Changes) -> Iterator[_UnrankedSentence]:
             yield _UnrankedSentence(text, "written", pair, "counter")
     for storage_id, cells in changes.earlier_cells.items():
         # Those that came since, too: of a round of a loop it is the news that they show it.
-        members = map(now.tensor, now.storage(storage_id).tensors)
+        members = [now.tensor(tensor_id) for tensor_id in now.storage(storage_id).tensors]
+        named = [member for member in members if member.names]
         # A view of other cells does not show what changed.
-        showing = [each for each in members if each.names and _shows_any_cell(now, each, cells)]
+        showing = [member for member in named if _shows_any_cell(now, member, cells)]
         yield from _describe_values_written(changes, showing)
     # A set of strings has another order in each process.
     for storage_id in sorted(changes.written_elsewhere):
@@ -506,7 +509,7 @@ def _describe_unnoticed(
     """Yield a sentence on version counters that a write to these tensors did not reach."""
     # Inference tensors have no counter.
     counted = [tensor for tensor in tensors if tensor.version is not None]
-    unnoticed = [each.names[0] for each in counted if each.id not in changes.earlier_versions]
+    unnoticed = [tensor.names[0] for tensor in counted if tensor.id not in changes.earlier_versions]
     if len(unnoticed) == 1:
         text = gettext(
             "The version counter of {name} did not count it: autograd cannot see this write.",
@@ -551,8 +554,8 @@ def _describe_gradients(changes: Changes, root: str) -> Iterator[_UnrankedSenten
     if root and reached:
         text = _describe_way_of_gradient(changes, root, reached)
         sentences.insert(0, _UnrankedSentence(text, "gradient"))
-    for said in sentences:
-        yield said._replace(level="graph")
+    for sentence in sentences:
+        yield sentence._replace(level="graph")
 
 
 def _describe_changed_gradient(
@@ -589,19 +592,19 @@ def _passes_one_clone(changes: Changes, root: str, reached: Sequence[TensorRecor
         return False
     nodes = {node.id: node for node in snap.nodes_behind(dict(snap.names)[root])}
     clones = {node.id for node in nodes.values() if node.name.startswith("CloneBackward")}
-    earlier = [changes.earlier_tensors.get(each.id) for each in reached]
-    ids = {each.id for each in earlier if each is not None}
+    earlier = [changes.earlier_tensors.get(tensor.id) for tensor in reached]
+    ids = {tensor.id for tensor in earlier if tensor is not None}
     leaves = {node.id for node in nodes.values() if node.variable in ids}
     if len(clones) != 1 or len(leaves) != len(reached):
         return False
-    waiting, seen = [next(iter(nodes))], set[str]()
-    while waiting:
-        node_id = waiting.pop()
-        if node_id in seen or node_id in clones:
+    stack, visited = [next(iter(nodes))], set[str]()
+    while stack:
+        node_id = stack.pop()
+        if node_id in visited or node_id in clones:
             continue
-        seen.add(node_id)
-        waiting += nodes[node_id].ends
-    return leaves.isdisjoint(seen)
+        visited.add(node_id)
+        stack += nodes[node_id].ends
+    return leaves.isdisjoint(visited)
 
 
 def _describe_missing_gradients(
