@@ -31,6 +31,7 @@ from .diagnose import describe_replaced as describe_replaced
 from .diagnose import find_replaced as find_replaced
 from .diagnose import list_stepped as list_stepped
 from .diagnose import list_written_names as list_written_names
+from .diagnose import mark_raised as mark_raised
 from .diagnose import silence_warnings as silence_warnings
 from .read import COMPARISON_FINDERS as COMPARISON_FINDERS
 from .read import EXIT_FINDERS as EXIT_FINDERS

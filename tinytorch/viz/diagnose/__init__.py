@@ -1,6 +1,6 @@
 """What changed between two snapshots, what backward will do, and which line is to blame."""
 
-from .blame import Blame, PastStep, blame_lines
+from .blame import Blame, PastStep, blame_lines, mark_raised
 from .diff import Changes, compare_snapshots, list_written_names
 from .dry_run import THREADS_IN_DRY_RUN, silence_warnings
 from .explanation import Explanation, explain
@@ -50,6 +50,7 @@ __all__ = [
     "list_saved",
     "list_stepped",
     "list_written_names",
+    "mark_raised",
     "name_maybe_writers",
     "phrase_consequence",
     "phrase_refusal",

@@ -6,8 +6,8 @@ For the step player, which has those. A watch sees the write itself: `SavedRecor
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ..read import NodeRecord, SavedRecord, Snapshot, StaleVersions, parse_stale_versions
@@ -22,6 +22,7 @@ from ..wording import (
 from .finding_records import (
     BackwardFinding,
     SavedOfNode,
+    list_saved,
 )
 from .shared_phrases import advise_copy, name_saved
 from .write_findings import find_write_findings
@@ -66,6 +67,8 @@ class Blame(NamedTuple):
     nodes: frozenset[object] = frozenset()
     writers: frozenset[int] = frozenset()
     """The indices, in `past`, of the steps that wrote."""
+    raised: frozenset[tuple[object, str]] = frozenset()
+    """What the backward raised on: the key of the node, and the name of what it had saved."""
 
 
 def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after: Snapshot) -> Blame:
@@ -82,10 +85,11 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
         return Blame()
     # PyTorch's error says which versions differ, and of no tensor by name.
     raised_versions = parse_stale_versions(error or "")
+    nodes = _find_nodes_of_step(snap, source)
+    raised = _find_raised(snap, nodes, source, error)
     # An error of another kind is none that a write can explain.
     if error is not None and raised_versions is None:
-        return Blame()
-    nodes = _find_nodes_of_step(snap, source)
+        return Blame(raised=raised)
     if error is None:
         nodes = _find_nodes_of_backward(snap, after, nodes if "backward" in source else [])
     lines: dict[str, None] = {}
@@ -99,7 +103,45 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
             if any(_blame_first_of(past, finding, [pair])):
                 blamed_keys.add(pair.node.key)
                 writers |= set(_find_writers(past, pair))
-    return Blame(tuple(map(escape_unseen, lines)), frozenset(blamed_keys), frozenset(writers))
+    sentences = tuple(map(escape_unseen, lines))
+    return Blame(sentences, frozenset(blamed_keys), frozenset(writers), raised)
+
+
+def _find_raised(
+    snap: Snapshot, nodes: Iterable[NodeRecord], source: str, error: str | None
+) -> frozenset[tuple[object, str]]:
+    """Return what a backward raised on, as `Blame.raised`; nothing where several nodes may have raised."""
+    # Looking at `y.grad_fn._saved_self` raises the same error.
+    if error is None or not re.search(r"backward|\bgrad\(", source):
+        return frozenset()
+    versions = parse_stale_versions(error)
+    found: dict[str, list[SavedOfNode]] = {}
+    for pair in list_saved(nodes):
+        saved = pair.saved
+        is_of_error = saved.state == "stale" and (saved.version, saved.saved_version) == versions
+        if saved.state == "detached":
+            is_of_error = "detached in-place" in error
+        if is_of_error and saved.may_raise:
+            found.setdefault(pair.node.id, []).append(pair)
+    for node_id, pairs in found.items():
+        # It is visited before the others, if they are behind it.
+        if found.keys() <= {node.id for node in snap.nodes_from(node_id)}:
+            return frozenset((node.key, saved.name) for node, saved in pairs)
+    return frozenset()
+
+
+def mark_raised(snap: Snapshot, raised: Collection[tuple[object, str]]) -> Snapshot:
+    """Return a snapshot that knows on what a backward has raised: `Blame.raised` of the steps so far."""
+    if not raised:
+        return snap
+    nodes = []
+    for node in snap.nodes:
+        saved = tuple(
+            replace(each, has_raised=True) if (node.key, each.name) in raised else each
+            for each in node.saved
+        )
+        nodes.append(replace(node, saved=saved))
+    return replace(snap, nodes=tuple(nodes))
 
 
 def _explain_leaf_write(*, is_view: bool) -> str:

@@ -62,8 +62,10 @@ def phrase_then_and_now(saved: SavedRecord) -> str:
 def phrase_consequence(saved: SavedRecord) -> str:
     """Return what backward does about something stale: `backward will raise`.
 
-    In pictures: `explain` has its verdict instead.
+    In pictures: `explain` has its verdict instead. In a run, once it has raised, it is `backward raised`.
     """
+    if saved.has_raised:
+        return gettext("backward raised")
     if saved.raises is None:
         return gettext("backward raises if it opens it")
     if not saved.raises:

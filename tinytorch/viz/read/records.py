@@ -307,7 +307,7 @@ class SavedRecord:
     `opened` and `used` say which of the two backward does. Of one that is stale, freed or detached:
 
     opened  raises  may_raise  what is said (`phrase_consequence`)
-    True    True    True       backward will raise
+    True    True    True       backward will raise (or `has_raised`)
     None    None    True       backward raises if it opens it
     False   False   False      its backward does not open it
 
@@ -368,6 +368,8 @@ class SavedRecord:
     raises if backward opens it, which it may not. Of a live one: that it may have been detached."""
     change: str = ""
     """Of a packed one: why the hook gives back other values than it was given."""
+    has_raised: bool = field(default=False, compare=False, repr=False)
+    """True if a backward is known to have raised because of it: see `mark_raised`."""
 
     @property
     def raises(self) -> bool | None:

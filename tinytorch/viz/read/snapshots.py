@@ -207,6 +207,10 @@ class Snapshot:
         """Return the nodes that backward on these tensors would visit, their own grad_fn first."""
         return self._follow_edges(self._record_of(tensor).grad_fn for tensor in tensors)
 
+    def nodes_from(self, node_id: str) -> list[NodeRecord]:
+        """Return a node and all that its edges lead to."""
+        return self._follow_edges([node_id])
+
     def nodes_reached_by_edges(self, *tensors: TensorRecord | str) -> list[NodeRecord]:
         """Return the nodes behind some tensors to which an edge of another one of them leads.
 

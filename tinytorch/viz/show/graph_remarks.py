@@ -626,7 +626,10 @@ def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
             sentence = add_writing_lines(_phrase_stale(saved), saved)
             return sentence if saved.tensor is None else join_phrases([value, sentence])
         case "detached":
-            sentence = gettext("DETACHED in place since it was saved; backward will raise")
+            sentence = gettext(
+                "DETACHED in place since it was saved; {consequence}",
+                consequence=phrase_consequence(saved),
+            )
             return sentence if saved.tensor is None else join_phrases([value, sentence])
         case "freed" if saved.opened is None:
             return gettext("freed by a backward; another backward raises if it opens them")
@@ -749,8 +752,17 @@ def _summarize_graph(changes: Changes, flow_count: int, cut_count: int) -> str:
         phrases += [went]
     if cut_count:
         phrases += [ngettext("cut at {number} place", "cut at {number} places", cut_count)]
-    stale = find_stale_saved(snap)
-    sure_count = sum(saved.raises is True for _, saved in stale)
+    stale = [saved for _, saved in find_stale_saved(snap)]
+    raised_count = sum(saved.has_raised for saved in stale)
+    if raised_count:
+        raised = ngettext(
+            "{number} saved tensor stale: backward raised",
+            "{number} saved tensors stale: backward raised",
+            raised_count,
+        )
+        phrases += [raised]
+    stale = [saved for saved in stale if not saved.has_raised]
+    sure_count = sum(saved.raises is True for saved in stale)
     if sure_count:
         sure = ngettext(
             "{number} saved tensor stale: backward will raise",

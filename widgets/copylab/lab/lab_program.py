@@ -21,6 +21,7 @@ from tinytorch.viz import (
     compare_snapshots,
     describe_step,
     list_texts,
+    mark_raised,
 )
 
 from ..copying import Facts, Method, Source, facts
@@ -142,7 +143,7 @@ def run_lab_program(
         output=tuple(chain.from_iterable(step.output for step in steps_of_part)),
         changes=_describe_changes(before, after),
         before=before.snapshot if before else None,
-        snapshot=after.snapshot if after else None,
+        snapshot=mark_raised(after.snapshot, blame.raised) if after else None,
         facts=verdicts,
         effects=run.effects,
     )

@@ -11,7 +11,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -33,6 +33,7 @@ from tinytorch.viz import (
     find_number_reads,
     graphs_of,
     list_texts,
+    mark_raised,
     memories_of,
     read_snapshot,
     shorten_text,
@@ -482,11 +483,7 @@ def _draw_pictures(
     A picture that is as before is the same object.
     """
     # Before there is a tensor, there is nothing to draw.
-    changes = {
-        number: difference.changes
-        for number, difference in differences.items()
-        if difference.changes.now.tensors
-    }
+    changes = _collect_changes(differences, blames)
     pictures = {number: StepPictures() for number in changes}
     # As many seconds as the run had: of a graph that grows with each of n steps, pictures take the
     # square of n, and 400 rounds took 46 seconds. Memory leaves at least half of them to graphs.
@@ -509,6 +506,19 @@ def _draw_pictures(
     count = _draw_graphs(graphs, GraphMarks(wrong_nodes, roots, reads), pictures, time_of_graphs)
     _add_undrawn(pictures, "graph", list(graphs)[count:], seconds)
     return pictures
+
+
+def _collect_changes(
+    differences: Mapping[int, Difference], blames: Mapping[int, Blame]
+) -> dict[int, Changes]:
+    """Return what changed at each step with tensors, with what backward has raised on until then."""
+    raised: set[tuple[object, str]] = set()
+    collected = {}
+    for number, (_, changes) in differences.items():
+        raised |= blames[number].raised
+        if changes.now.tensors:
+            collected[number] = replace(changes, now=mark_raised(changes.now, raised))
+    return collected
 
 
 class _DrawingTime:
