@@ -184,7 +184,7 @@ class Watch(Presentation):
         """Engines that could not be attached when they were imported, and the error."""
         self._engines_not_attached: set[str] = set()
         """Engines imported by the end, and never attached in the thread that entered."""
-        self._saves: dict[int, dict[int, weakref.ref[WatchedSave]]] = {}
+        self._saves_by_address: dict[int, dict[int, weakref.ref[WatchedSave]]] = {}
         """The saved tensors, by the address of their storage and the save's id."""
         self._prune_at = _SMALLEST_PRUNING
         """Number of storages from which they are searched for storages that are gone."""
@@ -271,8 +271,8 @@ class Watch(Presentation):
         self._detach_from_thread()
         # A graph may live on, and be read and written to by others: what happens then is nothing that this
         # watch has seen.
-        for address in list(self._saves):
-            for save in self._find_saves(address):
+        for address in list(self._saves_by_address):
+            for save in self._find_saves_at(address):
                 save.note_end()
 
     # -- where it looks ----------------------------------------------------------------
@@ -376,36 +376,36 @@ class Watch(Presentation):
         """Let writes to the storage of a saved tensor find it."""
         address = _storage_address(save.tensor)
         with self._lock:
-            siblings = self._saves.get(address)
-            if siblings is None:
-                siblings = self._saves[address] = {}
+            saves_over_storage = self._saves_by_address.get(address)
+            if saves_over_storage is None:
+                saves_over_storage = self._saves_by_address[address] = {}
                 # It has no saved tensor yet, and is not to be taken for one that is gone.
                 self._prune_saves(address)
-            save.siblings = siblings
-            siblings[id(save)] = weakref.ref(save)
+            save.saves_over_storage = saves_over_storage
+            saves_over_storage[id(save)] = weakref.ref(save)
 
     def holds_saves(self) -> bool:
         """Return True if a node still holds something that it saved under this watch."""
-        return any(list(self._saves.values()))
+        return any(list(self._saves_by_address.values()))
 
-    def _find_saves(self, address: int) -> Iterator[WatchedSave]:
+    def _find_saves_at(self, address: int) -> Iterator[WatchedSave]:
         """Yield the saved tensors that are still held over the storage at an address."""
-        for reference in list(self._saves.get(address, {}).values()):
+        for reference in list(self._saves_by_address.get(address, {}).values()):
             save = reference()
             if save is not None:
                 yield save
 
     def _prune_saves(self, new_address: int) -> None:
         """Forget storages without saved tensors, now and then: a training run makes many."""
-        if len(self._saves) <= self._prune_at:
+        if len(self._saves_by_address) <= self._prune_at:
             return
-        self._saves = {
-            address: siblings
-            for address, siblings in self._saves.items()
-            if siblings or address == new_address
+        self._saves_by_address = {
+            address: saves_over_storage
+            for address, saves_over_storage in self._saves_by_address.items()
+            if saves_over_storage or address == new_address
         }
         # Twice as many as are left, so that the searches take a constant time for each storage.
-        self._prune_at = _SMALLEST_PRUNING + 2 * len(self._saves)
+        self._prune_at = _SMALLEST_PRUNING + 2 * len(self._saves_by_address)
 
     def record_write(
         self, tensor: Any, excused_nr: int | None = None, *, are_bytes_written: bool = False
@@ -455,10 +455,10 @@ class Watch(Presentation):
     def _find_saves_over(self, tensor: Any) -> list[WatchedSave]:
         """Return the saved tensors that are over the storage of a tensor now."""
         address = _storage_address(tensor)
-        if not self._saves.get(address):
+        if not self._saves_by_address.get(address):
             return []  # of most writes: the rest takes longest
         found = []
-        for save in self._find_saves(address):
+        for save in self._find_saves_at(address):
             # The memory that was saved may be given back, and be another tensor's by now.
             if _storage_address(save.tensor) == address:
                 found.append(save)
@@ -469,11 +469,11 @@ class Watch(Presentation):
 
     def _move_save(self, save: WatchedSave) -> None:
         """Note where the saved tensor is, if it is over another storage than before."""
-        siblings = self._saves.setdefault(_storage_address(save.tensor), {})
-        if siblings is not save.siblings:
-            save.siblings.pop(id(save), None)
-            save.siblings = siblings
-            siblings[id(save)] = weakref.ref(save)
+        saves_over_storage = self._saves_by_address.setdefault(_storage_address(save.tensor), {})
+        if saves_over_storage is not save.saves_over_storage:
+            save.saves_over_storage.pop(id(save), None)
+            save.saves_over_storage = saves_over_storage
+            saves_over_storage[id(save)] = weakref.ref(save)
             save.span = memory_span(save.tensor)
 
     def excuse_node(self, tensor: Any, sequence_nr: int) -> None:
@@ -610,13 +610,15 @@ class Watch(Presentation):
     def _has_small_change(self) -> bool:
         """Return True if one of a few small saved tensors was changed by what reports no write."""
         # Of a training, that would take as long as saving once more.
-        if len(self._saves) > _MOST_SEARCHED:
+        if len(self._saves_by_address) > _MOST_SEARCHED:
             return False
         saves: list[WatchedSave] = []
-        # Not by `_find_saves`: most storages have no saved tensor any more, see `_prune_saves`.
-        for siblings in list(self._saves.values()):
-            if siblings:
-                saves += [save for ref in list(siblings.values()) if (save := ref()) is not None]
+        # Not by `_find_saves_at`: most storages have no saved tensor any more, see `_prune_saves`.
+        for saves_over_storage in list(self._saves_by_address.values()):
+            if saves_over_storage:
+                saves += [
+                    save for ref in list(saves_over_storage.values()) if (save := ref()) is not None
+                ]
         return len(saves) <= _MOST_SEARCHED and any(
             save.is_small and save.has_changed for save in saves
         )

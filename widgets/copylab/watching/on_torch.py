@@ -122,16 +122,18 @@ class TorchHooks:
         self.is_in_step = False
         """True while an optimizer writes in this thread: what it reads leaves the graph to no loss."""
 
-        # About the last operation: an output that is saved is told from an input by these.
-        self.next_nr = -1
+        # About the last operation: `_is_output` tells an output that is saved from an input by these.
+        # PyTorch has numbered the nodes of an operation when the mode sees it. So those of the last
+        # one that made any have the numbers from `first_node_nr` up to `next_node_nr`, without it.
+        self.next_node_nr = -1
         """The number of the next node when the last operation ran."""
-        self.previous_nr = -1
-        """What `next_nr` was before it last changed: nodes of the last operation count from here."""
-        self.target_id: int | None = None
+        self.first_node_nr = -1
+        """What `next_node_nr` was before it last changed."""
+        self.written_tensor_id: int | None = None
         """The id of the tensor that it wrote to."""
         self.operation_thread = self.program_thread
         """The thread that it ran in."""
-        self._numbers: dict[int, tuple[int, int]] = {}
+        self._node_nrs_by_thread: dict[int, tuple[int, int]] = {}
         """The two numbers above as another thread has left them."""
 
     def attach(self) -> None:
@@ -188,7 +190,7 @@ class TorchHooks:
         self, func: Any, writes: Any, args: tuple, kwargs: dict[str, Any]
     ) -> list[WriteInProgress | _UncountedListWrite]:
         """Note what an operation is about to write to."""
-        has_node = self.get_sequence_nr() != self.next_nr
+        has_node = self.get_sequence_nr() != self.next_node_nr
         node_nr = self.get_sequence_nr() if has_node else None
         if writes is _WRITES_OF_BATCH_NORM_GRAD:
             # 3 and 4 are the running mean and variance, as in the operation itself.
@@ -205,7 +207,7 @@ class TorchHooks:
             for tensor in value if is_list else (value,):
                 if tensor is not None:
                     found.append(self.watch.record_write(tensor))
-                    self.target_id = id(tensor)
+                    self.written_tensor_id = id(tensor)
             # `_fused_adam_` and its like are never counted, with or without a mode.
             if is_list and func.__name__.startswith("_foreach_"):
                 found.append(_UncountedListWrite(self.torch.autograd.graph, value))
@@ -278,7 +280,7 @@ class TorchHooks:
         self.watch.record_exit([tensor], "parameter", "Parameter", self._make_leaf_reference)
 
     def follow_thread(self) -> None:
-        """Go on with the numbers of this thread, if the last operation ran in another one.
+        """Go on with the numbers of nodes of this thread, if the last operation ran in another one.
 
         The engine runs the nodes of a GPU in a thread of its own, and each thread counts its nodes
         for itself.
@@ -286,10 +288,12 @@ class TorchHooks:
         thread = threading.get_ident()
         if thread == self.operation_thread:
             return
-        self._numbers[self.operation_thread] = self.next_nr, self.previous_nr
+        self._node_nrs_by_thread[self.operation_thread] = self.next_node_nr, self.first_node_nr
         self.operation_thread = thread
         newest_nr = self.get_sequence_nr() - 1
-        self.next_nr, self.previous_nr = self._numbers.get(thread, (newest_nr, newest_nr))
+        self.next_node_nr, self.first_node_nr = self._node_nrs_by_thread.get(
+            thread, (newest_nr, newest_nr)
+        )
 
     # -- saves and reads -----------------------------------------------------------
 
@@ -303,7 +307,7 @@ class TorchHooks:
         self.follow_thread()
         was_leaf = tensor.is_leaf
         sequence_nr = self.get_sequence_nr()
-        new_nodes = sequence_nr - self.next_nr
+        new_nodes = sequence_nr - self.next_node_nr
         is_output = not was_leaf and self._is_output(tensor, new_nodes)
         save = self.watch.record_save(
             # A node that held its own result would never be freed.
@@ -321,20 +325,25 @@ class TorchHooks:
     def _is_output(self, tensor: Any, new_nodes: int) -> bool:
         """Return True if a tensor is saved by the node that made it.
 
-        new_nodes: how many nodes are newer than the last operation. A result is saved before a
-        further node is made. Results of a Function are saved after its forward has run, beside
-        tensors from elsewhere, whose nodes were made before the Function's.
+        PyTorch does not say so: its flag `is_output` is not seen by hooks. new_nodes: how many nodes are
+        newer than the last operation that the mode has seen.
         """
         node = tensor.grad_fn
         if not new_nodes:
-            # From `previous_nr` on, nodes are those of the last operation. What has an earlier one is
-            # an input of it, or of an operation without a node.
-            is_of_last_operation = node._sequence_nr() >= self.previous_nr
+            # The last operation saves its results before a further node is made. What has a node from
+            # before `first_node_nr` is an input of it, or of an operation without a node.
+            is_of_last_operation = node._sequence_nr() >= self.first_node_nr
             return bool(is_of_last_operation) and not self._is_saved_by_checkpoint()
         if new_nodes == 1 and isinstance(node, self.torch._C._FunctionBase):
-            # No operation ran in the forward of this Function.
-            return bool(node._sequence_nr() == self.next_nr)
-        return new_nodes == _NODES_OF_A_VIEW and id(tensor) == self.target_id and tensor._is_view()
+            # The new node is that of a Function in whose forward no operation ran. It saves after its
+            # forward: beside its results also tensors from elsewhere, which have nodes from before.
+            return bool(node._sequence_nr() == self.next_node_nr)
+        # A view that the last operation wrote in place, after which PyTorch has made both of its nodes.
+        return (
+            new_nodes == _NODES_OF_A_VIEW
+            and id(tensor) == self.written_tensor_id
+            and tensor._is_view()
+        )
 
     def _is_saved_by_checkpoint(self) -> bool:
         """Return True if no node saves the tensor, but a checkpoint, as an input of its function."""
@@ -356,9 +365,9 @@ class TorchHooks:
             with self.torch._C._DisableTorchDispatch():
                 return tensor.detach()
         # The mode sees this `detach`, too, which is no operation of the program's.
-        last_operation = self.next_nr, self.previous_nr, self.target_id
+        last_operation = self.next_node_nr, self.first_node_nr, self.written_tensor_id
         alias = tensor.detach()
-        self.next_nr, self.previous_nr, self.target_id = last_operation
+        self.next_node_nr, self.first_node_nr, self.written_tensor_id = last_operation
         return alias
 
     def record_alias(self, tensor: Any, place: Place | None) -> WatchedSave:
@@ -598,7 +607,7 @@ def _find_call(torch: Any, func: Any) -> Any:
 def _make_dispatch_mode(hooks: TorchHooks) -> Any:
     """Make a dispatch mode that reports what operations write to."""
     # What each operation writes to, and how it is called. By `id`: the hash of an operation takes
-    # as long as all the rest. The operation itself is the third, so that its id is not reused.
+    # as long as all the rest. The operation itself is the last, so that its id is not reused.
     plans: dict[int, tuple[Any, Any, Any, Any]] = {}
     get_sequence_nr, record_write = hooks.get_sequence_nr, hooks.watch.record_write
     get_backward_nr = hooks.torch._C._current_graph_task_id
@@ -622,9 +631,9 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
             if in_forward:
                 hooks.attributes.record_ended_forwards()
             if writes is None:
-                hooks.target_id = None
+                hooks.written_tensor_id = None
             elif writes is _WRITES_SELF:
-                hooks.target_id = id(args[0])
+                hooks.written_tensor_id = id(args[0])
                 if get_backward_nr() >= 0 and is_shared_gradient(hooks, args[0]):
                     hooks.watch.gaps.count_shared_gradient(hooks.watch.find_place())
                 write = record_write(args[0])
@@ -633,8 +642,8 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
             else:
                 found = hooks.report_writes(func, writes, args, kwargs or {})
             number, has_node = get_sequence_nr(), False
-            if hooks.next_nr != number:
-                hooks.previous_nr, hooks.next_nr, has_node = hooks.next_nr, number, True
+            if hooks.next_node_nr != number:
+                hooks.first_node_nr, hooks.next_node_nr, has_node = hooks.next_node_nr, number, True
             # The node of a Function, inside of which grad mode is off, was made by no operation.
             if (not has_node or exit_kind or not is_grad_enabled()) and get_backward_nr() < 0:
                 hooks.record_exit(func, exit_kind, writes, args, kwargs)

@@ -55,9 +55,9 @@ class WatchedSave:
         "output_nr",
         "required_grad",
         "saved_version",
+        "saves_over_storage",
         "saving_place",
         "sequence_nr",
-        "siblings",
         "span",
         "tensor",
         "was_leaf",
@@ -105,17 +105,17 @@ class WatchedSave:
         self.checksum = compute_checksum(tensor, self.span)
         """The checksum of its bytes when it was saved, or these themselves; None if they cannot be compared."""
         self.counted_write_candidate: ObservedWrite | None = None
-        """What may be the first write that the version counter counted: see `find_line_to_blame`."""
+        """What may be the first write that was counted, which shows only later: see `find_line_to_blame`."""
         self.first_changing_write: ObservedWrite | None = None
         """The first write that changed its bytes; the first to them, where not all can be compared."""
         self.is_harmless = False
         """True if the node does not need it as it was, or if it was saved after the watch had ended."""
-        self.siblings: dict[int, Any] = {}
-        """The saves over the same storage, from which this one takes itself when it is freed."""
+        self.saves_over_storage: dict[int, Any] = {}
+        """All saves over the same storage, this one among them: it takes itself out when it is freed."""
 
     # Training makes one for each saved tensor: nothing else would take its entry away.
     def __del__(self) -> None:
-        self.siblings.pop(id(self), None)
+        self.saves_over_storage.pop(id(self), None)
 
     def note_write(
         self, place: Place | None, span: Span | None, *, are_bytes_written: bool
@@ -130,8 +130,8 @@ class WatchedSave:
         write = ObservedWrite(place, version)
         candidate = self.counted_write_candidate
         # An earlier candidate that has left the version as it found it was not counted.
-        can_take_its_place = candidate is None or candidate.version_before == version
-        if span is not None and can_take_its_place:
+        was_none_counted = candidate is None or candidate.version_before == version
+        if span is not None and was_none_counted:
             self.counted_write_candidate = write
         if self.first_changing_write is not None:
             return
