@@ -31,7 +31,9 @@ with _pause_collection():
     from .base import device as device
     from .base import (
         dtype as dtype,
+        finfo as finfo,
         get_default_dtype as get_default_dtype,
+        iinfo as iinfo,
         set_default_dtype as set_default_dtype,
     )
     from .base import (

@@ -11,9 +11,10 @@ library's polynomials.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -154,6 +155,27 @@ get_rng_state: Callable[[], Tensor] = default_generator.get_state
 def set_rng_state(new_state: Tensor) -> None:
     """Continue the default generator from `new_state`; errors as in `Generator.set_state`."""
     default_generator.set_state(new_state)
+
+
+@contextlib.contextmanager
+def fork_rng(
+    devices: Any = None,
+    enabled: bool = True,
+    _caller: str = "fork_rng",
+    _devices_kw: str = "devices",
+    device_type: str = "cuda",
+) -> Iterator[None]:
+    """Context manager that puts the default generator back where it was.
+
+    `enabled=False` lets it go on. Source: `torch.random.fork_rng`.
+    """
+    as_device(device_type)
+    state = get_rng_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            set_rng_state(state)
 
 
 # arithmetic as torch's vector code rounds it: float32 numbers are carried in float64, where a

@@ -10,10 +10,12 @@ Source: `torch.serialization`, `torch._utils`.
 from __future__ import annotations
 
 import io
+import os
 import pickle
 import zipfile
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections import Counter, OrderedDict
+from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -206,6 +208,13 @@ class TorchUnpickler(pickle.Unpickler):
         return TypedStorage(self.storages[key], storage_type.element_type)
 
 
+def _count_bytes(f: Any) -> int:
+    """Return the size of a file, given by its name or opened."""
+    if isinstance(f, (str, os.PathLike)):
+        return Path(f).stat().st_size
+    return f.seek(0, os.SEEK_END)
+
+
 def load(
     f: Any, map_location: Any = None, *, weights_only: bool | None = None, **options: Any
 ) -> Any:
@@ -219,6 +228,9 @@ def load(
     try:
         archive = zipfile.ZipFile(f)
     except zipfile.BadZipFile:
+        if not _count_bytes(f):
+            # What Python's unpickler says, and PyTorch's own, which reads safely, does not.
+            raise EOFError("Ran out of input" if weights_only is False else "") from None
         raise pickle.UnpicklingError("this is no file that torch.save wrote (PyTorch 1.6 or later, or tinytorch)") from None  # fmt: skip
     with archive:
         is_safe = weights_only is None or weights_only

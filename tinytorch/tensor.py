@@ -89,6 +89,13 @@ class Size(tuple[int, ...], metaclass=ShownAs):  # noqa: SLOT001 - torch's has a
     def __radd__(self, other: Any) -> Size:
         return Size(other + tuple(self)) if isinstance(other, tuple) else NotImplemented
 
+    def __mul__(self, n: Any) -> Size:
+        if not hasattr(n, "__index__"):
+            raise TypeError(f"can't multiply sequence by non-int of type {type_name(n)!r}")
+        return _make_tuple(Size, tuple.__mul__(self, n))
+
+    __rmul__ = __mul__
+
     @overload
     def __getitem__(self, i: SupportsIndex, /) -> int: ...
     @overload
@@ -253,9 +260,13 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         """Return the shape, or the size of one dimension."""
         if dim is None:
             return _make_tuple(Size, self._data.shape)
-        return self._item_of_dim(self._data.shape, dim)
+        return self._item_of_dim(self._data.shape, dim, "size")
 
-    def _item_of_dim(self, numbers: tuple[int, ...], dim: int) -> int:
+    def _item_of_dim(self, numbers: tuple[int, ...], dim: int, name: str) -> int:
+        if isinstance(dim, float) or not hasattr(dim, "__index__"):
+            raise TypeError(
+                f"{name}(): argument 'dim' (position 1) must be int, not {type_name(dim)}"
+            )
         if not numbers:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         return numbers[wrap_dim(dim, len(numbers))]
@@ -268,7 +279,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         """Return the steps from one index to the next, in elements, for all dimensions or one."""
         n = self._data.itemsize
         steps = tuple([s // n for s in self._data.strides])
-        return steps if dim is None else self._item_of_dim(steps, dim)
+        return steps if dim is None else self._item_of_dim(steps, dim, "stride")
 
     def storage_offset(self) -> int:
         """Return the position of the first element in the storage, in elements."""

@@ -114,6 +114,7 @@ _OF_ONE_OR_MANY = (
 BY_HAND_AS_FUNCTIONS = {
     **dict.fromkeys(("atleast_1d", "atleast_2d", "atleast_3d"), _OF_ONE_OR_MANY),
     **dict.fromkeys(("block_diag", "cartesian_prod"), ("(*tensors: Tensor) -> Tensor",)),
+    "broadcast_shapes": ("(*shapes: _int | Sequence[_int]) -> _Size",),
     "broadcast_tensors": ("(*tensors: Tensor) -> tuple[Tensor, ...]",),
     "einsum": ("(equation: str, *operands: Tensor | _Tensors) -> Tensor",),
     "meshgrid": (

@@ -22,6 +22,7 @@ from . import api as api, function, graph
 from .api import Variable, backward, grad
 from .finite_differences import gradcheck
 from .function import Function
+from .graph import _unsafe_preserve_version_counter as _unsafe_preserve_version_counter
 from .graph import unsafe_set_version_counter as unsafe_set_version_counter
 
 # PyTorch splits these into modules, and programs import them by name.

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base import make_module_getattr
-from ..graph import InferenceCounter, Node, count_write, saved_tensors_hooks
+from ..graph import (
+    InferenceCounter,
+    Node,
+    count_write,
+    disable_saved_tensors_hooks,
+    saved_tensors_hooks,
+)
 from ..tensor import Tensor, make_tensor
 
 
@@ -45,6 +51,27 @@ def unsafe_set_version_counter(tensors: Sequence[Tensor], versions: Sequence[int
         tensor._counter.version = version
 
 
+class _unsafe_preserve_version_counter:
+    """Context manager after which tensors have the versions again that they had before.
+
+    Backward then does not notice what was written. AssertionError for what is no tensor or tuple.
+    Source: `torch.autograd._unsafe_preserve_version_counter`.
+    """
+
+    __module__ = "torch.autograd.grad_mode"
+
+    def __init__(self, tensors: Tensor | tuple[Tensor, ...]) -> None:
+        self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
+        if not isinstance(self.tensors, tuple):
+            raise AssertionError("Expected tensors to be a tuple")
+        self.prev_versions = tuple(t._version for t in self.tensors)
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *exc: object) -> None:
+        unsafe_set_version_counter(self.tensors, self.prev_versions)
+
+
 class save_on_cpu(saved_tensors_hooks):
     """Context manager that moves saved tensors to the CPU, and back when they are read.
 
@@ -70,4 +97,10 @@ class save_on_cpu(saved_tensors_hooks):
 
 if not TYPE_CHECKING:  # type checkers report a missing name themselves
     __getattr__ = make_module_getattr("torch.autograd.graph")
-__all__ = ["Node", "increment_version", "save_on_cpu", "saved_tensors_hooks"]
+__all__ = [
+    "Node",
+    "disable_saved_tensors_hooks",
+    "increment_version",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+]

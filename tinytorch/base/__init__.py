@@ -33,6 +33,7 @@ from .errors import (
     warn_user,
 )
 from .heap import LARGE, keep_freed_memory, pause_collection
+from .number_limits import finfo, iinfo
 from .printing import set_printoptions, tensor_repr
 from .storage import UntypedStorage, byte_extent, check_room, contiguous_strides
 from .strides import (
@@ -94,9 +95,11 @@ __all__ = [
     "dtype_of_number",
     "dtypes",
     "empty_like_strides",
+    "finfo",
     "float64",
     "get_default_dtype",
     "has_overlap",
+    "iinfo",
     "is_channels_last",
     "is_dense",
     "is_dtype",

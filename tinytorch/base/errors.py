@@ -216,7 +216,7 @@ class AbsentName:
 # underscore.
 ABSENT_FROM_TENSOR = """
     absolute acos acosh addbmm addmv addr amax amin aminmax angle apply_ arccos arccosh
-    arcsin arcsinh arctan arctan2 arctanh argwhere asin asinh atan atan2 atanh baddbmm
+    arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh baddbmm
     bernoulli bfloat16 bincount bitwise_left_shift bitwise_right_shift cauchy_
     ccol_indices cdouble cfloat chalf cholesky cholesky_inverse cholesky_solve clamp_max
     clamp_min coalesce col_indices conj_physical const_data_ptr copysign corrcoef cosh

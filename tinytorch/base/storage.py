@@ -87,6 +87,11 @@ class UntypedStorage(metaclass=ShownAs):
         """Return the address of the first byte; 0 for an empty storage."""
         return address_of(self.buffer) if self.buffer.nbytes else 0
 
+    @property
+    def _cdata(self) -> int:
+        """A number that storages alive at the same time do not share."""
+        return id(self)
+
     def resizable(self) -> bool:
         """Return True if `resize_` may change the size.
 

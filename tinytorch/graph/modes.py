@@ -44,6 +44,7 @@ class ThreadState:
         "packing",
         "run_ufunc_silenced",
         "saved_tensor_hooks",
+        "saved_tensor_hooks_refusal",
         "user_errstate",
     )
 
@@ -55,6 +56,8 @@ class ThreadState:
         self.grad_requested = False
         # Active pairs of pack hook and unpack hook, the innermost last.
         self.saved_tensor_hooks: tuple = ()
+        # What is raised for such hooks; None if they are allowed.
+        self.saved_tensor_hooks_refusal: str | None = None
         self.packing: Any = None  # the SavedTensor whose pack hook runs
         self.node: Any = None  # the node that backward runs
         # The number of the walk that runs, as `torch._C._current_graph_task_id()`.

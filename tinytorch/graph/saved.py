@@ -9,8 +9,9 @@ when it is read. Source: torch's `SavedVariable` (`torch/csrc/autograd/saved_var
 
 from __future__ import annotations
 
+import contextlib
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -474,9 +475,30 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
+        if MODES.thread.saved_tensor_hooks_refusal is not None:
+            raise RuntimeError(MODES.thread.saved_tensor_hooks_refusal)
         set_saved_tensor_hooks(
             (*MODES.thread.saved_tensor_hooks, (self.pack_hook, self.unpack_hook))
         )
 
     def __exit__(self, *exc: object) -> None:
         set_saved_tensor_hooks(MODES.thread.saved_tensor_hooks[:-1])
+
+
+@contextlib.contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Context manager in which `saved_tensors_hooks` raises a RuntimeError with this message.
+
+    RuntimeError, too, where such hooks are active. Source: the same in `torch.autograd.graph`.
+    """
+    thread = MODES.thread
+    if thread.saved_tensor_hooks:
+        raise RuntimeError(error_message)
+    earlier, thread.saved_tensor_hooks_refusal = thread.saved_tensor_hooks_refusal, error_message
+    try:
+        yield
+    finally:
+        thread.saved_tensor_hooks_refusal = earlier
+
+
+disable_saved_tensors_hooks.__module__ = "torch.autograd.graph"

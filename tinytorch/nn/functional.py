@@ -40,7 +40,6 @@ from ..ops import filling as _filling
 from ..ops import log_softmax as _log_softmax
 from ..ops import pointwise as _pointwise
 from ..ops import sigmoid as _sigmoid
-from ..ops import softmax as _softmax
 from ..tensor import Tensor, make_tensor
 
 _HIDDEN = {"function": False, "method": False, "out": False}
@@ -94,19 +93,41 @@ if TYPE_CHECKING:  # their signatures, for type checkers; at run time they follo
     def tanh(input: Tensor) -> Tensor:
         """Hyperbolic tangent."""
 
-    def softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
-        """exp(x) scaled to sum to 1 along a dimension."""
-
-    def log_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
-        """The logarithm of softmax along a dimension."""
-
 else:
-    linear, softmax, log_softmax = (
-        make_function_of(_linear_op),
-        make_function_of(_softmax),
-        make_function_of(_log_softmax),
-    )
+    linear = make_function_of(_linear_op)
     relu_, sigmoid, tanh = Tensor.relu_, Tensor.sigmoid, Tensor.tanh
+
+
+def softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
+) -> Tensor:
+    """exp(x) scaled to sum to 1 along a dimension.
+
+    Warn if it is not given: PyTorch then takes the first or the second one.
+    Source: `torch.nn.functional.softmax`.
+    """
+    return input.softmax(_choose_dim("softmax", input) if dim is None else dim, dtype=dtype)
+
+
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
+) -> Tensor:
+    """The logarithm of softmax along a dimension.
+
+    Warn if it is not given, as `softmax` does. Source: `torch.nn.functional.log_softmax`.
+    """
+    return input.log_softmax(_choose_dim("log_softmax", input) if dim is None else dim, dtype=dtype)
+
+
+def _choose_dim(name: str, input: Tensor) -> int:
+    """Return the dimension that PyTorch takes if none is given, with its warning."""
+    warn_user(
+        f"Implicit dimension choice for {name} has been deprecated. "
+        "Change the call to include dim=X as an argument."
+    )
+    return 0 if input.dim() in (0, 1, 3) else 1
+
+
 _dropout, _dropout_ = make_function_of(_filling.dropout), make_function_of(_filling.dropout_)
 
 

@@ -27,7 +27,7 @@ from ..base import (
     wrap_dims,
 )
 from ..graph import make_undifferentiable_node_class
-from ..tensor import Tensor
+from ..tensor import Size, Tensor
 from .copies import contiguous_format, copy_array
 from .creation import new_zeros
 from .define import make_function_of, offer_member, op
@@ -480,6 +480,32 @@ _declare_of_many(
     "broadcast_tensors",
     op("broadcast_tensors(Tensor[] tensors) -> Tensor[]", composite(_broadcast_all), **_HIDDEN),
 )
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """Return the shape that tensors of these shapes have once they are broadcast.
+
+    RuntimeError for those that do not fit, ValueError for a negative size.
+    Source: `torch.broadcast_shapes`.
+    """
+    given = [(shape,) if isinstance(shape, int) else shape for shape in shapes]
+    common = [1] * max(map(len, given), default=0)
+    for at, shape in enumerate(given):
+        for d in range(-1, -1 - len(shape), -1):
+            if shape[d] < 0:
+                raise ValueError("Attempting to broadcast a dimension with negative length!")
+            if common[d] == 1:
+                common[d] = shape[d]
+            elif shape[d] not in (1, common[d]):
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {shape[d]} at {d}! Mismatching "
+                    f"argument at index {at} had {shape}; but expected shape should be "
+                    f"broadcastable to {common}"
+                )
+    return Size(common)
+
+
+offer_member("broadcast_shapes", broadcast_shapes, method=False)
 
 
 def _make_grids(tensors: list, indexing: str | None = None) -> tuple:

@@ -91,8 +91,9 @@ def _select_indices(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
     d = _check_selected(a, dim, index)
     x, i = np.atleast_1d(a), np.atleast_1d(index)
     bad = i[(i < 0) | (i >= x.shape[d])]
-    # Of what has dimensions and no cells, PyTorch's indices are checked by other code, in other words.
-    if bad.size and a.ndim > 1 and not a.size:
+    # Of the second dimension, and of what has dimensions and no cells, PyTorch's indices are checked
+    # by other code, in other words.
+    if bad.size and a.ndim > 1 and (d == 1 or not a.size):
         if not a.shape[d]:
             raise RuntimeError("index_select(): self indexing axis dim should be positive")
         raise RuntimeError(

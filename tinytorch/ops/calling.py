@@ -20,7 +20,9 @@ import numpy as np
 
 from ..base import (
     CPU,
+    as_device,
     broadcast_error,
+    dtype,
     lay_out_result,
     make_absence_error,
     memory_owner,
@@ -45,7 +47,7 @@ from ..graph import (
     run_silenced,
     save_tensor,
 )
-from ..tensor import Tensor, as_array_of_torch, make_tensor
+from ..tensor import Tensor, as_array_of_torch, device_of, make_tensor
 from .kernels import pointwise
 from .schema import REQUIRED, Param, Schema, Signature, is_number, mismatch
 
@@ -217,15 +219,38 @@ class Overloads:
             if op.numbers and is_number(out):
                 # As for an operand, PyTorch makes a tensor of it, which then is resized.
                 out = make_tensor(np.asarray(out))
-            return op.run_into_out(out, tuple(values))
+            if op.schema.is_factory:
+                _check_out_options(out, arguments)
+            result = op.run_into_out(out, tuple(values))
+            if op.schema.is_factory and result.is_leaf:
+                _set_requires_grad(result, requires_grad)
+            return result
         result = op.run_in_place(*values) if self.in_place else op.run(*values)
         if requires_grad:
-            if result._data.dtype.kind != "f":
-                raise RuntimeError(
-                    "Only Tensors of floating point and complex dtype can require gradients"
-                )
-            result.requires_grad_()
+            _set_requires_grad(result, True)
         return result
+
+
+def _check_out_options(out: Tensor, arguments: dict[str, Any]) -> None:
+    """Raise PyTorch's error for a dtype or a device beside an `out=` of another one."""
+    d, where = arguments.get("dtype"), arguments.get("device")
+    if isinstance(d, dtype) and d is not out.dtype:
+        raise RuntimeError(
+            f"dtype {d.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})"
+        )
+    if where is not None and as_device(where).type != device_of(out).type:
+        raise RuntimeError(
+            f"device type {as_device(where).type} does not match device type of out parameter "
+            f"({device_of(out).type})"
+        )
+
+
+def _set_requires_grad(made: Tensor, requires_grad: bool) -> None:
+    """Let a tensor that was made, or written as `out=`, require grad or not."""
+    if requires_grad and made._data.dtype.kind != "f":
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    if requires_grad != made.requires_grad:
+        made.requires_grad_(requires_grad)
 
 
 # plain calls --------------------------------------------------------------------------------------

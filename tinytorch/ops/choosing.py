@@ -216,6 +216,7 @@ nonzero = op(
     composite(_indices_where_true, into_out=_write_nonzero),
     out=True,
 )
+op("argwhere(Tensor self)", composite(_nonzero_indices))
 
 # by an index along one dimension ------------------------------------------------------------------
 
@@ -247,7 +248,7 @@ def _gather_elements(
     if index.dtype not in _INDICES:
         raise RuntimeError("gather(): Expected dtype int32/int64 for index")
     x, i = np.atleast_1d(a), np.atleast_1d(index)
-    _check_index_shape(x, d, i, None)
+    _check_index_shape(x, d, i, None, is_gathered=True)
     check_index_range(x, d, i)
     return lay_out_result(x[_cells_of_index(i, d)]).reshape(index.shape)
 
@@ -360,8 +361,13 @@ masked_scatter, masked_scatter_ = declare_with_in_place(
 # writing ------------------------------------------------------------------------------------------
 
 
-def _check_index_shape(a: np.ndarray, d: int, index: np.ndarray, src: Any) -> None:
-    """Raise PyTorch's error unless `index` fits tensor and source, except in dimension `d`."""
+def _check_index_shape(
+    a: np.ndarray, d: int, index: np.ndarray, src: Any, is_gathered: bool = False
+) -> None:
+    """Raise PyTorch's error unless `index` fits tensor and source, except in dimension `d`.
+
+    `is_gathered`: the error has the words of `gather`.
+    """
     for x, name in ((a, "input" if src is None else "self"), (src, "src")):
         if isinstance(x, np.ndarray) and max(x.ndim, 1) != max(index.ndim, 1):
             raise RuntimeError(
@@ -372,8 +378,9 @@ def _check_index_shape(a: np.ndarray, d: int, index: np.ndarray, src: Any) -> No
         more = f" and to be no larger size than src {list(src.shape)}"
     for k, n in enumerate(index.shape):
         if (k != d and a.ndim and n > a.shape[k]) or (more and n > (src.shape or (1,))[k]):
+            start = f"Size does not match at dimension {k} expected" if is_gathered else "Expected"
             raise RuntimeError(
-                f"Expected index {list(index.shape)} to be no larger than self "
+                f"{start} index {list(index.shape)} to be no larger than self "
                 f"{list(a.shape)} apart from dimension {d}{more}"
             )
 

@@ -293,10 +293,23 @@ def _dtype_of_range(*bounds: Any) -> dtypes.dtype:
     return dtypes.int64 if whole else dtypes.get_default_dtype()
 
 
+def _check_range(start: Any, end: Any, step: Any, d: dtypes.dtype) -> None:
+    """Raise PyTorch's RuntimeError for numbers that are no range."""
+    if not (step > 0 or step < 0):
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
+    if (start > end) if step > 0 else (start < end):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if not d.is_floating_point and not math.isfinite(step):
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
+
+
 def _arange(d: dtypes.dtype, *bounds: Any) -> np.ndarray:
     """Make the numbers from start to end, without the end. RuntimeError for a step that leads elsewhere."""
     start, end, step = _bounds_as_numbers(*bounds)
     _refuse_bool("arange", d)
+    _check_range(start, end, step, d)
     # torch counts the elements of every other dtype in floating point
     if d is dtypes.int64:
         if 0 < abs(step) < 1:
@@ -304,11 +317,9 @@ def _arange(d: dtypes.dtype, *bounds: Any) -> np.ndarray:
         start, end, step = int(start), int(end), int(step)
         if not all(-(1 << 63) <= x < 1 << 63 for x in (start, end, step)):
             raise RuntimeError("value cannot be converted to type int64_t without overflow")
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if (end - start) * step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     n = -(-(end - start) // step) if d is dtypes.int64 else math.ceil((end - start) / step)
+    if n >= 1 << 63:
+        raise RuntimeError("invalid size, possible overflow?")
     start, step = (float(start), float(step)) if d.is_floating_point else (int(start), int(step))
     return run_silenced(lambda: (start + np.arange(n) * step).astype(d.np, copy=False))
 

@@ -19,6 +19,7 @@ from ..base import (
     UntypedStorage,
     as_device,
     byte_extent,
+    cpp_name,
     device,
     dtypes,
     make_absence_error,
@@ -292,6 +293,11 @@ def from_numpy(a: Any) -> Tensor:
             "torch/csrc/utils/tensor_numpy.cpp:213",
             once=True,
         )
+    return _make_tensor_sharing(a)
+
+
+def _make_tensor_sharing(a: np.ndarray) -> Tensor:
+    """Make a tensor over an array's own memory."""
     # A subclass brings rules of its own: each part of a matrix is a matrix.
     a = a[...] if type(a) is np.ndarray else a.view(np.ndarray)
     if a.size and a.flags.c_contiguous:
@@ -330,15 +336,57 @@ as_tensor = op(
 )
 
 
+def _has_buffer(obj: Any) -> bool:
+    """Return True for bytes and for what else lends its memory, but for NumPy's own kinds."""
+    if isinstance(obj, (np.ndarray, np.generic)):
+        return False
+    try:
+        memoryview(obj)
+    except TypeError:
+        return False
+    return True
+
+
+def _make_tensor_over_buffer(obj: Any, dtype: Any, requires_grad: bool | None) -> Tensor:
+    """Make a tensor over the memory of a buffer, whatever it holds: its bytes are read as `dtype`."""
+    d, memory = dtype or dtypes.get_default_dtype(), memoryview(obj)
+    if not memory.c_contiguous:
+        raise RuntimeError("could not retrieve buffer from object")
+    if not memory.nbytes:
+        raise ValueError("both buffer length (0) and count (-1) must not be 0")
+    if memory.nbytes % d.itemsize:
+        raise ValueError(
+            f"buffer length ({memory.nbytes} bytes) after offset (0 bytes) must be a multiple of "
+            f"element size ({d.itemsize})"
+        )
+    if memory.readonly:
+        warn_in_torch(
+            "The given buffer is not writable, and PyTorch does not support non-writable tensors. "
+            "This means you can write to the underlying (supposedly non-writable) buffer using the "
+            "tensor. You may want to copy the buffer to protect its data or make it writable before "
+            "converting it to a tensor. This type of warning will be suppressed for the rest of "
+            "this program.",
+            "torch/csrc/utils/tensor_new.cpp:1556",
+            once=True,
+        )
+    tensor = _make_tensor_sharing(np.frombuffer(memory, d.np))
+    if requires_grad and not d.is_floating_point:
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    return tensor
+
+
 def _asarray(
     obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad: bool | None
 ) -> Tensor:
     where = None if device is None else as_device(device)
-    shared = isinstance(obj, (Tensor, np.ndarray))
+    has_buffer = _has_buffer(obj)
+    shared = has_buffer or isinstance(obj, (Tensor, np.ndarray))
     if copy is False and not shared:
         raise ValueError("can't alias arbitrary sequence into a tensor.")
     if isinstance(obj, Tensor):
         source = obj
+    elif has_buffer:
+        source = _make_tensor_over_buffer(obj, dtype, requires_grad)
     elif shared:
         source = from_numpy(obj)
     else:
@@ -390,7 +438,9 @@ def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, **n
     default = d or dtypes.get_default_dtype()
     if "other" in found:
         if d not in (None, found["other"].dtype):
-            raise TypeError(f"expected a tensor of dtype {d!r} (got {found['other'].dtype!r})")
+            raise TypeError(
+                f"expected {_write_options(d)} (got {_write_options(found['other'].dtype)})"
+            )
         tensor = alias(found["other"])
     elif "data" in found:
         if not is_sequence(found["data"]) and not isinstance(found["data"], (str, bytes)):
@@ -403,6 +453,14 @@ def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, **n
     if cls is not Tensor:
         tensor.__class__ = cls
     return tensor
+
+
+def _write_options(d: dtypes.dtype) -> str:
+    """Return the options of a tensor as PyTorch's C++ code prints them."""
+    return (
+        f"TensorOptions(dtype={cpp_name(d)}, device=cpu, layout=Strided, requires_grad=false "
+        "(default), pinned_memory=false (default), memory_format=(nullopt))"
+    )
 
 
 def _parse_legacy_call(args: tuple, named: dict) -> dict[str, Any]:

@@ -341,6 +341,14 @@ offer_member("__getitem__", _getitem, function=False)
 offer_member("__setitem__", _setitem, function=False)
 
 
+def _delitem(self: Tensor, index: Any) -> None:
+    """Refuse `del x[i]`, which PyTorch does not have. TypeError always."""
+    raise TypeError("Tensor does not support deleting items")
+
+
+offer_member("__delitem__", _delitem, function=False)
+
+
 def _value_as_tensor(self: Tensor, value: Any) -> Tensor:
     """Return a value to assign as a tensor. TypeError unless it is a tensor or a number."""
     if isinstance(value, Tensor):

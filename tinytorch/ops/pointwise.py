@@ -70,7 +70,7 @@ for _name, _ufunc in (
 def _contains_element(self: Tensor, element: Any) -> bool:
     """Return `element in self`. RuntimeError for what is neither tensor nor number."""
     if isinstance(element, Tensor) or is_number(element):
-        return bool((self == element)._data.any())
+        return bool((element == self)._data.any())
     raise RuntimeError(
         f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
     )

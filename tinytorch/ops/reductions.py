@@ -400,10 +400,12 @@ def norm(
 ) -> Any:
     """Return a norm of all elements or along dimensions, the root of the sum of squares if not told.
 
-    RuntimeError for integers.
+    RuntimeError for integers, and for a name that no norm has.
     """
-    if isinstance(p, str) and p != "fro":
+    if p == "nuc":
         raise make_absence_error(f"the norm {p!r}")
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
     return _call_vector_norm(
         input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out
     )

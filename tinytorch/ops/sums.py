@@ -81,8 +81,15 @@ sum_dims = op(
 
 
 def _sum_to_size(self: Any, size: tuple) -> Any:
-    """Sum over the dimensions by which a tensor is larger than a size that broadcasts to it."""
+    """Sum over the dimensions by which a tensor is larger than a size that broadcasts to it.
+
+    RuntimeError for another size.
+    """
     lead = self.ndim - len(size)
+    if lead < 0 or any(n not in (1, m) for n, m in zip(size, self.shape[lead:], strict=True)):
+        raise RuntimeError(
+            f"size {{{list(size)}}} is not expandable to size {{{list(self.shape)}}}."
+        )
     if not size:
         return sum_all(self)
     dims = (

@@ -60,6 +60,11 @@ class TypedStorage(metaclass=ShownAs):
         """Return the address of the first element."""
         return self._untyped_storage.data_ptr()
 
+    @property
+    def _cdata(self) -> int:
+        """The number of the storage."""
+        return self._untyped_storage._cdata
+
     def nbytes(self) -> int:
         """Return the size in bytes."""
         return self._untyped_storage.nbytes()
