@@ -104,7 +104,7 @@ class UntypedStorage(metaclass=ShownAs):
         """True if the storage is on the simulated cuda device."""
         return self.device is not CPU
 
-    def look(self, shape: tuple, dtype: np.dtype, strides: tuple, offset: int) -> np.ndarray:
+    def make_array(self, shape: tuple, dtype: np.dtype, strides: tuple, offset: int) -> np.ndarray:
         """Return an array over a part of the memory. `strides` and `offset` are in bytes."""
         return make_array_over(self.buffer, shape, dtype, strides, offset)
 
@@ -180,9 +180,9 @@ class UntypedStorage(metaclass=ShownAs):
         """
         if not isinstance(nbytes, (int, np.integer)) or isinstance(nbytes, bool):
             raise RuntimeError(f"resize_ expects an int, but got {type_name(nbytes)}")
-        return self.resize_under(nbytes, None)
+        return self.resize_with_tensors(nbytes, None)
 
-    def resize_under(self, nbytes: int, tensors: list[Any] | None) -> UntypedStorage:
+    def resize_with_tensors(self, nbytes: int, tensors: list[Any] | None) -> UntypedStorage:
         """Grow or shrink to `nbytes`, with the tensors on this storage; None: they are searched for."""
         if not self._resizable:
             raise RuntimeError("Trying to resize storage that is not resizable")

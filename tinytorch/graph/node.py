@@ -446,10 +446,10 @@ def _find_needed_by(
     """
     needed_by: list[int | None] = []
     for name in saved_names:
-        readers = [i for i, names in enumerate(reads) if name in names]
+        reading_inputs = [i for i, names in enumerate(reads) if name in names]
         # torch saves what `also_saved` names without asking who reads it.
-        is_saved_in_any_case = saves_always or name in also_saved or len(readers) != 1
-        needed_by.append(None if is_saved_in_any_case else readers[0])
+        is_saved_in_any_case = saves_always or name in also_saved or len(reading_inputs) != 1
+        needed_by.append(None if is_saved_in_any_case else reading_inputs[0])
     return needed_by
 
 

@@ -327,18 +327,18 @@ def _copy_whole_memory(a: np.ndarray) -> np.ndarray:
     return restride_array(cells, a.shape, a.strides, start)
 
 
-def make_scatter_kernel(look: Callable) -> Callable:
-    """Make a kernel that copies, and writes `src` into what `look` sees of the copy."""
+def make_scatter_kernel(view_kernel: Callable) -> Callable:
+    """Make a kernel that copies, and writes `src` into what `view_kernel` sees of the copy."""
 
     def kernel(a: np.ndarray, src: np.ndarray, *where: Any) -> np.ndarray:
         out = _copy_whole_memory(a)
-        part = look(out, *where)
-        if part.shape != src.shape:
+        view = view_kernel(out, *where)
+        if view.shape != src.shape:
             raise RuntimeError(
                 "expected src to have a size equal to the slice of self. src size = "
-                f"{list(src.shape)}, slice size = {list(part.shape)}"
+                f"{list(src.shape)}, slice size = {list(view.shape)}"
             )
-        store_values(part, src)
+        store_values(view, src)
         return out
 
     return kernel

@@ -438,7 +438,7 @@ def tensor_over_storage(
     """Make a leaf over a storage; `like`: dtype, shape, strides and offset in bytes."""
     d, shape, strides, offset = like
     # not one that pickle made
-    out = make_tensor_over(storage.look(shape, np.dtype(d.char), strides, offset))
+    out = make_tensor_over(storage.make_array(shape, np.dtype(d.char), strides, offset))
     out._storage = storage
     if not out._counter.is_inference:
         # torch makes an empty tensor and then sets its storage

@@ -196,12 +196,12 @@ def diagonal_of_array(a: np.ndarray, offset: int = 0, dim1: int = 0, dim2: int =
     )
 
 
-def _make_view_backward(look: Callable) -> Callable:
+def _make_view_backward(view_kernel: Callable) -> Callable:
     """Make the kernel of a partial view's gradient: zeros but in the cells of the view."""
 
     def kernel(grad: np.ndarray, sizes: tuple, *where: Any) -> np.ndarray:
         data = np.zeros(sizes, grad.dtype)
-        look(data, *where)[...] = grad
+        view_kernel(data, *where)[...] = grad
         return data
 
     return kernel

@@ -15,7 +15,7 @@ from ..tensor import Tensor
 
 def look_at_storage(self: Tensor, storage: Any, shape: tuple, strides: tuple, offset: int) -> None:
     """Make the tensor a look at a storage; `strides` and `offset` in bytes."""
-    self._data = storage.look(shape, self._data.dtype, strides, offset)
+    self._data = storage.make_array(shape, self._data.dtype, strides, offset)
     self._storage = storage
 
 
@@ -31,7 +31,7 @@ def resize_tensor(self: Tensor, shape: tuple[int, ...]) -> Tensor:
     storage, offset = self._materialize_storage(), self.storage_offset() * a.itemsize
     needed_bytes = 0 if 0 in shape else offset + math.prod(shape) * a.itemsize
     if needed_bytes > storage.nbytes():
-        storage.resize_under(needed_bytes, tensors)
+        storage.resize_with_tensors(needed_bytes, tensors)
     before = gradient_spec_of(self)
     look_at_storage(self, storage, shape, strides, offset)
     note_data_assigned(self, before)

@@ -29,39 +29,39 @@ def _shape_copy(a: np.ndarray, size: tuple) -> np.ndarray:
     return view_array(a if a.flags.c_contiguous else copy_array(a, contiguous_format), size)
 
 
-def _copy_shown(look: Callable) -> Kernel:
+def _make_copy_kernel(view_kernel: Callable) -> Kernel:
     """Make a kernel that copies what a view's kernel gives: one array, or each of several."""
-    look = _shape_copy if look is view_array else look
+    view_kernel = _shape_copy if view_kernel is view_array else view_kernel
 
-    def copy_shown(*values: Any) -> Any:
-        shown = look(*values)
-        if isinstance(shown, np.ndarray):
-            return copy_array(shown, contiguous_format)
-        return tuple([copy_array(a, contiguous_format) for a in shown])
+    def copy_view(*values: Any) -> Any:
+        view = view_kernel(*values)
+        if isinstance(view, np.ndarray):
+            return copy_array(view, contiguous_format)
+        return tuple([copy_array(a, contiguous_format) for a in view])
 
-    return Kernel(copy_shown, is_copy=True)
+    return Kernel(copy_view, is_copy=True)
 
 
-def _declare_copy(look: Op) -> None:
+def _declare_copy(view_op: Op) -> None:
     """Declare the operation that copies what a view shows."""
-    schema = look.schema.text.replace(f"{look.name}(", f"{look.name}_copy(", 1)
+    schema = view_op.schema.text.replace(f"{view_op.name}(", f"{view_op.name}_copy(", 1)
     for shared in "Tensor(a) self", "Tensor(a -> *) self", "Tensor(a)[]":
         schema = schema.replace(shared, "Tensor" + shared[shared.index(")") + 1 :])
     op(
         schema,
-        _copy_shown(look.kernel.function),
+        _make_copy_kernel(view_op.kernel.function),
         method=False,
         # PyTorch writes several results into a list of tensors, which nobody does.
-        out=False if look.has_several_results else "exact",
-        out_node_class=make_undifferentiable_node_class(f"aten::{look.name}_copy"),
-        backward=f"{look.node_parts.backward}_copy",
-        readers=look.node_parts.readers,
-        **look.node_parts.formulas,
+        out=False if view_op.has_several_results else "exact",
+        out_node_class=make_undifferentiable_node_class(f"aten::{view_op.name}_copy"),
+        backward=f"{view_op.node_parts.backward}_copy",
+        readers=view_op.node_parts.readers,
+        **view_op.node_parts.formulas,
     )
 
 
-for _look in [o for o in OPS if o.kind == "view" and o.name in _COPIED_VIEWS]:
-    _declare_copy(_look)
+for _view_op in [o for o in OPS if o.kind == "view" and o.name in _COPIED_VIEWS]:
+    _declare_copy(_view_op)
 op(
     "detach_copy(Tensor self)",
     Kernel(lambda a: copy_array(a, contiguous_format), is_copy=True),
