@@ -443,9 +443,9 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             + "loss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()\nA.zero_grad()": "still leads back to A",
             _AB
             + "loss = (B(A(x).clone()) - 1.0).pow(2).sum()"
-            + _GO: "A parameter of A has a gradient",
+            + _GO: "a parameter of A has a gradient",
             _AB
-            + "with torch.no_grad():\n    loss = (B(A(x)) - 1.0).pow(2).sum()": "A parameter of B has no gradient",
+            + "with torch.no_grad():\n    loss = (B(A(x)) - 1.0).pow(2).sum()": "a parameter of B has no gradient",
         },
     ),
     "stop_gradient/hidden": (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from types import ModuleType
 
 import copylab.lessons
@@ -12,6 +13,8 @@ from copylab.quiz.exercises import Exercise
 from copylab.quiz.misconceptions import MISCONCEPTIONS
 from copylab.quiz.prediction import Prediction
 from more_answers import MORE
+
+import tinytorch
 
 LESSONS = sorted(module.name for module in pkgutil.iter_modules(copylab.lessons.__path__))
 
@@ -58,6 +61,21 @@ def test_every_task_of_a_lesson_has_a_title_of_its_own() -> None:
     assert "Prediction" not in titles
 
 
+@pytest.mark.parametrize("key", sorted(MORE))
+def test_what_is_said_to_an_answer_has_its_code_in_code_type(key: str) -> None:
+    """Names stand in backticks, and lists; the first letter after the colon is a small one."""
+    exercise = EXERCISES[key]
+    for code in (exercise.code, *exercise.wrong):
+        verdict = exercise.judge_cell(f"{exercise.start}\n{code}", tinytorch)
+        outside = re.sub("`[^`]+`", "", verdict.says)
+        # Longer names are words of English, too, as `a` is; but not before such a verb.
+        letters = "".join({name for name in exercise.names if len(name) == 1} - {"a"}) or "_"
+        assert not re.search(rf"\b[{letters}]\b|[a-zA-Z]\._?[a-zA-Z]|\[|`", outside), verdict
+        verbs = "is|has|shows|requires|looks|holds|still"
+        assert not re.match(rf"({'|'.join(exercise.names)}) ({verbs}) ", outside), verdict
+        assert not re.match("[A-Z][a-z]* ", verdict.says), verdict
+
+
 EXERCISES = {
     t.key: t for lesson in LESSONS for t in things(lesson).values() if isinstance(t, Exercise)
 }
@@ -77,7 +95,7 @@ def test_answers_get_what_they_deserve(key: str, engine: str) -> None:
     for code, says in dangerous.items():
         verdict = exercise._judge_attempt(code, module, faults)
         assert not verdict, f"{code!r} is dangerous, and gets: {verdict}"
-        assert says in verdict.says, code
+        assert says.replace("`", "") in verdict.says.replace("`", ""), code
     assert not faults, "a check changes what it looks at"
 
 

@@ -5,9 +5,9 @@ from ..looks import values
 from ..questions import count, same_tensor, value, version
 from ..quiz import (
     RetestProgram,
-    format_number,
     is_tensor_list,
     name_elements,
+    quote_number,
     share_no_cells,
     shows_values,
 )
@@ -119,16 +119,16 @@ def doubled(double, a, torch):
     result = {"double(t)": double(t)}
     yield shows_values([3, 5], t=t).with_objection(
         gettext(
-            "after the call of double(t), t shows {value}: the function writes into it.",
-            value=format_number(values(t)),
+            "after the call of `double(t)`, `t` shows {value}: the function writes into it.",
+            value=quote_number(values(t)),
         )
     )
     yield share_no_cells(t=t, **result)
     yield shows_values([6, 10], **result)
     yield shows_values([1, 2], a=a).with_objection(
         gettext(
-            "double is right now, but a shows {value}. Run the whole cell again.",
-            value=format_number(values(a)),
+            "`double` is right now, but `a` shows {value}. Run the whole cell again.",
+            value=quote_number(values(a)),
         )
     )
 

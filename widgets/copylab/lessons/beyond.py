@@ -65,11 +65,11 @@ def scaled(to_percent, torch):
         result = {"to_percent(x)": got}
         yield are_tensors(**result)
         yield shows_values([0.5, 0.25], x=x).with_objection(
-            gettext("given a tensor of {dtype}, it changes the caller's numbers.", dtype=dtype)
+            gettext("given a tensor of `{dtype}`, it changes the caller's numbers.", dtype=dtype)
         )
         yield CheckedFact(
             got.dtype == torch.float32,
-            gettext("it returns {dtype}; it should return torch.float32.", dtype=got.dtype),
+            gettext("it returns `{dtype}`; it should return `torch.float32`.", dtype=got.dtype),
         )
         yield shows_values([50, 25], **result)
         yield share_no_cells(x=x, **result)
@@ -121,7 +121,7 @@ def picked(x):
 def deep(layer, best):
     yield CheckedFact(
         isinstance(best, dict) and set(best) == {"weight", "bias"},
-        gettext("best has to be a dict with weight and bias."),
+        gettext("`best` has to be a dict with `weight` and `bias`."),
     )
     weight, bias = {"layer.weight": layer.weight}, {"layer.bias": layer.bias}
     yield shows_values([[99]], **weight)

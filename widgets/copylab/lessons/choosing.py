@@ -88,14 +88,14 @@ def _describe_problem(error: TypeError | ValueError) -> str:
 )
 def dangerous(names, torch):
     if not isinstance(names, list | tuple | set):
-        wrong(gettext('names has to be a list of names, such as ["clone", "view"].'))
+        wrong(gettext('`names` has to be a list of names, such as `["clone", "view"]`.'))
     if not names:
         wrong(gettext("the list is empty, but there are such methods."))
     right = _find_methods_with(torch, {"after_write": "wrong, and no error"})
     listed = {_find_method(name).name for name in names}
     for extra in sorted(listed - right):
         sentence = gettext(
-            "{name} is not one of them: after a write through its y, backward through x gives {what}.",
+            "`{name}` is not one of them: after a write through its `y`, `backward` through `x` gives {what}.",
             name=repr(extra),
             what=facts(extra, "result", torch)["after_write"].words,
         )
@@ -132,7 +132,7 @@ WISHES: dict[str, dict[str, Answer]] = {
     gettext_noop("the numbers go into a tensor that is there"): {"grad_fn": "CopyBackwards"},
 }
 _WORDS: dict[tuple[str, Answer], str] = {
-    ("same_storage", False): gettext_noop("{wish}: with {name}, it looks at the cells of x."),
+    ("same_storage", False): gettext_noop("{wish}: with {name}, it looks at the cells of `x`."),
     ("same_storage", True): gettext_noop("{wish}: with {name}, its numbers are copied."),
     ("gradient_returns", True): gettext_noop("{wish}: with {name}, no gradient comes back."),
     ("gradient_returns", False): gettext_noop(
@@ -141,7 +141,7 @@ _WORDS: dict[tuple[str, Answer], str] = {
     ("same_counter", True): gettext_noop(
         "{wish}: with {name}, its writes are counted by nobody else."
     ),
-    ("same_tensor", False): gettext_noop("{wish}: with {name}, it is x itself."),
+    ("same_tensor", False): gettext_noop("{wish}: with {name}, it is `x` itself."),
     ("warns", None): gettext_noop("{wish}: with {name}, it warns, each time."),
     ("grad_fn", "CopyBackwards"): gettext_noop(
         "{wish}: with {name}, it makes a new tensor, or none."
@@ -189,7 +189,7 @@ def _write_choice(*names: str | None) -> str:
 )
 def wishes(choice, torch):
     if not isinstance(choice, dict) or set(choice) != set(WISHES):
-        wrong(gettext("choice has to be the dict with its five keys, as it was."))
+        wrong(gettext("`choice` has to be the dict with its five keys, as it was."))
     for wish, wanted in WISHES.items():
         given, name_in_words = choice[wish], _name_wish(wish)
         if given is None:
@@ -203,7 +203,7 @@ def wishes(choice, torch):
         # Of a method that raises there is no result to ask more about.
         if found["raises"].answer:
             sentence = gettext(
-                "{wish}: {name} raises an error on a result: {error}.",
+                "{wish}: `{name}` raises an error on a result: {error}.",
                 wish=name_in_words,
                 name=repr(method(given).name),
                 error=str(found["raises"].answer).partition(". ")[0].rstrip("."),
@@ -212,7 +212,9 @@ def wishes(choice, torch):
         for key, answer in wanted.items():
             if found[key].answer != answer:
                 wrong(
-                    gettext(_WORDS[key, answer], wish=name_in_words, name=repr(method(given).name))
+                    gettext(
+                        _WORDS[key, answer], wish=name_in_words, name=f"`{method(given).name!r}`"
+                    )
                 )
 
 

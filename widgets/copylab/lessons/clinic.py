@@ -87,7 +87,7 @@ _LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith 
 def best_weights(layer, best):
     yield CheckedFact(
         isinstance(best, dict) and "weight" in best,
-        gettext("best has to be a state dict, with a weight."),
+        gettext("`best` has to be a state dict, with a `weight`."),
     )
     kept, own = {"best['weight']": best["weight"]}, {"layer.weight": layer.weight}
     yield shows_values([[99]], **own)
@@ -126,14 +126,14 @@ def numpy_buffer(data, array, reader):
     yield are_tensors(data=data)
     yield CheckedFact(
         reader["buffer"] is array,
-        gettext("reader['buffer'] is another array now: the files no longer go into array."),
+        gettext("`reader['buffer']` is another array now: the files no longer go into `array`."),
     )
     yield shows_values([0, 0], **{"reader['buffer']": array.tolist()})
     together = np.shares_memory(data.detach().numpy(), array)
     yield CheckedFact(
         not together,
-        gettext("data looks at the memory of array."),
-        gettext("data and array share no memory."),
+        gettext("`data` looks at the memory of `array`."),
+        gettext("`data` and `array` share no memory."),
     )
     yield shows_values([1, 2], data=data)
 
@@ -261,7 +261,7 @@ def parts(a, b, kept, loss):
         "    (w * x).sum().backward()\n    grads.append(w.grad.clone())": "grads shows [[1], [3], [6]]",
         "    (w * x).sum().backward()\n    grads.append(w.grad)\n    w.grad.zero_()": "are one tensor",
         "    w.grad = None\n    (w * x).sum().backward()\n    grads.append(w.grad.item())": "of type float",
-        "    w.grad = None\n    (w * x).sum().backward()\ngrads = [w.grad]": "The length of grads is 1",
+        "    w.grad = None\n    (w * x).sum().backward()\ngrads = [w.grad]": "the length of grads is 1",
     },
     right="each entry is the gradient of one round alone, in cells of its own.",
 )

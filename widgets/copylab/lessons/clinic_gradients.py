@@ -6,11 +6,11 @@ from ..looks import grad
 from ..quiz import (
     CheckedFact,
     are_tensors,
-    format_number,
     graph_leads_back,
     has_grad,
     is_leaf_with_grad,
     needs_no_grad,
+    quote_number,
     sends_gradient,
     shows_values,
     was_gone_through,
@@ -70,8 +70,8 @@ def data_update(w):
     yield CheckedFact(
         grad(w) is None or has_grad([6.4], w=w).holds,
         gettext(
-            "w.grad is {value}, and the second step begins at 3.2, where the gradient is [6.4].",
-            value=format_number(grad(w)),
+            "`w.grad` is {value}, and the second step begins at 3.2, where the gradient is `[6.4]`.",
+            value=quote_number(grad(w)),
         ),
     )
 
@@ -110,8 +110,8 @@ def optimizer(layer, opt, loss):
     parameters = chain.from_iterable(group["params"] for group in opt.param_groups)
     yield CheckedFact(
         any(parameter is layer.weight for parameter in parameters),
-        gettext("opt holds another tensor, and not layer.weight."),
-        gettext("opt holds layer.weight."),
+        gettext("`opt` holds another tensor, and not `layer.weight`."),
+        gettext("`opt` holds `layer.weight`."),
     )
     yield shows_values([[1]], **weight)
     yield shows_values(4, loss=loss)

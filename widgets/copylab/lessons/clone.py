@@ -169,7 +169,7 @@ for _ in range(3):
         _KEEP.format("reading.detach()"): "kept[0] and kept[1] look at the same cells",
         "kept = torch.zeros(3, 2)": "kept is of type Tensor",
         _KEEP.format("reading.clone() * 2"): "kept shows [[2, 2], [4, 4], [6, 6]]",
-        _KEEP.format("reading.clone()") + "kept = kept[:2]": "The length of kept is 2",
+        _KEEP.format("reading.clone()") + "kept = kept[:2]": "the length of kept is 2",
         _KEEP.format("reading")
         + "kept = [k.clone() for k in kept]": "kept shows [[3, 3], [3, 3], [3, 3]]",
     },

@@ -72,14 +72,14 @@ def ring(buffer, screen):
     yield shows_values([2, 2, 2], screen=screen)
     yield CheckedFact(
         screen is buffer,
-        gettext("screen is not the tensor buffer any more."),
-        gettext("screen is buffer."),
+        gettext("`screen` is not the tensor `buffer` any more."),
+        gettext("`screen` is `buffer`."),
     )
     yield was_written(3, screen=screen)
     yield CheckedFact(
         screen._version == 3,
         gettext(
-            "screen._version is {version}, and three frames take three writes: in between it may show no whole one.",
+            "`screen._version` is {version}, and three frames take three writes: in between it may show no whole one.",
             version=screen._version,
         ),
     )
@@ -111,7 +111,7 @@ def loaded(layer, weight, new):
         gettext(
             "the layer has another parameter now: an optimizer that holds the old one would train the old one."
         ),
-        gettext("layer.weight is the same parameter as before."),
+        gettext("`layer.weight` is the same parameter as before."),
     )
     yield is_leaf_with_grad(weight=weight)
     yield shows_values([[5, 6]], weight=weight)

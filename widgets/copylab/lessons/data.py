@@ -14,11 +14,11 @@ from ..questions import (
 )
 from ..quiz import (
     CheckedFact,
-    format_number,
     graph_leads_back,
     has_grad,
     is_leaf_with_grad,
     needs_no_grad,
+    quote_number,
     sends_gradient,
     share_no_cells,
     shows_values,
@@ -124,15 +124,15 @@ def update(w):
 def silent(x, y):
     yield shows_values(9, y=y)
     yield graph_leads_back(y=y, x=x)
-    yield CheckedFact(grad(x) != [6], gettext("x.grad is [6], which is right. Do some harm."))
+    yield CheckedFact(grad(x) != [6], gettext("`x.grad` is `[6]`, which is right. Do some harm."))
     yield has_grad([200], x=x)
     yield sends_gradient([200], y=y, x=x)
     yield was_gone_through(y=y)
     yield CheckedFact(
         values(x) == [100],
         gettext(
-            "x shows {value}, and at that value the gradient of x * x is not [200]: nothing shows that backward made it.",
-            value=format_number(values(x)),
+            "`x` shows {value}, and at that value the gradient of `x * x` is not `[200]`: nothing shows that `backward` made it.",
+            value=quote_number(values(x)),
         ),
-        gettext("x shows [100], and x._version is {version}.", version=x._version),
+        gettext("`x` shows `[100]`, and `x._version` is {version}.", version=x._version),
     )

@@ -10,10 +10,10 @@ from ..quiz import (
     QuizRun,
     RetestProgram,
     are_tensors,
-    format_number,
     graph_leads_back,
     has_grad,
     is_leaf_with_grad,
+    quote_number,
     sends_gradient,
     shows_values,
     walk_nodes,
@@ -140,8 +140,8 @@ def activation(a, h, loss):
     yield CheckedFact(
         not only_sigmoid or shows_values([0.2689, 0.6225, 0.8808], h=h).holds,
         gettext(
-            "h shows {value}, and no node behind it makes a 0: a write past the counter changed what sigmoid has saved.",
-            value=format_number(values(h)),
+            "`h` shows {value}, and no node behind it makes a 0: a write past the counter changed what `sigmoid` has saved.",
+            value=quote_number(values(h)),
         ),
     )
 

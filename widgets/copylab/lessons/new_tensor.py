@@ -128,13 +128,15 @@ def targets(scores, target):
     yield CheckedFact(
         (target.dtype, target.device) == (scores.dtype, scores.device),
         gettext(
-            "target is of the dtype {dtype} on {device}, scores of {right} on {there}.",
+            "`target` is of the dtype `{dtype}` on `{device}`, `scores` of `{right}` on `{there}`.",
             dtype=target.dtype,
             device=target.device,
             right=scores.dtype,
             there=scores.device,
         ),
-        gettext("target and scores are of the dtype {dtype}, on one device.", dtype=scores.dtype),
+        gettext(
+            "`target` and `scores` are of the dtype `{dtype}`, on one device.", dtype=scores.dtype
+        ),
     )
 
 
@@ -165,8 +167,8 @@ def weights(weighted, torch):
         yield shows_values(21, **result)
         yield CheckedFact(
             got.dtype == dtype,
-            gettext("given {dtype}, it returns {other}.", dtype=dtype, other=got.dtype),
-            gettext("Its dtype is that of x, for float32, float64 and float16."),
+            gettext("given `{dtype}`, it returns `{other}`.", dtype=dtype, other=got.dtype),
+            gettext("its dtype is that of `x`, for `float32`, `float64` and `float16`."),
         )
         yield graph_leads_back(**result, x=x)
         got.backward()

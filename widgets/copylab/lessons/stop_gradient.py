@@ -113,8 +113,8 @@ def _compute_loss(first, second):
     hints=["Between `A` and `B`.", "`B` takes the numbers that `A` made, without their history."],
     solution="loss = (B(A(x).detach()) - 1.0).pow(2).sum()\nloss.backward()",
     wrong={
-        "loss = (B(A(x.detach())) - 1.0).pow(2).sum()\nloss.backward(gradient=torch.tensor(2.0))": "A parameter of A has a gradient",
-        "loss = (B(A(x)).detach() - 1.0).pow(2).sum()": "A parameter of B has no gradient: it cannot learn",
+        "loss = (B(A(x.detach())) - 1.0).pow(2).sum()\nloss.backward(gradient=torch.tensor(2.0))": "a parameter of A has a gradient",
+        "loss = (B(A(x)).detach() - 1.0).pow(2).sum()": "a parameter of B has no gradient: it cannot learn",
         "A.requires_grad_(False)\nloss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()": "frozen for good",
         "loss = (B(x) - 1.0).pow(2).sum()\nloss.backward()": "not what B makes of A",
         "loss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward(inputs=list(B.parameters()))": "still leads back to A",
@@ -126,27 +126,27 @@ def frozen(A, B, loss):  # noqa: N803
     yield are_tensors(loss=loss)
     yield CheckedFact(
         all(p.grad is None for p in own),
-        gettext("A parameter of A has a gradient."),
-        gettext("The parameters of A have no gradients."),
+        gettext("a parameter of `A` has a gradient."),
+        gettext("the parameters of `A` have no gradients."),
     )
     yield CheckedFact(
         all(p.grad is not None for p in others),
-        gettext("A parameter of B has no gradient: it cannot learn."),
-        gettext("Those of B have."),
+        gettext("a parameter of `B` has no gradient: it cannot learn."),
+        gettext("Those of `B` have."),
     )
     yield CheckedFact(
         all(p.requires_grad for p in own),
         gettext(
-            "A is frozen for good: its parameters no longer require grad. Stop the gradient here only."
+            "`A` is frozen for good: its parameters no longer require grad. Stop the gradient here only."
         ),
-        gettext("A can still be trained."),
+        gettext("`A` can still be trained."),
     )
     yield CheckedFact(
         not any(graph_leads_back(loss=loss, p=p).holds for p in own),
-        gettext("loss still leads back to A: stop the gradient in the line of the loss."),
+        gettext("`loss` still leads back to `A`: stop the gradient in the line of the loss."),
     )
     yield shows_values(_compute_loss(A, B), loss=loss).with_objection(
-        gettext("loss is not what B makes of A.")
+        gettext("`loss` is not what `B` makes of `A`.")
     )
 
 
@@ -172,7 +172,7 @@ def hidden(w, h):
     yield shows_values(4.375, h=h)
     yield CheckedFact(
         grad(w) != 46.8125,
-        gettext("w.grad is 46.8125: the gradients through the earlier rounds are still in it."),
+        gettext("`w.grad` is 46.8125: the gradients through the earlier rounds are still in it."),
     )
     yield has_grad(35.3125, w=w)
     yield was_gone_through(h=h)

@@ -95,7 +95,7 @@ def stretched(row, table):
     yield CheckedFact(
         0 not in table.stride(),
         gettext(
-            "table has the stride {stride}: its rows are the same cells.", stride=table.stride()
+            "`table` has the stride `{stride}`: its rows are the same cells.", stride=table.stride()
         ),
     )
     yield share_no_cells(table=table, row=row)

@@ -13,7 +13,7 @@ is several of those (`exams.py`). An exercise (`exercises.py`) checks the variab
 May import `run`, `player`, `ui`, `doc`, `looks`, `tensor_facts`, `safe_files`, `tinytorch.viz`.
 """
 
-from .answers import format_answer, format_number
+from .answers import format_answer, format_number, quote_number
 from .attempts import is_same_program
 from .checked_facts import (
     CheckedFact,
@@ -101,6 +101,7 @@ __all__ = [
     "needs_no_grad",
     "parse_notes",
     "predict",
+    "quote_number",
     "render_standalone",
     "retest",
     "sends_gradient",

@@ -209,6 +209,12 @@ def translate_choice(choice: str) -> str:
     return gettext("line {line} raises an error", line=line[1]) if line else gettext(choice)
 
 
+def quote_number(value: Any) -> str:
+    """Return numbers as `format_number` does, for a sentence: a list as code, as tasks have it."""
+    text = format_number(value)
+    return f"`{text}`" if isinstance(value, list | tuple) else text
+
+
 def format_number(value: Any) -> str:
     """Return numbers, nested or not, as Python writes them, with at most six digits."""
     if isinstance(value, list | tuple):

@@ -25,7 +25,7 @@ from tinytorch.viz import RetainedGradients, join_names, snapshot, version_of
 from ..looks import grad, is_tensor, keeps_saved, node_of, same_storage, values
 from ..run import engine_for
 from ..wording import gettext, ngettext
-from .answers import format_number, is_same_answer
+from .answers import is_same_answer, quote_number
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,9 @@ def are_tensors(**named: Any) -> CheckedFact:
     for name, value in named.items():
         if not is_tensor(value):
             kind = type(value).__name__
-            no = gettext("{name} is of type {kind}; it should be a tensor.", name=name, kind=kind)
+            no = gettext(
+                "`{name}` is of type `{kind}`; it should be a tensor.", name=name, kind=kind
+            )
             return CheckedFact(False, no)
     return CheckedFact(True, "")
 
@@ -82,7 +84,7 @@ def is_tensor_list(count: int, **named: Any) -> CheckedFact:
     ((name, elements),) = named.items()
     if not isinstance(elements, list | tuple):
         no = gettext(
-            "{name} is of type {kind}; it should be a list.",
+            "`{name}` is of type `{kind}`; it should be a list.",
             name=name,
             kind=type(elements).__name__,
         )
@@ -90,7 +92,7 @@ def is_tensor_list(count: int, **named: Any) -> CheckedFact:
     if len(elements) == count:
         return are_tensors(**name_elements(**named))
     no = gettext(
-        "The length of {name} is {size}; it should be {right}.",
+        "the length of `{name}` is {size}; it should be {right}.",
         name=name,
         size=len(elements),
         right=count,
@@ -108,8 +110,8 @@ def elements_survive_writes(**named: Any) -> CheckedFact:
     ]
     version = version_of(source) if sharing else 0
     no = gettext(
-        "{element} looks at the cells of {source}, and {source}._version is {version}: "
-        "one write overwrites the other.",
+        "`{element}` looks at the cells of `{source}`, and `{source}._version` is "
+        "{version}: one write overwrites the other.",
         element=sharing[0] if sharing else "",
         source=source_name,
         version=version,
@@ -124,25 +126,28 @@ def shows_values(expected: Any, **named: Any) -> CheckedFact:
     is_list = isinstance(value, list | tuple)
     found = [values(element) for element in value] if is_list else values(value)
     no = gettext(
-        "{name} shows {value}; it should show {right}.",
+        "`{name}` shows {value}; it should show {right}.",
         name=name,
-        value=format_number(found),
-        right=format_number(expected),
+        value=quote_number(found),
+        right=quote_number(expected),
     )
-    yes = gettext("{name} shows {value}.", name=name, value=format_number(found))
+    yes = gettext("`{name}` shows {value}.", name=name, value=quote_number(found))
     return CheckedFact(_are_close(found, expected), no, yes)
 
 
 @_require_tensors
 def share_no_cells(**named: Any) -> CheckedFact:
     """No two of these tensors have a cell in common."""
-    yes = gettext("{names} have no cell in common.", names=join_names(list(named)))
+    yes = gettext(
+        "{names} have no cell in common.", names=join_names([f"`{name}`" for name in named])
+    )
     for a, b in itertools.combinations(named, 2):
         if _share_cells(named[a], named[b]):
-            no = gettext("{a} and {b} are one tensor.", a=a, b=b)
+            no = gettext("`{a}` and `{b}` are one tensor.", a=a, b=b)
             if named[a] is not named[b]:
                 no = gettext(
-                    "{a} and {b} look at the same cells: a write through one is seen in the other.",
+                    "`{a}` and `{b}` look at the same cells: a write through one is seen in the "
+                    "other.",
                     a=a,
                     b=b,
                 )
@@ -161,10 +166,10 @@ def _share_cells(a: Any, b: Any) -> bool:
 def share_storage(**named: Any) -> CheckedFact:
     """Two tensors, and not one tensor twice, look at one storage."""
     (a, tensor), (b, other) = named.items()
-    no = gettext("{a} has a storage of its own: a write into it is not seen in {b}.", a=a, b=b)
+    no = gettext("`{a}` has a storage of its own: a write into it is not seen in `{b}`.", a=a, b=b)
     if tensor is other:
-        no = gettext("{a} is {b} itself, under a second name.", a=a, b=b)
-    yes = gettext("{a} and {b} look at the same storage.", a=a, b=b)
+        no = gettext("`{a}` is `{b}` itself, under a second name.", a=a, b=b)
+    yes = gettext("`{a}` and `{b}` look at the same storage.", a=a, b=b)
     return CheckedFact(tensor is not other and same_storage(tensor, other), no, yes)
 
 
@@ -172,10 +177,10 @@ def needs_no_grad(**named: Any) -> CheckedFact:
     """A tensor, or a number, that does not require grad."""
     ((name, tensor),) = named.items()
     node = node_of(tensor)
-    no = gettext("{name} requires grad.", name=name)
+    no = gettext("`{name}` requires grad.", name=name)
     if node is not None:
-        no = gettext("{name} requires grad: its node is {node}.", name=name, node=node)
-    yes = gettext("{name} requires no grad.", name=name)
+        no = gettext("`{name}` requires grad: its node is `{node}`.", name=name, node=node)
+    yes = gettext("`{name}` requires no grad.", name=name)
     return CheckedFact(not getattr(tensor, "requires_grad", False), no, yes)
 
 
@@ -183,10 +188,12 @@ def needs_no_grad(**named: Any) -> CheckedFact:
 def is_leaf_with_grad(**named: Any) -> CheckedFact:
     """A leaf that requires grad."""
     ((name, tensor),) = named.items()
-    no = gettext("{name} requires no grad.", name=name)
+    no = gettext("`{name}` requires no grad.", name=name)
     if tensor.requires_grad:
-        no = gettext("{name} is not a leaf: its node is {node}.", name=name, node=node_of(tensor))
-    yes = gettext("{name} is a leaf that requires grad.", name=name)
+        no = gettext(
+            "`{name}` is not a leaf: its node is `{node}`.", name=name, node=node_of(tensor)
+        )
+    yes = gettext("`{name}` is a leaf that requires grad.", name=name)
     return CheckedFact(tensor.is_leaf and tensor.requires_grad, no, yes)
 
 
@@ -195,19 +202,21 @@ def graph_leads_back(**named: Any) -> CheckedFact:
     """The nodes behind one tensor lead to another, so that `backward` gets there."""
     (result_name, result), (source_name, source) = named.items()
     no = gettext(
-        "{result} has no node that leads to {source}.", result=result_name, source=source_name
+        "`{result}` has no node that leads to `{source}`.", result=result_name, source=source_name
     )
     # A tensor does not lead to itself: the sentences below would blame its nodes for that.
     if result is source:
-        no = gettext("{a} is {b} itself, under a second name.", a=result_name, b=source_name)
+        no = gettext("`{a}` is `{b}` itself, under a second name.", a=result_name, b=source_name)
     elif not result.requires_grad:
         no = gettext(
-            "{result} requires no grad: backward cannot get from it to {source}.",
+            "`{result}` requires no grad: `backward` cannot get from it to `{source}`.",
             result=result_name,
             source=source_name,
         )
     yes = gettext(
-        "{result} leads back to {source} through its nodes.", result=result_name, source=source_name
+        "`{result}` leads back to `{source}` through its nodes.",
+        result=result_name,
+        source=source_name,
     )
     # Both in one snapshot: ids of nodes are compared, which each snapshot gives anew.
     does_lead = snapshot(result=result, source=source).leads_to("result", "source")
@@ -220,8 +229,10 @@ def leads_back_once(**named: Any) -> CheckedFact:
     (result_name, result), (source_name, source) = named.items()
     number = _count_ways(result.grad_fn, source, {})
     no = ngettext(
-        "{number} way leads from {result} back to {source}: let the gradient through one of them.",
-        "{number} ways lead from {result} back to {source}: let the gradient through one of them.",
+        "{number} way leads from `{result}` back to `{source}`: let the gradient through "
+        "one of them.",
+        "{number} ways lead from `{result}` back to `{source}`: let the gradient through "
+        "one of them.",
         number,
         result=result_name,
         source=source_name,
@@ -267,11 +278,11 @@ def sends_gradient(expected: Any, **named: Any) -> CheckedFact:
         # A look changes nothing, and this has added to them.
         retained_gradients.restore()
     no = gettext(
-        "{result}.backward() gives {source} the gradient {value}; it should be {right}.",
+        "`{result}.backward()` gives `{source}` the gradient {value}; it should be {right}.",
         result=result_name,
         source=source_name,
-        value=format_number(values(gradient)),
-        right=format_number(expected),
+        value=quote_number(values(gradient)),
+        right=quote_number(expected),
     )
     return CheckedFact(_are_close(values(gradient), expected), no)
 
@@ -317,11 +328,12 @@ def has_grad(expected: Any, **named: Any) -> CheckedFact:
     """A tensor's `.grad` has these values."""
     ((name, tensor),) = named.items()
     gradient = grad(tensor)
-    yes = gettext("{name}.grad is {value}.", name=name, value=format_number(gradient))
+    yes = gettext("`{name}.grad` is {value}.", name=name, value=quote_number(gradient))
     # The usual reason, which PyTorch's warning names and no answer shows.
     if gradient is None and not tensor.is_leaf:
         no = gettext(
-            "{name}.grad is None: a result keeps its gradient only after retain_grad().", name=name
+            "`{name}.grad` is None: a result keeps its gradient only after `retain_grad()`.",
+            name=name,
         )
         return CheckedFact(False, no, yes)
     if not tensor.is_leaf and not tensor.retains_grad:
@@ -332,10 +344,10 @@ def has_grad(expected: Any, **named: Any) -> CheckedFact:
         )
         return CheckedFact(False, no, yes)
     no = gettext(
-        "{name}.grad is {value}; it should be {right}.",
+        "`{name}.grad` is {value}; it should be {right}.",
         name=name,
-        value=format_number(gradient),
-        right=format_number(expected),
+        value=quote_number(gradient),
+        right=quote_number(expected),
     )
     return CheckedFact(_are_close(gradient, expected), no, yes)
 
@@ -346,13 +358,13 @@ def was_written(least: int = 1, **named: Any) -> CheckedFact:
     ((name, tensor),) = named.items()
     version = version_of(tensor)
     no = gettext(
-        "{name}._version is {version}; it should be at least {least}: "
-        "a write past the counter, or into another tensor, is not counted there.",
+        "`{name}._version` is {version}; it should be at least {least}: a write past the "
+        "counter, or into another tensor, is not counted there.",
         name=name,
         version=version,
         least=least,
     )
-    yes = gettext("{name}._version is {version}.", name=name, version=version)
+    yes = gettext("`{name}._version` is {version}.", name=name, version=version)
     return CheckedFact((version or 0) >= least, no, yes)
 
 

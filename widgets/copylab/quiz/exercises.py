@@ -134,7 +134,7 @@ def wrong(says: str) -> NoReturn:
 
 def _ask_to_fix(cell: CellOutcome) -> str:
     return gettext(
-        "your cell ended in {error} when it was last run. Fix it, and run it again.",
+        "your cell ended in `{error}` when it was last run. Fix it, and run it again.",
         error=cell.error,
     )
 
@@ -341,11 +341,11 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
                 # It was run, and ended before it came to the name.
                 if cell is not None and cell.error:
                     return _ask_to_fix(cell)
-                return gettext("there is no variable {name} yet. Run your cell first.", name=name)
+                return gettext("there is no variable `{name}` yet. Run your cell first.", name=name)
             if variables[name] is None:
-                return gettext("{name} is still None.", name=name)
+                return gettext("`{name}` is still None.", name=name)
             if variables[name] is ...:
-                return gettext("{name} is still ...", name=name)
+                return gettext("`{name}` is still `...`", name=name)
         # Another program is an attempt, also where it comes to the same, as `as_tensor` does in
         # place of `from_numpy`: then the check says what is wrong with it.
         if not self.start or (cell is not None and not is_same_program(cell.source, self.start)):
@@ -384,7 +384,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             return self._wrong_verdict(sentence)
         except BaseException as error:  # noqa: BLE001  # SystemExit must not end the kernel
             raised = describe_error(error).partition("\n")[0]
-            return Verdict("wrong", gettext("looking at it raises {error}", error=raised))
+            return Verdict("wrong", gettext("looking at it raises `{error}`", error=raised))
 
     def _verdict_of(self, result: Any) -> Verdict:
         """Return the verdict for what a check returned or, for a generator, yields."""
@@ -514,7 +514,9 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         for code, words in self.wrong.items():
             verdict = self._judge_attempt(code, engine, faults)
             says = verdict.says
-            if verdict.state != "wrong" or words not in says:
+            # What is code is marked as such; words to be found need not be.
+            is_told = words.replace("`", "") in says.replace("`", "")
+            if verdict.state != "wrong" or not is_told:
                 faults.append(f"{code!r} should be told {words!r}, and gets: {verdict}")
             elif says in code_by_sentence:
                 other = code_by_sentence[says]
