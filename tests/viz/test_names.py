@@ -139,11 +139,13 @@ def test_tied_weights_are_one_tensor_of_two_names(engine: ModuleType) -> None:
 def test_an_optimizer_has_parameters_and_a_state(engine: ModuleType) -> None:
     net = engine.nn.Linear(2, 1, bias=False)
     opt = engine.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
-    assert names(opt=opt) == ["opt.param_groups.0.params.0"]
+    own = 'opt.param_groups[0]["params"][0]'
+    assert names(opt=opt) == [own]
+    assert eval(own) is net.weight, "as Python writes it"
     assert names(opt=opt, net=net) == names(net=net, opt=opt) == ["net.weight"]
     net(engine.ones(1, 2)).sum().backward()
     opt.step()
-    assert names(opt=opt) == ["opt.param_groups.0.params.0", "opt.state.0.momentum_buffer"]
+    assert names(opt=opt) == [own, "opt.state.0.momentum_buffer"]
     assert names(net=net, opt=opt) == ["net.weight", "opt.state[net.weight].momentum_buffer"]
 
 

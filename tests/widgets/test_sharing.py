@@ -111,7 +111,7 @@ def test_an_optimizer_steps_and_keeps(engine: ModuleType) -> None:
         "second steps other.weight.",
     ]
     again = engine.optim.SGD(net.parameters(), lr=0.1)
-    both = "opt.param_groups.0.params.0 and again.param_groups.0.params.0 are one tensor."
+    both = 'opt.param_groups[0]["params"][0] and again.param_groups[0]["params"][0] are one tensor.'
     assert shared(opt, again).text == both
     assert not shared(opt, other)
 

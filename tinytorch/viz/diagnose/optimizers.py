@@ -7,6 +7,7 @@ the former one: its layer was replaced afterwards.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -89,7 +90,7 @@ def list_stepped(snap: Snapshot) -> dict[str, list[TensorRecord]]:
         for path in tensor.optimizer_paths:
             optimizer, _, position = path.rpartition(PARAM_GROUPS)
             # As numbers: among words, "10" would come before "2".
-            numbers = [int(word) for word in position.split(".") if word.isdecimal()]
+            numbers = [int(word) for word in re.findall("[0-9]+", position)]
             pairs_by_optimizer.setdefault(optimizer, []).append((tuple(numbers), tensor))
     tensors_by_optimizer: dict[str, list[TensorRecord]] = {}
     for optimizer, pairs in pairs_by_optimizer.items():

@@ -29,8 +29,11 @@ MAX_NAMES = 10_000
 _MAX_THINGS = 10 * MAX_NAMES
 _NEVER_SEARCHED = (ModuleType, FunctionType, type, Snapshot)
 """Contains nothing of the user's, or far too much."""
-PARAM_GROUPS = ".param_groups."
-"""In the names of an optimizer's parameters, used only for those that have no other name."""
+PARAM_GROUPS = ".param_groups["
+"""In the names of an optimizer's parameters, used only for those that have no other name.
+
+As Python writes it: nobody who reads one needs to guess what is a key and what an index.
+"""
 _SERIES = (list, tuple, deque, set, frozenset)
 CONTAINERS = (Mapping, *_SERIES)
 
@@ -60,7 +63,7 @@ class CollectedThings(NamedTuple):
     held_by_modules: set[int]
     """See `KnownNames`."""
     optimizer_paths: dict[int, tuple[str, ...]]
-    """The paths to tensors in optimizers, as "opt.param_groups.0.params.2", by identity."""
+    """The paths to tensors in optimizers, as `opt.param_groups[0]["params"][2]`, by identity."""
 
 
 def collect_tensors(
@@ -181,7 +184,7 @@ def _list_optimizer_paths(pairs: Pairs) -> dict[int, tuple[str, ...]]:
 
 
 def _without_second_names(pairs: Pairs) -> Pairs:
-    """Leave out `opt.param_groups.0.params.0` for a parameter that has a name of its own."""
+    """Leave out `opt.param_groups[0]["params"][0]` for a parameter that has a name of its own."""
     with_own_name = {id(value) for name, value in pairs if PARAM_GROUPS not in name}
     return [
         (name, value)
@@ -353,7 +356,7 @@ def _parts_of_optimizer(optimizer: Any, known_names: dict[int, str]) -> Iterator
             name = known_names.get(id(parameter))
             state_names[id(parameter)] = f".{len(state_names)}" if name is None else f"[{name}]"
             # The dot in front is put there by the search, between a thing and its part.
-            yield f"{PARAM_GROUPS[1:]}{group}.params.{index}", parameter
+            yield f'{PARAM_GROUPS[1:]}{group}]["params"][{index}]', parameter
     for parameter, state in optimizer.state.items():
         yield f"state{state_names.get(id(parameter), '.?')}", state
 

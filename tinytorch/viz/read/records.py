@@ -100,7 +100,7 @@ class TensorRecord:
     notes: tuple[str, ...] = ()
     """What else there is to say of it: its subclass, lazy bits, why it has no storage."""
     optimizer_paths: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    """Where optimizers that were given hold it: "opt.param_groups.0.params.2"."""
+    """Where optimizers that were given hold it: `opt.param_groups[0]["params"][2]`."""
     exits: tuple[GraphExit, ...] | None = field(default=None, compare=False, repr=False)
     """Of a leaf that requires grad, where its values left the graph; None if no watch was on."""
     key: IdentityKey = field(default=None, compare=False, repr=False)
