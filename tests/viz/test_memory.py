@@ -20,7 +20,9 @@ from viz.programs import PROGRAMS, run
 import tinytorch
 from tinytorch.viz import LEVELS, LayoutError, Picture, graph, memory, snapshot
 from tinytorch.viz.diagnose.diff import compare_snapshots
+from tinytorch.viz.render import memory_rows
 from tinytorch.viz.render.memory_svg import memories_of
+from tinytorch.viz.show.arrangement import TIMES
 from tinytorch.viz.wording import text_width
 
 
@@ -592,3 +594,52 @@ def test_a_picture_is_the_same_after_pickling(engine: ModuleType) -> None:
         loaded = pickle.loads(pickle.dumps(picture))
         assert (loaded.svg, loaded.text, loaded.title) == (picture.svg, picture.text, picture.title)
         assert loaded._repr_mimebundle_() == picture._repr_mimebundle_()
+
+
+def _muted_lines(svg: str) -> list[tuple[float, str]]:
+    """Give the lines of what is neither a hazard nor a change, each below its y."""
+    found = re.findall(r'<text class="m" x="[^"]*" y="([^"]*)"[^>]*>([^<]*)', svg)
+    return [(float(y), text) for y, text in found]
+
+
+def _draw_rest_of_lesson(engine: ModuleType) -> str:
+    a = engine.ones(2, 2, requires_grad=True)
+    y = a * 2 + 1
+    v = y.view(4)
+    b = y.clone()
+    b.retain_grad()
+    (b * 3).sum().backward()
+    b.transpose_(0, 1)
+    return memory(a=a, y=y, v=v, b=b).svg
+
+
+def test_captions_break_between_facts_and_not_within_a_list_of_cells(engine: ModuleType) -> None:
+    """Of "reads cells 0 2 | 1" the next line was "3, grad_fn TransposeBackward1"."""
+    lines = [text for _, text in _muted_lines(_draw_rest_of_lesson(engine))]
+    assert f"2{TIMES}2, reads cells 0 2 | 1 3," in lines
+    assert "grad_fn TransposeBackward1" in lines
+    assert f"2{TIMES}2, row by row," in lines
+
+
+def test_two_captions_are_not_read_as_one(engine: ModuleType) -> None:
+    """That of y ended in "AddBackward0", and close below it that of v began with "grad_fn"."""
+    lines = _muted_lines(_draw_rest_of_lesson(engine))
+    texts = [text for _, text in lines]
+    last = texts.index("AddBackward0")
+    assert texts[last + 1 : last + 3] == ["grad_fn", "ViewBackward0"]
+    distance, within = lines[last + 1][0] - lines[last][0], lines[last + 2][0] - lines[last + 1][0]
+    assert distance >= within + 10
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "lines"),
+    [
+        ("2 by 2, row by row, from a * 2 + 1", 16, ["2 by 2,", "row by row,", "from a * 2 + 1"]),
+        # Of a fact that is longer than a line the words are broken, and the next has its own line.
+        ("stride (2, 1), offset 3", 11, ["stride", "(2, 1),", "offset 3"]),
+        ("from cat([a, b], 1), v0", 22, ["from cat([a, b], 1),", "v0"]),
+        ("leaf\uff0c需要梯度\uff0c来自 a * 2", 12, ["leaf\uff0c", "需要梯度\uff0c", "来自 a * 2"]),
+    ],
+)
+def test_a_caption_is_broken_behind_a_comma(text: str, columns: int, lines: list[str]) -> None:
+    assert memory_rows._wrap_evenly(text, columns) == lines

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ..show import FACT_KINDS, CounterEntry, Level, Remark, RemarkKind, StorageEntry, TensorEntry
 from ..wording import (
@@ -63,6 +63,10 @@ COLUMN_WIDTH = 8
 """At least the width of a letter of words."""
 MOST_LINES = 8
 """A caption has no more lines."""
+_OPENING, _CLOSING = "([{\uff08\u3010", ")]}\uff09\u3011"
+"""In brackets commas are between numbers or arguments, and not between phrases."""
+_WIDE_COMMAS = "\uff0c\uff1b\uff1a\u3001"
+"""Comma, semicolon, colon and the comma of lists as Chinese writes them: no space is behind them."""
 CROSS_WIDTH, HAZARD_GROUND, HAZARD_EDGE = 14, 6, 6
 """The room for the cross before a hazard, and what its ground adds to its height and right of its words:
 bold ones of some fonts are wider than they are counted."""
@@ -140,17 +144,63 @@ def break_captions(captions: tuple[Caption, ...], width: float) -> tuple[Caption
 def _wrap_evenly(text: str, columns: int) -> list[str]:
     """Break a text into lines of up to so many columns of letters, and of no more than that number of lines needs.
 
-    Otherwise a word would often be alone in the last line.
+    Otherwise a word would often be alone in the last line. Between phrases, where that takes no more
+    than one line more: "reads cells 0 2 | 1" and "3, grad_fn ..." would be read wrong.
     """
-    lines = wrap_text(text, columns, most=MOST_LINES)
+    lines = _narrow_evenly(wrap_text, text, columns)
+    if len(lines) == 1:
+        return lines
+    by_phrases = _narrow_evenly(_wrap_phrases, text, columns)
+    is_as_good = len(by_phrases) <= min(len(lines) + 1, MOST_LINES)
+    return by_phrases if is_as_good and not _is_cut(by_phrases, text) else lines
+
+
+class _WrapFunction(Protocol):
+    def __call__(self, text: str, columns: int, *, most: int) -> list[str]: ...
+
+
+def _narrow_evenly(wrap: _WrapFunction, text: str, columns: int) -> list[str]:
+    lines = wrap(text, columns, most=MOST_LINES)
     while len(lines) > 1:
         columns -= 1
-        narrower = wrap_text(text, columns, most=MOST_LINES)
+        narrower = wrap(text, columns, most=MOST_LINES)
         # In lines that are too narrow for a word, or too many, something is cut.
-        if len(narrower) > len(lines) or "".join(narrower).count("…") > text.count("…"):
+        if len(narrower) > len(lines) or _is_cut(narrower, text):
             break
         lines = narrower
     return lines
+
+
+def _is_cut(lines: Sequence[str], text: str) -> bool:
+    return "".join(lines).count("…") > text.count("…")
+
+
+def _wrap_phrases(text: str, columns: int, *, most: int) -> list[str]:
+    """Break a text into lines between phrases, and within those alone that are longer than a line."""
+    lines: list[str] = []
+    last = ""
+    for phrase in _split_phrases(text):
+        joined = wrap_text(last + phrase, columns, most=most)
+        if last and len(joined) == 1 and not _is_cut(joined, last + phrase):
+            lines[-1] = joined[0].rstrip()
+            last += phrase
+            continue
+        lines += [line for line in wrap_text(phrase.strip(), columns, most=most) if line]
+        # What was broken within does not go on: the next phrase has a line of its own.
+        last = phrase if lines and lines[-1] == phrase.strip() else ""
+    return lines
+
+
+def _split_phrases(text: str) -> list[str]:
+    """Return a text in parts that end behind a comma, semicolon or colon outside of all brackets."""
+    parts, begin, depth = [], 0, 0
+    for place, char in enumerate(text):
+        depth += (char in _OPENING) - (char in _CLOSING)
+        following = text[place + 1 : place + 2]
+        if depth <= 0 and (char in _WIDE_COMMAS or (char in ",;:" and following == " ")):
+            parts.append(text[begin : place + 1])
+            begin = place + 1
+    return [*parts, text[begin:]]
 
 
 def measure_caption_lines(lines: Sequence[CaptionLine]) -> float:
@@ -229,13 +279,16 @@ class Row:
     lane: ViewLane | None
     """Which cells it reads, where that is marked."""
 
-    def height(self, width: float) -> float:
-        """Return the height, with words of a width in px."""
+    def height(self, width: float, *, has_neighbours: bool = False) -> float:
+        """Return the height, with words of a width in px.
+
+        has_neighbours: above or below it are other rows of the same storage.
+        """
         pills = len(self.pills) * PILL_STEP + LEAST_ROW_HEIGHT - PILL_STEP
         lines = measure_caption_lines(break_captions(self.captions, width))
         if self.lane is None:
-            # A gap where they have several lines: below them may be those of another row.
-            return max(pills, lines + 4)
+            # A gap where they have several lines: two captions would be read as one.
+            return max(pills, lines + (GAP if has_neighbours and lines > LINE_HEIGHT else 4))
         return max(pills, LANE_MIDDLE + LANE_HEIGHT / 2 + (lines + 6 if lines else 4))
 
     def draw_captions(self, canvas: Canvas, x: float, width: float, middle: float) -> None:

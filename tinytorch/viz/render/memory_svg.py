@@ -448,7 +448,8 @@ def _lay_out_band(bands: list[BandDrawing], columns: Columns) -> BandStage:
     for band in bands:
         width = band.captions_width(columns)
         for row in band.rows:
-            heights[row.id] = max(heights.get(row.id, 0), row.height(width))
+            height = row.height(width, has_neighbours=len(band.rows) > 1)
+            heights[row.id] = max(heights.get(row.id, 0), height)
         for counter in band.counters:
             counter_of |= {band.rows[index].id: counter.id for index in counter.rows}
     # Rows that are never there at once take turns in one slot, which is as high as the highest.
