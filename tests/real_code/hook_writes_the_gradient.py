@@ -1,7 +1,7 @@
 # What happens: a hook scales its gradient in place; the other branch of a sum was given the same tensor.
 # Reported: pytorch/pytorch#46168
 # Call: watch
-# Says: wrote into the gradient that it was given, 1 time (hook_writes_the_gradient.py
+# Says: wrote into the gradient that it was given, once (hook_writes_the_gradient.py
 import torch
 
 x, y = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)

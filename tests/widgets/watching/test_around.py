@@ -45,6 +45,26 @@ def test_a_warning_names_both_lines_and_points_at_backward() -> None:
     assert linecache.getline(one.filename, one.lineno).strip() == "z.sum().backward()"
 
 
+def test_what_else_the_line_wrote_to() -> None:
+    x, y = (tinytorch.ones(2, requires_grad=True) for _ in range(2))
+    for other, said in (
+        (x, "It was saved once more, by MulBackward0 on line "),
+        (y, "The same line wrote to 1 more saved tensor, saved by MulBackward0 on line "),
+    ):
+        both = tinytorch.cat([x.detach(), y.detach()])
+        low, high = (both[k : k + 2].requires_grad_() for k in (0, 2))
+        with copylab.watch(silent="record") as watch:
+            z = low * (low if other is x else high)
+            both.data.mul_(2)
+            z.sum().backward()
+        assert said in watch.text
+        assert "was changed by line " in watch.html
+        assert "computed from the changed values.</strong>" in watch.html, (
+            "sentences with their stops"
+        )
+        assert "computed from the changed values:\n" in watch.text
+
+
 def test_it_can_be_raised() -> None:
     x = tinytorch.ones(3, requires_grad=True)
     with (
@@ -59,9 +79,7 @@ def test_one_line_that_wrote_is_one_finding() -> None:
     (finding,) = watch.findings
     assert (finding.more, finding.times) == (1, 3)  # both factors, three times
     assert finding.names[0] == "hidden"
-    assert (
-        "The same line wrote to 1 more saved tensor, saved by MulBackward0 on line " in watch.text
-    )
+    assert "It was saved once more, by MulBackward0 on line " in watch.text
     assert "It happened in 3 steps" in watch.text
     assert "hidden.data.mul_(2)" in watch.text
     assert "<svg" not in watch.text

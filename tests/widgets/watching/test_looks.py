@@ -60,7 +60,7 @@ def test_a_look_says_the_same_under_a_watch_and_the_line_that_wrote(engine: Any)
     assert f"saved result: result, STALE: saved {stale}; backward will raise {result}" in graph
     assert f"saved other: factor, STALE: saved {stale}; backward will raise {factor}" in graph
     assert f"In trouble: MulBackward0 saved it {stale}: backward will raise {factor}." in memory
-    assert f"(factor) {stale}: it has been written to 1 time since {factor}." in watched["explain"]
+    assert f"(factor) {stale}: it has been written to once since {factor}." in watched["explain"]
     assert f"as by a step of an optimizer {weight}." in watched["after a step"]
 
 

@@ -271,7 +271,7 @@ def backward_with(hook: Callable[[Any], Any], *, is_shared: bool) -> str:
 
 
 def test_a_hook_that_writes_into_a_gradient_of_two() -> None:
-    said = "wrote into the gradient that it was given, 1 time (test_unchecked.py, line"
+    said = "wrote into the gradient that it was given, once (test_unchecked.py, line"
 
     def set_first(g: Any) -> None:
         g[0] = 0

@@ -94,7 +94,7 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> Bac
     writes_since = (saved.version or 0) - (saved.saved_version or 0)
     if writes_since > 0:
         sentence = ngettext(
-            "{node} saved {saved} {then_and_now}: it has been written to {number} time since",
+            "{node} saved {saved} {then_and_now}: it has been written to once since",
             "{node} saved {saved} {then_and_now}: it has been written to {number} times since",
             writes_since,
             **phrase_first_saved(snap, pairs),

@@ -57,6 +57,8 @@ class Finding(Presentation):
     """Number of other saved tensors that the same line wrote to and the same backward read."""
     other_saves: tuple[str, ...] = ()
     """Who saved those, each once: "MulBackward0 on line 3"."""
+    is_saved_again: bool = False
+    """True if those others are one memory with it, by its names: `w * w` saves `w` twice."""
     times: int = 1
     """Number of backwards, called by the same line, that have met it: the steps of a training."""
     rank: Rank | None = None
@@ -257,26 +259,32 @@ class Finding(Presentation):
             )
         return gettext("Write to a copy (clone), or write after backward.")
 
+    def _describe_others(self) -> str:
+        """Say what else the same line wrote to."""
+        if self._is_computed_again:
+            return ngettext(
+                "{number} more saved tensor of it differs.",
+                "{number} more saved tensors of it differ.",
+                self.more,
+            )
+        savers = join_few_names(self.other_saves)
+        if self.is_saved_again:
+            return ngettext(
+                "It was saved once more, by {savers}.",
+                "It was saved {number} more times, by {savers}.",
+                self.more,
+                savers=savers,
+            )
+        return ngettext(
+            "The same line wrote to {number} more saved tensor, saved by {savers}.",
+            "The same line wrote to {number} more saved tensors, saved by {savers}.",
+            self.more,
+            savers=savers,
+        )
+
     def tree(self) -> Part:
         """The title, the lines, the way out, the picture."""
-        others = None
-        if self.more and self._is_computed_again:
-            others = Paragraph(
-                ngettext(
-                    "{number} more saved tensor of it differs.",
-                    "{number} more saved tensors of it differ.",
-                    self.more,
-                )
-            )
-        elif self.more:
-            others = Paragraph(
-                ngettext(
-                    "The same line wrote to {number} more saved tensor, saved by {savers}.",
-                    "The same line wrote to {number} more saved tensors, saved by {savers}.",
-                    self.more,
-                    savers=join_few_names(self.other_saves),
-                )
-            )
+        others = Paragraph(self._describe_others()) if self.more else None
         repeated = None
         if self.times > 1:
             sentence = ngettext(
@@ -287,10 +295,9 @@ class Finding(Presentation):
             repeated = Paragraph(sentence)
         figure = None
         if self.picture is not None:
-            figure = Figure(self.picture, gettext("memory at backward"))
+            figure = Figure(self.picture, gettext("Memory at backward"))
         return Alarm(
-            # In words, a colon follows the title.
-            self.title.rstrip(".。"),
+            self.title,
             Items(map(protect_marks, map(str, self.gradients)), class_="cl-why")
             if self.gradients
             else None,

@@ -83,7 +83,7 @@ class WatchGaps:
             )
         sentences += [
             ngettext(
-                "{name} ran {number} time: what was saved meanwhile was not seen.",
+                "{name} ran once: what was saved meanwhile was not seen.",
                 "{name} ran {number} times: what was saved meanwhile was not seen.",
                 times,
                 name=name,
@@ -107,7 +107,7 @@ class WatchGaps:
 
 def _describe_gradient_write(place: Place, times: int) -> str:
     return ngettext(
-        "A hook or a backward wrote into the gradient that it was given, {number} time ({place}), while something "
+        "A hook or a backward wrote into the gradient that it was given, once ({place}), while something "
         "else held the same tensor: the gradient of another branch may have changed with it. Return a new tensor.",
         "A hook or a backward wrote into the gradient that it was given, {number} times ({place}), while something "
         "else held the same tensor: the gradient of another branch may have changed with it. Return a new tensor.",

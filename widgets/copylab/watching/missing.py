@@ -101,7 +101,7 @@ class MissingGradient(Presentation):
         lines = [line, *self.causes]
         code = Code("\n".join(lines), indent="")
         if self.is_fault:
-            return Alarm(self.title.rstrip(".。"), code, severity="wrong")
+            return Alarm(self.title, code, severity="wrong")
         # A line for each: a run-on of places and code is not read.
         return Box(Paragraph(protect_marks(self.title)), Code("\n".join(lines)))
 

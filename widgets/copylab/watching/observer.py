@@ -120,12 +120,15 @@ class _CountedFinding:
         self.finding = finding
         self._last_backwards: dict[int, int] = {}
         """The number of the last backward that met it, by thread."""
+        self._first_spans: dict[int, Span | None] = {}
+        """The memory of the first one that it read, by thread; None if not known."""
         self._read_counts: dict[int, int] = {}
 
-    def count_read(self, finding: Finding, backward_nr: int) -> None:
+    def count_read(self, finding: Finding, backward_nr: int, span: Span | None) -> None:
         """Count a saved tensor that the same line wrote to, and that a backward has read.
 
         finding: what would be reported of it, were it alone.
+        span: its memory; None if not known.
         """
         thread = scope.find_program_thread()
         if self._last_backwards.get(thread) != backward_nr:
@@ -137,7 +140,14 @@ class _CountedFinding:
         # The first one is what the finding is about.
         if self._read_counts[thread] > 1:
             savers = (*self.finding.other_saves, finding.node_and_line)
+            is_same = span is not None and span == self._first_spans[thread]
+            is_first_other = not self.finding.other_saves
+            self.finding.is_saved_again = is_same and (
+                is_first_other or self.finding.is_saved_again
+            )
             self.finding.other_saves = tuple(dict.fromkeys(savers))
+        else:
+            self._first_spans[thread] = span
         self.finding.more = max(self.finding.more, self._read_counts[thread] - 1)
 
 
@@ -730,10 +740,11 @@ class Watch(Presentation):
             frame = self._line_finder.find_frame()
             finding.backward = None if frame is None else place_of(frame)
             key = finding.key
+            span = None if save is None else save.span
             with self._lock:
                 earlier = self._findings_by_lines.get(key)
                 if earlier is not None:
-                    earlier.count_read(finding, backward_nr)
+                    earlier.count_read(finding, backward_nr, span)
                     return earlier.finding, False
             # Without the lock: a snapshot may run code of a tensor subclass of the program's own.
             aliases = {} if save is None else find_aliases(save.tensor, frame)
@@ -742,15 +753,17 @@ class Watch(Presentation):
             finding.picture = memory(snapshot(**aliases)) if aliases else None
             if finding.silent and finding.kind == "saved":
                 finding.gradients = self.measurement.find_measured().numbers
-            return self._store_finding(key, finding, backward_nr)
+            return self._store_finding(key, finding, backward_nr, span)
         finally:
             self._threads_in_snapshot.discard(thread)
 
-    def _store_finding(self, key: Any, finding: Finding, backward_nr: int) -> tuple[Finding, bool]:
+    def _store_finding(
+        self, key: Any, finding: Finding, backward_nr: int, span: Span | None
+    ) -> tuple[Finding, bool]:
         """Store a finding, and return it with True, unless another thread was first."""
         with self._lock:
             counted = self._findings_by_lines.setdefault(key, _CountedFinding(finding))
-            counted.count_read(finding, backward_nr)
+            counted.count_read(finding, backward_nr, span)
             if counted.finding is not finding:
                 return counted.finding, False
             self.findings.append(finding)
