@@ -188,13 +188,13 @@ def _pairs_to_blame(
 ) -> Sequence[SavedOfNode]:
     """Return what belongs to the error; without an error, what was changed unseen."""
     if raised_versions is None:
-        return [] if finding.kind == "stale" else finding.saved
+        return [] if finding.kind == "stale" else finding.pairs
     if finding.kind != "stale":
         return []
     # Of several stale tensors the error is about one with these versions.
     raised = (raised_versions.then, raised_versions.now)
     return [
-        pair for pair in finding.saved if (pair.saved.saved_version, pair.saved.version) == raised
+        pair for pair in finding.pairs if (pair.saved.saved_version, pair.saved.version) == raised
     ]
 
 

@@ -219,7 +219,7 @@ def _has_same_gradients(
     find_tensor: Callable[[TensorRecord], Any],
 ) -> bool:
     """Return True if the saved values, which a watch knows, give the gradients that backward gives."""
-    pairs = list(chain.from_iterable(finding.saved for finding in findings))
+    pairs = list(chain.from_iterable(finding.pairs for finding in findings))
     is_watched = pairs and all(pair.saved.compared_with_save for pair in pairs)
     if not is_watched or _decide_verdict(findings) != "may be wrong" or root.numel != 1:
         return False
@@ -264,7 +264,7 @@ def _add_result_of_run(
             # It ran, and whether on what had been saved is not known.
             way_out = finding.way_out if finding.after_run == "not known" else ""
             yield replace(finding, kind=finding.after_run, way_out=way_out)
-        elif any(saved.was_written_unseen for _, saved in finding.saved):
+        elif any(saved.was_written_unseen for _, saved in finding.pairs):
             yield replace(finding, kind="unseen write")
 
 

@@ -49,7 +49,7 @@ class BackwardFinding:
     """What is so, in words; without its full stop, as other words may follow."""
     way_out: str = ""
     """Empty where there is none to name."""
-    saved: Sequence[SavedOfNode] = ()
+    pairs: Sequence[SavedOfNode] = ()
     """All that the cause touches: nodes, and what they saved."""
     sharing: tuple[str, ...] = ()
     """The names of the tensors that share memory with the first of them."""

@@ -83,7 +83,7 @@ def _describe_written_leaves(
         kind="stale",
         sentence=join_clauses(add_others(sentence, pairs), reason),
         way_out=_advise_backward_first(),
-        saved=pairs,
+        pairs=pairs,
         sharing=name_counter_sharers(snap, pairs[0].saved.tensor or ""),
     )
 
@@ -299,7 +299,7 @@ def _describe_maybe_written(
         kind="unseen write",
         sentence=add_others(sentence, pairs),
         way_out=_advise_other_write(snap, tensor, writer),
-        saved=pairs,
+        pairs=pairs,
         sharing=(here, there),
     )
 

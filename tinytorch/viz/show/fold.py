@@ -14,9 +14,8 @@ from itertools import accumulate, groupby
 from ..wording import gettext, join_few_names
 from .repeats import SHORTEST, choose_repeats, find_repeats
 
-MOST = 40
-"""A fold with more parts has them in up to `CHUNKS` chunks."""
-CHUNKS = 16
+MOST_PARTS, MOST_CHUNKS = 40, 16
+"""A fold with more parts has them in chunks, and in no more than so many."""
 ModulePath = tuple[str, ...]
 
 
@@ -126,7 +125,9 @@ class FoldableLine:
                     parts += [
                         Stretch(position, position + 1) for position in range(part.start, part.stop)
                     ]
-            self._parts[start, stop] = self._join_chunks(parts) if len(parts) > MOST else parts
+            self._parts[start, stop] = (
+                self._join_chunks(parts) if len(parts) > MOST_PARTS else parts
+            )
         return self._parts[start, stop]
 
     def size(self, stretch: Stretch) -> int:
@@ -152,7 +153,7 @@ class FoldableLine:
 
     def _join_chunks(self, parts: list[Stretch]) -> list[Stretch]:
         # Rounded up, or there would be one chunk more.
-        size = max(SHORTEST, -(-len(parts) // CHUNKS))
+        size = max(SHORTEST, -(-len(parts) // MOST_CHUNKS))
         joined = []
         for start in range(0, len(parts), size):
             chunk = parts[start : start + size]
@@ -180,26 +181,30 @@ class FoldableLine:
         # From the back, so that the positions before stay as they are.
         for repeat in sorted(repeats, key=lambda chosen: chosen.start, reverse=True):
             rounds = parts[repeat.start : repeat.stop]
-            label = self._join_labels(rounds[-repeat.length :], rounds[: repeat.length])
+            label = self._join_labels(rounds[: repeat.length], rounds[-repeat.length :])
             stretch = Stretch(rounds[0].start, rounds[-1].stop, label, repeat.times)
             joined[repeat.start : repeat.stop] = [stretch]
         return joined
 
     def _join_labels(self, first: Sequence[Stretch], last: Sequence[Stretch]) -> str:
-        """Name the modules of what is repeated, in the order of forward: `net.layers.0 to 11`."""
-        if not self.is_backward:
+        """Name the modules of the first and the last round of what is repeated: `net.layers.0 to 11`.
+
+        In the order of forward, in which people read modules.
+        """
+        if self.is_backward:
             first, last = last[::-1], first[::-1]
-        # The line is in reverse for graphs, and people read modules in the order of forward.
-        names = [part.label for part in reversed(first) if part.label]
-        ends = [part.label for part in last if part.label]
-        if not names or names[-1] == ends[0]:
-            if len(names) < 4:
-                return join_few_names(names)
-            return ".".join(common_path([tuple(name.split(".")) for name in names]))
-        parent, _, end = ends[0].rpartition(".")
+        first_labels = [part.label for part in first if part.label]
+        last_labels = [part.label for part in last if part.label]
+        if not first_labels or first_labels[-1] == last_labels[-1]:
+            if len(first_labels) < 4:
+                return join_few_names(first_labels)
+            return ".".join(common_path([tuple(label.split(".")) for label in first_labels]))
+        start, stop = first_labels[0], last_labels[-1]
+        parent, _, end = stop.rpartition(".")
         # The whole path only if it differs: `net.layers.0 to 11`, but `enc.3 to dec.3`.
-        end = end if names[0].rpartition(".")[0] == parent else ends[0]
-        return gettext("{first} to {last}", first=names[0], last=end)
+        if start.rpartition(".")[0] != parent:
+            end = stop
+        return gettext("{first} to {last}", first=start, last=end)
 
 
 def common_path(paths: Sequence[ModulePath]) -> ModulePath:

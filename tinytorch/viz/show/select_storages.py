@@ -93,9 +93,10 @@ def select_storages(changes: Changes, find: str = "", fold: bool = True) -> Memo
     if not fold or sum(len(band.members) for band in bands) <= MOST_ROWS:
         return MemorySelection(tuple(bands), not fold, find, found, hazards)
     # Folds are stretches of neighbours, so the storages of a module must be neighbours.
-    with_modules = _sort_by_module(snap, bands)
-    bands = [_limit_rows(band, {*found, *with_hazard}) for band, _ in with_modules]
-    paths = [path for _, path in with_modules]
+    modules = {band.storage.id: _find_module_of_band(snap, band) for band in bands}
+    urgent = {*found, *with_hazard}
+    bands = [_limit_rows(band, urgent) for band in _sort_by_module(bands, modules)]
+    paths = [modules[band.storage.id] for band in bands]
     # A write through one tensor is seen by all others over the same cells.
     new_or_changed = {*changes.new_tensors, *changes.attribute_changes, *changes.earlier_versions}
     for storage_id in changes.earlier_cells:
@@ -152,22 +153,26 @@ def find_module_of_tensor(snap: Snapshot, tensor_id: str) -> ModulePath:
     return common_path([module_path(name.rpartition(".")[0]) for name in dotted])
 
 
-def _sort_by_module(snap: Snapshot, bands: Sequence[Band]) -> list[tuple[Band, ModulePath]]:
-    """Return storages with their modules: those of one module as neighbours, modules in order."""
+def _find_module_of_band(snap: Snapshot, band: Band) -> ModulePath:
+    """Return the module of a storage: what the modules of its tensors begin with."""
+    # A gradient belongs to the module of its tensor.
+    owner_ids = [tensor.grad_of or tensor.id for tensor in band.members]
+    paths = [find_module_of_tensor(snap, tensor_id) for tensor_id in owner_ids]
+    return common_path(list(filter(None, paths)))
+
+
+def _sort_by_module(bands: Sequence[Band], modules: Mapping[str, ModulePath]) -> list[Band]:
+    """Sort storages: those of one module are neighbours, modules in the order of first sight."""
     numbers: dict[ModulePath, int] = {}
-    """Of modules, counted as they are first seen."""
-    sortable = []
-    for band in bands:
-        # A gradient belongs to the module of its tensor.
-        paths = [find_module_of_tensor(snap, t.grad_of or t.id) for t in band.members]
-        module = common_path([path for path in paths if path])
+
+    def number_modules(band: Band) -> list[int]:
+        module = modules[band.storage.id]
         # Module by module from the outermost: what is in one stays together, wherever it came.
         # What is in no module stays alone.
         prefixes = [module[: depth + 1] for depth in range(len(module))] or [(band.storage.id,)]
-        sort_key = [numbers.setdefault(prefix, len(numbers)) for prefix in prefixes]
-        sortable.append((sort_key, band, module))
-    sortable.sort(key=lambda entry: entry[0])
-    return [(band, module) for _, band, module in sortable]
+        return [numbers.setdefault(prefix, len(numbers)) for prefix in prefixes]
+
+    return sorted(bands, key=number_modules)
 
 
 def _find_visible(

@@ -448,10 +448,10 @@ def _describe_writes(changes: Changes) -> Iterator[_UnrankedSentence]:
             yield _UnrankedSentence(text, "written", pair, "counter")
     for storage_id, cells in changes.earlier_cells.items():
         # Those that came since, too: of a round of a loop it is the news that they show it.
-        members = [now.tensor(tensor_id) for tensor_id in now.storage(storage_id).tensors]
-        named = [member for member in members if member.names]
+        sharers = map(now.tensor, now.storage(storage_id).tensors)
+        named = [tensor for tensor in sharers if tensor.names]
         # A view of other cells does not show what changed.
-        showing = [member for member in named if _shows_any_cell(now, member, cells)]
+        showing = [tensor for tensor in named if _shows_any_cell(now, tensor, cells)]
         yield from _describe_values_written(changes, showing)
     # A set of strings has another order in each process.
     for storage_id in sorted(changes.written_elsewhere):
