@@ -20,6 +20,7 @@ from copylab.ui.theme import panel_style_sheet, read_web_files
 
 import tinytorch
 from tinytorch.viz import LayoutError
+from tinytorch.viz.wording.catalogue import use_language
 
 ENGINES = [pytest.param("tinytorch"), pytest.param("torch", marks=pytest.mark.torch)]
 
@@ -621,3 +622,23 @@ net.weight.data.mul_(2)
     (added, *_) = changes(made, 5)
     assert added.startswith("self in __init__.shadow.weight is a new tensor over the storage of ")
     assert changes(made, 13)[0] == "The values of net.weight and kept.0.shadow.weight changed."
+
+
+@pytest.mark.parametrize(
+    ("language", "shown"),
+    [
+        ("", "version of <code>x</code> and <code>z</code> 0 → <strong>1</strong>"),
+        ("zh", "<code>x</code> 和 <code>z</code> 的版本 0 → <strong>1</strong>"),
+        ("ko", "<code>x</code>와 <code>z</code>의 버전 0 → <strong>1</strong>"),
+    ],
+)
+def test_of_a_number_names_alone_are_code(language: str, shown: str, engine: ModuleType) -> None:
+    """All of "version of x and z" was, which reads as Python's `x and z`."""
+    use_language(language or None)
+    try:
+        html = steps("x = torch.ones(3)\nz = x[1:]\nz += 1", engine=engine).html
+    finally:
+        use_language(None)
+    assert f'<span class="cl-pair">{shown}</span>' in html
+    gradient = "a = torch.ones(1, requires_grad=True)\n(a * 2).sum().backward()"
+    assert "<code>a.grad</code> None → <strong>[2]" in steps(gradient, engine=engine).html

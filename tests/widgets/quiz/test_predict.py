@@ -39,7 +39,7 @@ from copylab.questions import (
 )
 from copylab.quiz import ready_questions, wrong_answers
 from copylab.quiz.answers import format_answer
-from copylab.quiz.evidence import describe_count
+from copylab.quiz.evidence import describe_count, describe_offset, describe_versions
 from copylab.quiz.misconceptions import MISCONCEPTIONS, Misconception, misconception
 from copylab.quiz.prediction import Prediction, predict
 from copylab.quiz.retest_programs import RetestProgram
@@ -1013,3 +1013,9 @@ def test_names_of_one_tensor_are_not_shown_as_an_assignment(engine: ModuleType) 
     assert "3 tensors: `x`/`y`; `z`; `w`." in said
     assert "2 storages: that of `x`/`y` and `z`; that of `w`." in said
     assert "2 counters: that of `x`/`y` and `z`; that of `w`." in said
+
+
+def test_each_name_of_a_tensor_is_code_and_what_joins_them_is_not(engine: ModuleType) -> None:
+    run = predict("x = torch.ones(2)\ny = x\nz = x[1:]", [version("z")], engine=engine).run()
+    assert "counts for `x`/`y` as well" in describe_versions(run, "z", at=None)
+    assert "`x`/`y`, over the same memory, begins at cell 0" in describe_offset(run, "z", at=None)

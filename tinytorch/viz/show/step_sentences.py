@@ -39,6 +39,8 @@ class NumberPair(NamedTuple):
     """Before the step."""
     after: str
     """After it."""
+    marked_name: str = ""
+    """The name with backticks around what is code in it; empty if all of it is."""
 
 
 class StepSentence(NamedTuple):
@@ -444,7 +446,9 @@ def _describe_writes(changes: Changes) -> Iterator[_UnrankedSentence]:
                 now=version,
             )
             subject = gettext("version of {names}", names=label)
-            pair = NumberPair(subject, str(then), str(version))
+            quoted = join_few_names(f"`{name}`" for name in names)
+            marked = gettext("version of {names}", names=quoted)
+            pair = NumberPair(subject, str(then), str(version), marked)
             yield _UnrankedSentence(text, "written", pair, "counter")
     for storage_id, cells in changes.earlier_cells.items():
         # Those that came since, too: of a round of a loop it is the news that they show it.

@@ -188,8 +188,9 @@ def list_words(frame: Frame) -> Iterator[_TextLine]:
         yield from _wrap_sentence(frame.error.partition("\n")[0], "bad-t b", "bad")
     for sentence in sort_by_role(frame.sentences):
         if sentence.role == "numbers" and sentence.pair is not None:
-            name, before, after = sentence.pair
-            yield from _wrap_sentence(f"{name}  {before} → {after}", "t mono")
+            name, before, after, marked_name = sentence.pair
+            kind = "t" if marked_name else "t mono"
+            yield from _wrap_sentence(f"{name}  {before} → {after}", kind)
         elif sentence.role != "rest":
             is_headline = sentence.role == "headline"
             yield from _wrap_sentence(sentence.text, "t b" if is_headline else "m")

@@ -24,6 +24,7 @@ from ..doc import (
     escape_output,
     html_element,
     indent_text,
+    inline_html,
     protect_marks,
 )
 from ..run import SourceText, make_printable, truncate_text
@@ -325,10 +326,10 @@ def _html_of_sentence(sentence: StepSentence) -> str:
     if sentence.role != "numbers" or sentence.pair is None:
         is_rest = sentence.role == "rest"
         return html_element("li", escape(text), class_="cl-rest" if is_rest else None)
-    name, before, after = sentence.pair
-    numbers = f"{html_element('code', escape(name))} {escape(before)} → "
-    numbers += html_element("strong", escape(after))
-    is_long = sum(map(len, sentence.pair)) > _MAX_UNBROKEN
+    name, before, after, marked_name = sentence.pair
+    name_html = inline_html(marked_name) if marked_name else html_element("code", escape(name))
+    numbers = f"{name_html} {escape(before)} → {html_element('strong', escape(after))}"
+    is_long = len(name + before + after) > _MAX_UNBROKEN
     pair = html_element("span", numbers, class_="cl-long" if is_long else "cl-pair")
     return html_element("li", pair, class_="cl-numbers", data_says=text)
 

@@ -66,7 +66,7 @@ def describe_versions(run: QuizRun, x: str, *, at: int | None) -> str:
         return sentence
     others = [other for other in snapshot.counter(tensor.counter).tensors if other != tensor.id]
     sharer_names = [
-        f"`{snapshot.label(other)}`" for other in others if snapshot.tensor(other).names
+        _quote_names(snapshot, other) for other in others if snapshot.tensor(other).names
     ]
     if not sharer_names:
         return sentence
@@ -87,8 +87,8 @@ def describe_offset(run: QuizRun, x: str, *, at: int | None) -> str:
     sharers = [other for other in snapshot.storage_sharers(tensor) if other.id != tensor.id]
     sentences += [
         gettext(
-            "`{name}`, over the same memory, begins at cell {cell} of its storage and has the strides {strides}.",
-            name=snapshot.label(sharer.id),
+            "{name}, over the same memory, begins at cell {cell} of its storage and has the strides {strides}.",
+            name=_quote_names(snapshot, sharer.id),
             cell=sharer.offset,
             strides=sharer.stride,
         )
