@@ -60,8 +60,8 @@ class AllocationLog:
 
     def forget_freed(self) -> None:
         """Forget what is gone: a step may make millions of tensors."""
-        alive = [each for each in self.by_key.values() if each.is_alive()]
-        self.by_key = {each.key: each for each in alive}
+        alive = [allocation for allocation in self.by_key.values() if allocation.is_alive()]
+        self.by_key = {allocation.key: allocation for allocation in alive}
 
     @contextmanager
     def record(self) -> Iterator[None]:
@@ -107,7 +107,9 @@ def _make_recording_mode(log: AllocationLog, torch: Any) -> Any:
             argument_keys = set()
             # What torch.tensor has made comes as its argument.
             if name not in _NAMES_OF_OPERATIONS:
-                argument_keys = {log.memory_key(each) for each in _tensors_of(torch, args, kwargs)}
+                argument_keys = {
+                    log.memory_key(tensor) for tensor in _tensors_of(torch, args, kwargs)
+                }
             for result in _tensors_of(torch, (results,), None):
                 key = log.memory_key(result)
                 if key is None or key in argument_keys or key in log.by_key:

@@ -48,8 +48,8 @@ def push_mode_below(mode: Any) -> None:
     modes_above = []
     while dispatch._get_current_dispatch_mode_stack():
         modes_above.append(dispatch._pop_mode())
-    for each in (mode, *reversed(modes_above)):
-        dispatch._push_mode(each)
+    for pushed_mode in (mode, *reversed(modes_above)):
+        dispatch._push_mode(pushed_mode)
 
 
 def remove_mode(mode: Any) -> None:

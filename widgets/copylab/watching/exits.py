@@ -131,24 +131,24 @@ class ExitLog:
         """Return the record of a line that is seen for the first time; None if it is no exit."""
         places: list[Place] = []
         forward_codes = _find_forward_codes() if kind == "grad mode" else set()
-        each: FrameType | None = sys._getframe(2)
+        frame: FrameType | None = sys._getframe(2)
         for _ in range(_MAX_FRAMES):
-            if each is None:
+            if frame is None:
                 break
-            code = each.f_code
+            code = frame.f_code
             # A Function has a node of its own, or else nothing in it is recorded.
-            if code in forward_codes and _has_recorded_arguments(each):
+            if code in forward_codes and _has_recorded_arguments(frame):
                 return None
             if not self._line_finder.skips_file(code.co_filename):
-                places.append(place_of(each))
+                places.append(place_of(frame))
             elif not places and (
-                code.co_name in _NO_EXIT or self._line_finder.is_in_optimizer(each)
+                code.co_name in _NO_EXIT or self._line_finder.is_in_optimizer(frame)
             ):
                 return None
             elif code.co_name == "checkpoint" and kind == "grad mode":
                 # The line that calls it, and not one of the block inside.
                 kind, places = "checkpoint", []
-            each = each.f_back
+            frame = frame.f_back
         return _ExitLine(kind, operation, tuple(places)) if places else None
 
     def _add_leaf(
@@ -297,7 +297,7 @@ def _find_mode_switch(place: Place) -> Place | None:
         else:
             continue
         if first_line <= place.line <= (node.end_lineno or 0):
-            found += [each.lineno for each in switches if _switches_grad_mode(each)]
+            found += [switch.lineno for switch in switches if _switches_grad_mode(switch)]
     # Of blocks inside of each other, the innermost begins last.
     return place._replace(line=max(found)) if found else None
 

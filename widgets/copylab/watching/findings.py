@@ -146,7 +146,7 @@ class Finding(Presentation):
         if place is None:
             return ""
         # Of lines in two files, the number alone does not say which is meant.
-        files = {each.file for each in (self.saved, self.written) if each is not None}
+        files = {place.file for place in (self.saved, self.written) if place is not None}
         return gettext("line {line}", line=place.line) if len(files) == 1 else place.label
 
     @property

@@ -95,9 +95,9 @@ def growth(step: Callable[[], Any], times: int = 10) -> Growth:
         origins.append(
             GrowthOrigin(
                 len(alive) - tensors,
-                sum(each.nbytes for each in alive) - nbytes,
+                sum(allocation.nbytes for allocation in alive) - nbytes,
                 *origin,
-                tuple(search.find_holders([each.key for each in alive])),
+                tuple(search.find_holders([allocation.key for allocation in alive])),
             )
         )
     origins.sort(key=lambda origin: -origin.nbytes)
@@ -112,8 +112,8 @@ def _repeat_step(step: Callable[[], Any], times: int, log: AllocationLog) -> Non
 
 def _group_by_origin(allocations: Sequence[Allocation]) -> dict[_Origin, list[Allocation]]:
     groups: dict[_Origin, list[Allocation]] = {}
-    for each in allocations:
-        groups.setdefault((each.operation, each.place), []).append(each)
+    for allocation in allocations:
+        groups.setdefault((allocation.operation, allocation.place), []).append(allocation)
     return groups
 
 
@@ -121,7 +121,7 @@ def _count_by_origin(allocations: Sequence[Allocation]) -> dict[_Origin, tuple[i
     """Return number and bytes for each origin: plain numbers, which keep nothing alive."""
     counts: dict[_Origin, tuple[int, int]] = {}
     for origin, group in _group_by_origin(allocations).items():
-        counts[origin] = len(group), sum(each.nbytes for each in group)
+        counts[origin] = len(group), sum(allocation.nbytes for allocation in group)
     return counts
 
 

@@ -43,22 +43,22 @@ class HolderSearch:
                 elif isinstance(thing, _SERIES):
                     self.kinds[path] = type(thing).__name__
         # The shortest way to each: `total`, and not `window.variables.total`.
-        self.memories.sort(key=lambda each: each.name.count("."))
+        self.memories.sort(key=lambda memory: memory.name.count("."))
 
     def find_holders(self, keys: Collection[int]) -> list[str]:
         """Return what holds pieces of memory, in words: by a name, or by the graph behind one."""
         all_keys = set(keys)
-        name_by_key = _choose_names([each for each in self.memories if each.key in all_keys])
+        name_by_key = _choose_names([memory for memory in self.memories if memory.key in all_keys])
         holders = [self._describe_holder(names) for names in _group_names(name_by_key.values())]
         keys_without_name = all_keys - name_by_key.keys()
         roots: list[str] = []
         # Backwards, and backwards again below: of several names of a tensor the first one stays.
-        tensors = {id(each.tensor): each for each in reversed(self.memories)}
-        with_graph = [each for each in tensors.values() if each.tensor.requires_grad]
-        for each in list(reversed(with_graph))[:_MOST_GRAPHS] if keys_without_name else []:
-            keys_behind = {self.memory_key(tensor) for tensor in list_tensors_behind(each.tensor)}
+        tensors = {id(memory.tensor): memory for memory in reversed(self.memories)}
+        with_graph = [memory for memory in tensors.values() if memory.tensor.requires_grad]
+        for memory in list(reversed(with_graph))[:_MOST_GRAPHS] if keys_without_name else []:
+            keys_behind = {self.memory_key(tensor) for tensor in list_tensors_behind(memory.tensor)}
             if not keys_without_name.isdisjoint(keys_behind):
-                roots.append(each.name)
+                roots.append(memory.name)
         return holders + [
             gettext("the graph behind {name}", name=_common_start(names))
             for names in _group_names(roots)
@@ -106,14 +106,14 @@ def _choose_names(memories: Collection[_NamedMemory]) -> dict[int | None, str]:
 
     So what `trainer.history` holds is not told as `trainer.last`, which is the last of it.
     """
-    pairs = {(each.key, _owner_of(each.name)) for each in memories}
+    pairs = {(memory.key, _owner_of(memory.name)) for memory in memories}
     sizes = Counter(owner for _, owner in pairs)
     chosen: dict[int | None, str] = {}
-    for each in memories:
-        best = chosen.get(each.key)
+    for memory in memories:
+        best = chosen.get(memory.key)
         # Of equal ones the first: `self.history` is `trainer.history` of the caller.
-        if best is None or sizes[_owner_of(each.name)] > sizes[_owner_of(best)]:
-            chosen[each.key] = each.name
+        if best is None or sizes[_owner_of(memory.name)] > sizes[_owner_of(best)]:
+            chosen[memory.key] = memory.name
     return chosen
 
 

@@ -85,7 +85,7 @@ class MissingGradient(Presentation):
         if self.replaced:
             return [self.replaced]
         # Of a look at a parameter (a norm, an average of weights) nothing else is computed.
-        exits = tuple(each for each in self.exits if each.is_use)
+        exits = tuple(graph_exit for graph_exit in self.exits if graph_exit.is_use)
         first, *others = describe_exits([(join_few_names(self.names), exits)]) if exits else [""]
         # Whether a loss was computed of these values is not known.
         return [gettext("also seen: {cause}", cause=first), *others] if first else []
@@ -301,13 +301,13 @@ def _find_owners(modules: dict[str, Any], parameters: list[Any]) -> dict[str, An
 
 def _describe_replaced_by_position(snap: Snapshot, optimizer: str) -> dict[int, str]:
     """Say what an optimizer holds in the place of others that backward has reached, by position."""
-    positions = {each.id: k for k, each in enumerate(list_stepped(snap)[optimizer])}
+    positions = {tensor.id: k for k, tensor in enumerate(list_stepped(snap)[optimizer])}
     described: dict[int, str] = {}
-    for each in find_replaced(snap):
-        has_reached_absent = any(snap.tensor(absent).grad for absent in each.absent)
+    for replaced in find_replaced(snap):
+        has_reached_absent = any(snap.tensor(absent).grad for absent in replaced.absent)
         # What has a gradient is used: it is no former layer's.
-        is_stray_used = any(snap.tensor(stray).grad for stray in each.strays)
+        is_stray_used = any(snap.tensor(stray).grad for stray in replaced.strays)
         if has_reached_absent and not is_stray_used:
-            places = [positions[stray] for stray in each.strays]
-            described |= dict.fromkeys(places, describe_replaced(snap, each))
+            places = [positions[stray] for stray in replaced.strays]
+            described |= dict.fromkeys(places, describe_replaced(snap, replaced))
     return described

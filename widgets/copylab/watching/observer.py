@@ -777,7 +777,7 @@ class Watch(Presentation):
         """The findings, or what was looked at if there are none; and what was not looked at."""
         sheet = InPage(html_element("style", panel_style_sheet()))
         parts = [finding.tree() for finding in self.findings]
-        parts += [each.tree() for each in self.missing_gradients]
+        parts += [gradient.tree() for gradient in self.missing_gradients]
         reads = self.describe_reads()
         if reads:
             parts.append(Paragraph(join_sentences(reads)))

@@ -178,8 +178,8 @@ class RunReports:
         )
 
     def _report_missing(self) -> Iterator[ReportedFinding]:
-        for each in self.watched.missing_gradients:
-            yield ReportedFinding(each.text, each.tree().html())
+        for gradient in self.watched.missing_gradients:
+            yield ReportedFinding(gradient.text, gradient.tree().html())
 
     def _write_page(self, page: Path) -> None:
         """Write the page of the reports that are there, until no other has come meanwhile.
@@ -206,12 +206,14 @@ class RunReports:
                 reports.append(report._replace(findings=findings, missing=missing))
         # Without those that an earlier run of more ranks has left.
         size = 1 if self.rank is None else self.rank.size
-        reports = [each for each in reports if each.rank is None or each.rank < size]
-        return sorted(reports, key=lambda each: (each.rank or 0, each.parent, each.pid))
+        reports = [report for report in reports if report.rank is None or report.rank < size]
+        return sorted(reports, key=lambda report: (report.rank or 0, report.parent, report.pid))
 
     def find_children(self) -> list[ProcessReport]:
         """Return the reports of processes that this one started, and that found something."""
-        return [each for each in self.read_all() if each.parent == self.pid and each.findings]
+        return [
+            report for report in self.read_all() if report.parent == self.pid and report.findings
+        ]
 
     def wait_for_other_ranks(self) -> None:
         """Wait until no other rank on this machine runs its program.
@@ -220,8 +222,11 @@ class RunReports:
         cut off a rank that stores the model. Without a watch, too, the launcher would wait for it.
         """
         while self.rank is not None and any(
-            each.state == RUNNING and not each.parent and each.pid != self.pid and each.is_alive()
-            for each in self.read_all()
+            report.state == RUNNING
+            and not report.parent
+            and report.pid != self.pid
+            and report.is_alive()
+            for report in self.read_all()
         ):
             time.sleep(_POLL_SECONDS)
 
@@ -229,8 +234,8 @@ class RunReports:
         """Remove the folder, unless another rank will make the page of what is in it."""
         if self.rank is not None:
             self.write(DONE)
-            others = [each for each in self.read_all() if each.pid != self.pid]
-            if any(each.state != DONE and each.is_alive() for each in others):
+            others = [report for report in self.read_all() if report.pid != self.pid]
+            if any(report.state != DONE and report.is_alive() for report in others):
                 return
         # First by another name: nobody reads half of it.
         new_name = self.folder.with_name(f"{self.folder.name}.{self.pid}")
