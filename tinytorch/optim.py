@@ -200,9 +200,9 @@ class SGD(Optimizer):
     def __init__(
         self, params: Parameters, lr: float = 1e-3, momentum: float = 0, *, weight_decay: float = 0
     ) -> None:
-        _check_option(lr >= 0.0, "learning rate", lr)
-        _check_option(momentum >= 0.0, "momentum value", momentum)
-        _check_option(weight_decay >= 0.0, "weight_decay value", weight_decay)
+        _check_option(not lr < 0.0, "learning rate", lr)
+        _check_option(not momentum < 0.0, "momentum value", momentum)
+        _check_option(not weight_decay < 0.0, "weight_decay value", weight_decay)
         # PyTorch's options that are not supported are there at their defaults: `repr` and state
         # dicts show them.
         defaults = {

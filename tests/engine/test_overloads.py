@@ -141,9 +141,9 @@ def test_absent_forms_are_pytorchs_and_not_declared() -> None:
 
 CALLS = (
     "torch.normal(torch.zeros(2), 1.0)",
-    "torch.nn.CrossEntropyLoss(weight=None)",
+    "torch.nn.CrossEntropyLoss(weight=torch.ones(1))",
     "torch.nn.CrossEntropyLoss(None)",
-    "torch.nn.functional.mse_loss(torch.ones(1), torch.ones(1), weight=None)",
+    "torch.nn.functional.mse_loss(torch.ones(1), torch.ones(1), weight=torch.ones(1))",
     "torch.optim.SGD([torch.ones(1)], nesterov=True)",
     "torch.nn.Linear(1, 1).state_dict(destination={})",
     "torch.ones(2, 2).norm('nuc')",

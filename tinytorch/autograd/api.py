@@ -43,15 +43,16 @@ def backward(
     )
 
 
-@refuse_keywords("only_inputs", "is_grads_batched")
+@refuse_keywords("is_grads_batched")
 def grad(
     outputs: Tensors,
     inputs: Tensors,
     grad_outputs: TensorsOrNone | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    *,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
+    *,
     materialize_grads: bool = False,
 ) -> tuple[Tensor, ...]:
     """Return the gradients of outputs with respect to inputs, as a tuple; no `.grad` is touched.
@@ -59,6 +60,12 @@ def grad(
     RuntimeError if an input was not used (unless `allow_unused` or `materialize_grads`).
     Source: `torch.autograd.grad`.
     """
+    if not only_inputs:
+        warn_user(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To "
+            "accumulate gradient for other parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+        )
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but "

@@ -307,15 +307,20 @@ class Function(metaclass=FunctionMeta):
     boxed_grads_call = False
 
     @classmethod
-    def apply(cls, *inputs: Any) -> Any:
-        """Run forward on inputs; record a node for backward if any of them requires grad."""
+    def apply(cls, *inputs: Any, **named: Any) -> Any:
+        """Run forward on inputs; record a node for backward if any of them requires grad.
+
+        TypeError for a keyword that is no parameter of forward, or not a positional one.
+        """
         has_setup_context = cls.setup_context is not Function.setup_context
         if has_setup_context:
             # As PyTorch does, so that `setup_context` sees the defaults of forward's parameters,
             # too.
-            bound = inspect.signature(cls.forward).bind(*inputs)
+            bound = inspect.signature(cls.forward).bind(*inputs, **named)
             bound.apply_defaults()
-            inputs = bound.args
+            inputs, named = bound.args, bound.kwargs
+        if named:
+            inputs = _place_keywords(cls.forward, not has_setup_context, inputs, named)
         is_recorded = MODES.thread.is_recording and any(
             isinstance(x, Tensor) and needs_grad(x) for x in inputs
         )
@@ -331,6 +336,28 @@ class Function(metaclass=FunctionMeta):
             ctx._save_tensors()
         ctx.to_save = ctx.dirty_tensors = ctx.non_differentiable = None
         return outputs if isinstance(output, tuple) else outputs[0]
+
+
+def _place_keywords(forward: Any, has_ctx: bool, inputs: tuple, named: dict[str, Any]) -> tuple:
+    """Return the inputs of forward with those that were given by name at their places.
+
+    As in PyTorch, all before one must be given, be there a default or not.
+    """
+    code = getattr(forward, "__code__", None)
+    names = () if code is None else code.co_varnames[has_ctx : code.co_argcount]
+    for name in named:
+        if name not in names:
+            raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+        if names.index(name) < len(inputs):
+            raise TypeError(f"forward() got multiple values for argument '{name}'")
+    placed = [*inputs]
+    for place in range(len(inputs), 1 + max(names.index(name) for name in named)):
+        if names[place] not in named:
+            raise TypeError(
+                f"forward() missing required argument: '{names[place]}' (position {place})"
+            )
+        placed.append(named[names[place]])
+    return tuple(placed)
 
 
 # the outputs of forward, as the caller gets them --------------------------------------------------

@@ -156,10 +156,33 @@ def make_absence_error(form: str, advice: str = "") -> NotImplementedError:
     return error
 
 
+# PyTorch's defaults of keywords that tinytorch lacks, where they are neither None nor False.
+_DEFAULTS_OF_ABSENT = {
+    "check_backward_ad": True,
+    "check_undefined_grad": True,
+    "dampening": 0,
+    "ignore_index": -100,
+    "label_smoothing": 0.0,
+    "mode": "fan_in",
+    "nondet_tol": 0.0,
+    "nonlinearity": "leaky_relu",
+    "remove_duplicate": True,
+}
+
+
+def _is_default(name: str, value: Any) -> bool:
+    """Return True if a keyword that tinytorch lacks was given what PyTorch takes without it."""
+    if name in _DEFAULTS_OF_ABSENT:
+        default = _DEFAULTS_OF_ABSENT[name]
+        return isinstance(value, type(default)) and value == default
+    return value is None or value is False
+
+
 def refuse_keywords(*keywords: str) -> Callable[[_Function], _Function]:
     """Decorate a function that PyTorch calls with more arguments: these are refused with the note.
 
-    So are more positional arguments than it takes, which PyTorch may have a parameter for.
+    Unless they are PyTorch's defaults, which change nothing. More positional arguments than the
+    function takes are refused, too: PyTorch may have a parameter for them.
     """
 
     def decorate(function: Any) -> Any:
@@ -167,8 +190,8 @@ def refuse_keywords(*keywords: str) -> Callable[[_Function], _Function]:
 
         @functools.wraps(function)
         def call(*args: Any, **named: Any) -> Any:
-            for name in named:
-                if name in keywords:
+            for name in [name for name in named if name in keywords]:
+                if not _is_default(name, named.pop(name)):
                     raise make_absence_error(f"{_name_called(function, args)}({name}=...)")
             if len(args) > count:
                 is_method = count > 0 and function.__code__.co_varnames[0] == "self"

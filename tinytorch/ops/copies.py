@@ -115,6 +115,7 @@ def count_copy_of_inference(copy: Tensor, source: Tensor) -> Tensor:
 clone = op(
     "clone(Tensor self, *, MemoryFormat? memory_format=None)",
     Kernel(copy_array, is_copy=True),
+    out=False,
     self=lambda grad: grad,
 )
 detach = op("detach(Tensor(a) self)", composite(Tensor.detach), method=False)
