@@ -19,6 +19,9 @@ each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
 
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 MOST_LEFT_OUT = 1
+MOST_COLUMNS = 105
+"""So many letters of a printed line are in sight in a window of 1280 px, beside JupyterLab's file
+browser. JupyterLab breaks a longer one within a word."""
 GIVE_NONE = {"append", "backward", "extend", "filterwarnings", "simplefilter", "step", "zero_grad"}
 PARTS = (
     "**The question.**",
@@ -70,6 +73,13 @@ def test_outputs_are_the_same_for_everybody(path: Path) -> None:
             assert output.get("name") != "stderr", f"{c.id} prints a warning"
             text = data(output, "text") + data(output, "text/plain")
             assert not re.search(r" at 0x[0-9a-f]+|ipykernel_|/site-packages/", text), c.id
+
+
+@each_lesson
+def test_no_printed_line_is_broken_within_a_word(path: Path) -> None:
+    for c in code(path):
+        for line in "".join(data(output, "text") for output in c.outputs).splitlines():
+            assert len(line) <= MOST_COLUMNS, f"{c.id}: print it with fill(..., 100): {line}"
 
 
 @each_lesson
