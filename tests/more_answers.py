@@ -159,8 +159,11 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _SUM + "loss.data",
             "total = 0.0\nwith torch.no_grad():\n    for _ in range(3):\n        total = total + loss",
             "total = torch.tensor(0.0)\nfor _ in range(3):\n    total += loss.item()",
+            "total = 0\nfor _ in range(3):\n    total = total + int(loss)",
+            "total = 0.0\nfor _ in range(3):\n    total = total + loss.detach().numpy()",
         ],
         {
+            "total = '75'": "it should be a tensor or a number",
             "total = torch.tensor(0.0)\nfor _ in range(3):\n    total += loss": "its node is AddBackward0",
             "total = loss.detach()\ntotal *= 3": SEEN_TWICE,
             "total = loss.data\ntotal *= 3": SEEN_TWICE,
@@ -558,6 +561,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             "def fresh_leaf(x):\n    return x.data.requires_grad_()": SEEN_TWICE,
             "def fresh_leaf(x):\n    return torch.nn.Parameter(x.detach())": SEEN_TWICE,
             "def fresh_leaf(x):\n    return x + 0": "its node is AddBackward0",
+            "def fresh_leaf(x):\n    return torch.empty_like(x, requires_grad=True).copy_(x)": "calling fresh_leaf raises",
         },
     ),
     "clinic/best": (

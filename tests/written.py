@@ -5,6 +5,9 @@ from typing import Any
 
 MEANT: list[tuple[Any, Any, bool]] = [
     ("2", 2.0, True),
+    ("v2", 2, True),  # as pictures have it
+    ("Version 2", 2, True),
+    ("v2", 1, False),
     (" 2.0 ", 2, True),
     ("tensor([2., 4.])", [2.0, 4.0], True),
     ("tensor(5., grad_fn=<AddBackward0>)", 5.0, True),

@@ -454,6 +454,17 @@ def test_whatever_learners_make_is_no_crash(make_thing: Callable[[], Any]) -> No
             assert " at 0x7" not in str(verdict)
 
 
+def test_an_error_in_a_function_of_the_learner_names_that() -> None:
+    def double(x: int) -> Any:
+        return int("nonsense", x)
+
+    part = Exercise(
+        "test/double", "`double`.", lambda double: double(10) == 20, solution="double = None"
+    )
+    says = str(part.check({"double": double}))
+    assert says.startswith("Not yet: calling `double` raises `ValueError: invalid literal")
+
+
 def test_an_error_in_the_check_becomes_a_sentence() -> None:
     verdict = make(lambda t: t.nothing).check({"x": 1, "t": 2})
     assert (

@@ -675,6 +675,21 @@ def test_what_a_wrong_number_has_in_common_with_the_run(
     assert bool(refutation.objection) is bool(objection)
 
 
+@pytest.mark.parametrize("question", [node("y"), on_graph("y"), is_leaf("y")])
+def test_a_node_that_a_write_gave_is_told_with_the_one_before(
+    question: Question, engine: ModuleType
+) -> None:
+    """An answer that was right one line before is wrong: why it no longer is has to be said."""
+    code = "x = torch.ones(1, requires_grad=True)\ny = x * 2\ny += 1"
+    facts = question.bind(code).describe_facts(QuizRun(code, engine))
+    assert facts.endswith(
+        "`y.grad_fn`: MulBackward0 after line 2 (`y = x * 2`); AddBackward0 after line 3 (`y += 1`)."
+    )
+    code = "x = torch.ones(1, requires_grad=True)\ny = x * 2\ny[0]"
+    facts = question.bind(code).describe_facts(QuizRun(code, engine))
+    assert "after line" not in facts, "one node all the time"
+
+
 def test_what_cannot_be_read_is_asked_again() -> None:
     p = predict(CLONE, [value("a"), names_that("is_leaf", "a", "b"), gradient("a")])
     for answers, row in (

@@ -234,14 +234,19 @@ def wishes(choice, torch):
         "def fresh_leaf(x):\n    return x.detach().requires_grad_()": "x and fresh_leaf(x) look at the same cells",
         "def fresh_leaf(x):\n    x.detach_()\n    return x.clone().requires_grad_()": "x requires no grad",
         "def fresh_leaf(x):\n    return x.tolist()": "of type list",
+        "def fresh_leaf(x):\n    y = x.detach().clone()\n    x.data.zero_()\n    return y.requires_grad_()": "x shows [0, 0]",
+        "def fresh_leaf(x):\n    return torch.tensor([3.0, 6.0], requires_grad=True)": "fresh_leaf(x) shows [3, 6]",
     },
     right="the result is a leaf with cells of its own, and `x` stays as it was.",
 )
 def independent(fresh_leaf, torch):
-    a = torch.tensor([1.0, 2.0], requires_grad=True)
-    x = a * 3
-    result = {"fresh_leaf(x)": fresh_leaf(x)}
-    yield share_no_cells(x=x, **result)
-    yield is_leaf_with_grad(**result)
-    yield shows_values([3, 6], **result)
-    yield graph_leads_back(x=x, a=a)
+    # Of two, so that the numbers of one of them do not pass for those of `x`.
+    for numbers, tripled in (([1.0, 2.0], [3, 6]), ([5.0, -1.0], [15, -3])):
+        a = torch.tensor(numbers, requires_grad=True)
+        x = a * 3
+        result = {"fresh_leaf(x)": fresh_leaf(x)}
+        yield share_no_cells(x=x, **result)
+        yield is_leaf_with_grad(**result)
+        yield shows_values(tripled, x=x)
+        yield shows_values(tripled, **result)
+        yield graph_leads_back(x=x, a=a)

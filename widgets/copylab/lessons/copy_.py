@@ -63,7 +63,7 @@ _RING = "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    fr
         "buffer = torch.zeros(3)\nfor step in range(3):\n    frame = torch.full((3,), float(step))\n"
         "    screen = frame": "not the tensor buffer any more",
         _RING + "    buffer += frame": "screen shows [3, 3, 3]",
-        f"{_RING}    buffer.zero_()\n    buffer.copy_(frame)": "screen._version is 6, and three frames take three writes",
+        f"{_RING}    buffer.zero_()\n    buffer.copy_(frame)": "screen._version is 6, but three frames take three writes",
     },
     right="each frame was written once into the tensor that is there, so every name of it shows the latest.",
 )
@@ -79,7 +79,7 @@ def ring(buffer, screen):
     yield CheckedFact(
         screen._version == 3,
         gettext(
-            "`screen._version` is {version}, and three frames take three writes: in between it may show no whole one.",
+            "`screen._version` is {version}, but three frames take three writes: in between, it shows something other than a frame.",
             version=screen._version,
         ),
     )

@@ -1,8 +1,11 @@
 """detach: what it cuts, what it leaves joined, and how to keep a value that others must not change."""
 
+from numbers import Real
+
 from .. import predict
 from .. import questions as ask
 from ..quiz import (
+    are_tensors,
     graph_leads_back,
     has_grad,
     leads_back_once,
@@ -12,6 +15,7 @@ from ..quiz import (
     shows_values,
     was_gone_through,
 )
+from ..wording import gettext
 from . import task
 
 cut = predict(
@@ -62,8 +66,16 @@ def monitor(a, loss, total):
     yield shows_values(75, total=total)
     yield needs_no_grad(total=total)
     yield graph_leads_back(loss=loss, a=a)
-    # What `item` gives has no cells.
-    if not isinstance(total, float):
+    # What `item` gives, or NumPy for one element, has no cells.
+    if not isinstance(total, Real):
+        kind = type(total).__name__
+        yield are_tensors(total=total).with_objection(
+            gettext(
+                "`{name}` is of type `{kind}`; it should be a tensor or a number.",
+                name="total",
+                kind=kind,
+            )
+        )
         yield share_no_cells(total=total, loss=loss)
 
 

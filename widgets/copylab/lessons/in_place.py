@@ -68,7 +68,7 @@ def _ask_if_backward_raises(name: str, wrong: str, belief: Misconception | str) 
                 "No node behind `{name}` has saved anything that was written over.", name=name
             )
         return gettext(
-            "The node {node} has saved `{name}` as it was before the write.",
+            "The node {node} has saved `{name}` itself, not a copy of it, and the write has changed its numbers.",
             node=stale_node,
             name=name,
         )

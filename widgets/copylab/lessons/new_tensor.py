@@ -6,6 +6,7 @@ from .. import Misconception, Question, predict
 from ..questions import requires_grad, same_storage, value
 from ..quiz import (
     CheckedFact,
+    QuizRun,
     RetestProgram,
     are_tensors,
     graph_leads_back,
@@ -82,6 +83,12 @@ RECEIVER = Misconception(
 )
 
 
+def _object_to_pattern(_: QuizRun) -> str:
+    return gettext(
+        "`new_tensor` takes dtype and device from the tensor before the dot, but not whether it requires grad."
+    )
+
+
 pattern = predict(
     """
     x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
@@ -96,7 +103,7 @@ pattern = predict(
         _ask_dtype("b", "torch.float64"),
         same_storage("k", "a", wrong={"yes": "a copy shares memory"}),
         value("k", wrong={"[8, 9]": "a copy shares memory"}),
-        requires_grad("a", wrong={"yes": "new_tensor keeps the history"}),
+        requires_grad("a", wrong={"yes": _object_to_pattern}),
         requires_grad("b", wrong={"yes": "new_tensor keeps the history"}),
     ],
     key="new_tensor/pattern",

@@ -140,8 +140,9 @@ def parse_value(answer: Any) -> Any:
     number = _COUNTER.sub("", word)
     if number in _NUMBER_WORDS:
         return _NUMBER_WORDS[number]
-    if re.fullmatch("[0-9]+", number):
-        return int(number)
+    # Pictures write a version as `v1`, and learners copy what is drawn.
+    if plain_number := re.fullmatch("(?:v|version )?([0-9]+)", number):
+        return int(plain_number[1])
     inside = _TENSOR.match(text)
     text = _CONJUNCTIONS.sub(",", inside[1] if inside else text)
     text = text.replace(";", ",").replace(" and ", ", ")

@@ -52,9 +52,34 @@ def _make_describer(find_fact: Callable[..., TensorFact]) -> Callable[..., str]:
 describe_identity = _make_describer(tensor_facts.is_same_tensor)
 describe_storages = _make_describer(tensor_facts.shares_storage)
 describe_counters = _make_describer(tensor_facts.shares_counter)
-describe_node = _make_describer(tensor_facts.has_node)
-describe_leaf = _make_describer(tensor_facts.is_leaf)
 describe_requires_grad = _make_describer(tensor_facts.requires_grad)
+
+
+def describe_node(run: QuizRun, y: str, *, at: int | None) -> str:
+    """Say which node a tensor has, and which it had before: a recorded write gives it another."""
+    return join_sentences(
+        [run.read_fact(tensor_facts.has_node, y, at=at).sentence, *_list_nodes(run, y, at)]
+    )
+
+
+def describe_leaf(run: QuizRun, y: str, *, at: int | None) -> str:
+    """Say whether a tensor is a leaf, and which nodes it had before."""
+    return join_sentences(
+        [run.read_fact(tensor_facts.is_leaf, y, at=at).sentence, *_list_nodes(run, y, at)]
+    )
+
+
+def _list_nodes(run: QuizRun, y: str, at: int | None) -> list[str]:
+    """List the nodes of a tensor in time, in a sentence, if it had another one before."""
+
+    def name_node(moment: Moment) -> str | None:
+        tensor = moment.snapshot.tensor(y)
+        return None if tensor.grad_fn_name is None else labels.short_node_name(tensor.grad_fn_name)
+
+    if len(run.history(name_node, at)) < 2:
+        return []
+    nodes = _describe_changes(run, name_node, at)
+    return [gettext("{what}: {facts}", what=f"`{y}.grad_fn`", facts=nodes)]
 
 
 def describe_versions(run: QuizRun, x: str, *, at: int | None) -> str:

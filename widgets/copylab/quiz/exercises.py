@@ -11,7 +11,8 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from types import MappingProxyType, ModuleType
+from traceback import walk_tb
+from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple, NoReturn
 
 import traitlets
@@ -130,6 +131,15 @@ def wrong(says: str) -> NoReturn:
     The same as a failed `assert`.
     """
     raise AssertionError(says)
+
+
+def _find_raising_function(error: BaseException, variables: Mapping[str, Any]) -> str:
+    """Return the name of the learner's function in which an error was raised; empty if none."""
+    names = {
+        value.__code__: name for name, value in variables.items() if isinstance(value, FunctionType)
+    }
+    frames = walk_tb(error.__traceback__)
+    return next((names[frame.f_code] for frame, _ in frames if frame.f_code in names), "")
 
 
 def _ask_to_fix(cell: CellOutcome) -> str:
@@ -384,6 +394,9 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             return self._wrong_verdict(sentence)
         except BaseException as error:  # noqa: BLE001  # SystemExit must not end the kernel
             raised = describe_error(error).partition("\n")[0]
+            if name := _find_raising_function(error, variables):
+                says = gettext("calling `{name}` raises `{error}`", name=name, error=raised)
+                return Verdict("wrong", says)
             return Verdict("wrong", gettext("looking at it raises `{error}`", error=raised))
 
     def _verdict_of(self, result: Any) -> Verdict:

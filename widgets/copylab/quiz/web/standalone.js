@@ -56,7 +56,8 @@ function parseValue(answer) {
   if (NONE_WORDS.has(word)) return null;
   const number = word.replace(COUNTER, "");
   for (const words of NUMBER_WORDS) if (words.includes(number)) return words.indexOf(number);
-  if (/^[0-9]+$/.test(number)) return Number(number);
+  const plainNumber = number.match(/^(?:v|version )?([0-9]+)$/);
+  if (plainNumber) return Number(plainNumber[1]);
   const tensor = text.match(/^(?:torch\.)?tensor\(([^]*?)(?:,\s*(?:dtype|device|grad_fn|requires_grad)=[^]*)?\)$/);
   text = (tensor ? tensor[1] : text).replace(CONJUNCTIONS, ",").replaceAll(";", ",").replaceAll(" and ", ", ");
   const withCommas = text.replace(/([\w.])\s+(?=[-+\w.])/g, "$1, ");
