@@ -221,7 +221,7 @@ def _advise_on_write(past: Sequence[PastStep], finding: BackwardFinding, pair: S
     A finding knows no lines: of several names over a counter it takes the last.
     """
     snap, tensor_id = past[-1].snapshot, pair.saved.tensor
-    sharers = [] if tensor_id is None else [*reversed(snap.counter_sharers(tensor_id))]
+    sharers = list(reversed(snap.counter_sharers(tensor_id)))
     if finding.kind != "stale" or finding.way_out != advise_copy(sharers):
         return finding.way_out
     lines = "\n".join(past[index].source for index in _find_writers(past, pair))

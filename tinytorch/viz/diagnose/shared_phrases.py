@@ -134,8 +134,10 @@ def advise_copy(tensors: Iterable[TensorRecord]) -> str:
     return gettext("write to a copy ({name}.clone()), or write after backward", name=name)
 
 
-def name_counter_sharers(snap: Snapshot, tensor_id: str) -> tuple[str, ...]:
-    """Return the names of the tensors that share a tensor's version counter, itself first."""
+def name_counter_sharers(snap: Snapshot, tensor_id: str | None) -> tuple[str, ...]:
+    """Return the names of the tensors that share a tensor's version counter, itself first; none for None."""
+    if tensor_id is None:
+        return ()
     sharers = [sharer for sharer in snap.counter_sharers(tensor_id) if sharer.id != tensor_id]
     names = [snap.label(sharer.id) for sharer in sharers if sharer.names]
     return (snap.label(tensor_id), *names)

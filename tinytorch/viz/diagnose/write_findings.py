@@ -48,8 +48,7 @@ def describe_stale_saves(snap: Snapshot, stale: Sequence[SavedOfNode]) -> Iterat
     of_leaves: list[SavedOfNode] = []
     groups: dict[object, list[SavedOfNode]] = {}
     for pair in stale:
-        saved_tensor = pair.saved.tensor
-        sharers = [] if saved_tensor is None else snap.counter_sharers(saved_tensor)
+        sharers = snap.counter_sharers(pair.saved.tensor)
         leaf_sharers = [sharer for sharer in sharers if sharer.is_leaf and sharer.requires_grad]
         if leaf_sharers:
             leaves |= {leaf.id: snap.label(leaf.id) for leaf in leaf_sharers}
@@ -84,13 +83,13 @@ def _describe_written_leaves(
         sentence=join_clauses(add_others(sentence, pairs), reason),
         way_out=_advise_backward_first(),
         pairs=pairs,
-        sharing=name_counter_sharers(snap, pairs[0].saved.tensor or ""),
+        sharing=name_counter_sharers(snap, pairs[0].saved.tensor),
     )
 
 
 def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> BackwardFinding:
     saved = pairs[0].saved
-    sharing = () if saved.tensor is None else name_counter_sharers(snap, saved.tensor)
+    sharing = name_counter_sharers(snap, saved.tensor)
     writes_since = (saved.version or 0) - (saved.saved_version or 0)
     if writes_since > 0:
         sentence = ngettext(
@@ -110,7 +109,7 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> Bac
         )
         sentence = join_clauses(sentence, counted)
     # Of several names the last one is the alias, which was most likely written through.
-    sharers = [] if saved.tensor is None else snap.counter_sharers(saved.tensor)
+    sharers = snap.counter_sharers(saved.tensor)
     way_out = advise_copy([*reversed(sharers)])
     # Running statistics: a copy would not be what the module goes on with.
     if not saved.used and saved.name.startswith("running_"):
@@ -165,7 +164,7 @@ def _likely_cause(snap: Snapshot, node: NodeRecord, saved: SavedRecord) -> objec
     # One forward pass in training mode writes those of all batch norms.
     if saved.name.startswith("running_"):
         return "running"
-    sharers = [] if saved.tensor is None else snap.storage_sharers(saved.tensor)
+    sharers = snap.storage_sharers(saved.tensor)
     if any(sharer.is_leaf and sharer.requires_grad for sharer in sharers):
         return "leaf"
     return (sharers[0].storage if sharers else None) or (node.id, saved.name)

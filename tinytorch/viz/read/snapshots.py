@@ -232,14 +232,18 @@ class Snapshot:
                     stack.append(node_id)
         return [self.node(node_id) for node_id in order]
 
-    def counter_sharers(self, tensor: TensorRecord | str) -> list[TensorRecord]:
-        """Return the tensors that share a tensor's version counter, itself among them."""
+    def counter_sharers(self, tensor: TensorRecord | str | None) -> list[TensorRecord]:
+        """Return the tensors that share a tensor's version counter, itself among them; none for None."""
+        if tensor is None:
+            return []
         counter = self._record_of(tensor).counter
         members = () if counter is None else self.counter(counter).tensors
         return [self.tensor(tensor_id) for tensor_id in members]
 
-    def storage_sharers(self, tensor: TensorRecord | str) -> list[TensorRecord]:
-        """Return the tensors over a tensor's storage, itself among them; none without a storage."""
+    def storage_sharers(self, tensor: TensorRecord | str | None) -> list[TensorRecord]:
+        """Return the tensors over a tensor's storage, itself among them; none for None, or without one."""
+        if tensor is None:
+            return []
         storage = self._record_of(tensor).storage
         members = () if storage is None else self.storage(storage).tensors
         return [self.tensor(tensor_id) for tensor_id in members]

@@ -92,11 +92,13 @@ def describe_reading(storage: StorageRecord, tensor: TensorRecord, arrangement: 
 
     As "2 by 3, row by row" or "reads cells 0 3 | 1 4 | 2 5"; empty where the cells show it.
     """
-    sizes = TIMES.join(map(str, tensor.shape or ()))
-    is_flat = len(tensor.shape or ()) < 2
+    shape = tensor.shape or ()
+    is_flat = len(shape) < 2
+    sizes = TIMES.join(map(str, shape))
+    # Of one dimension, what else is said has the size.
+    sizes_of_many = [] if is_flat else [sizes]
     if not tensor.numel:
-        empty = gettext("no elements")
-        return empty if is_flat else join_phrases([sizes, empty])
+        return join_phrases([*sizes_of_many, gettext("no elements")])
     if tensor.stride is None or tensor.stop_byte() > storage.nbytes:
         # Its storage was resized: it has not all of the cells.
         return gettext("shape {shape}", shape=format_shape(tensor.shape))
@@ -104,23 +106,27 @@ def describe_reading(storage: StorageRecord, tensor: TensorRecord, arrangement: 
         cells = gettext(
             "{cells} of {number} bytes each", cells=cells_of_tensor(tensor), number=tensor.itemsize
         )
-        return cells if is_flat else join_phrases([sizes, cells])
+        return join_phrases([*sizes_of_many, cells])
     if reads_in_order(storage, tensor):
         return _shape_of_whole(tensor, sizes, arrangement)
-    start = tensor.start_byte // storage.itemsize
+    begin = _phrase_begin(tensor.start_byte // storage.itemsize)
     if is_unbroken(tensor):
         if is_flat and (not arrangement.has_cells or tensor.numel == 1):
             return cells_of_tensor(tensor)
-        begin = gettext("begins at cell {cell}", cell=start) if start else ""
-        order = "" if is_flat else _say_order(tensor.shape or (), sizes)
+        order = "" if is_flat else _phrase_order(shape, sizes)
         return join_phrases(filter(None, [order, begin]))
     if tensor.numel <= MOST_READ:
         reads = gettext("reads cells") if is_flat else gettext("{shape}, reads cells", shape=sizes)
         return f"{reads} {_list_cells_read(tensor)}"
-    shape = gettext("shape {shape}", shape=format_shape(tensor.shape)) if is_flat else sizes
+    if is_flat:
+        sizes = gettext("shape {shape}", shape=format_shape(tensor.shape))
     strides = gettext("stride {stride}", stride=format_shape(tensor.stride))
-    begin = gettext("begins at cell {cell}", cell=start) if start else ""
-    return join_phrases(filter(None, [shape, strides, begin]))
+    return join_phrases(filter(None, [sizes, strides, begin]))
+
+
+def _phrase_begin(cell: int) -> str:
+    """Return `begins at cell 3`; nothing for the first cell."""
+    return gettext("begins at cell {cell}", cell=cell) if cell else ""
 
 
 def _shape_of_whole(tensor: TensorRecord, sizes: str, arrangement: Arrangement) -> str:
@@ -132,10 +138,10 @@ def _shape_of_whole(tensor: TensorRecord, sizes: str, arrangement: Arrangement) 
         return sizes
     if arrangement.cells_per_line:
         return "" if len(shape) == 2 else sizes
-    return _say_order(shape, sizes)
+    return _phrase_order(shape, sizes)
 
 
-def _say_order(shape: tuple[int, ...], sizes: str) -> str:
+def _phrase_order(shape: tuple[int, ...], sizes: str) -> str:
     # Of a single row or column there is no other order.
     if sum(size > 1 for size in shape) < 2:
         return sizes

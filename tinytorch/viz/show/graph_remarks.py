@@ -606,6 +606,8 @@ def _origin_of_tensor(tensor: TensorRecord) -> str:
 def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
     """Return a saved value and its state, for the text."""
     value = snap.label(saved.tensor) if saved.tensor is not None else format_value(saved.value)
+    # Of what cannot be read, it may not be known which tensor it is.
+    labels = [value] if saved.tensor is not None else []
     match saved.state:
         case "live":
             if saved.version is None:
@@ -623,14 +625,13 @@ def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
                 sentence = gettext("{what}, unchanged", what=sentence)
             return add_writing_lines(sentence, saved)
         case "stale":
-            sentence = add_writing_lines(_phrase_stale(saved), saved)
-            return sentence if saved.tensor is None else join_phrases([value, sentence])
+            return join_phrases([*labels, add_writing_lines(_phrase_stale(saved), saved)])
         case "detached":
             sentence = gettext(
                 "DETACHED in place since it was saved; {consequence}",
                 consequence=phrase_consequence(saved),
             )
-            return sentence if saved.tensor is None else join_phrases([value, sentence])
+            return join_phrases([*labels, sentence])
         case "freed" if saved.opened is None:
             return gettext("freed by a backward; another backward raises if it opens them")
         case "freed":
