@@ -26,14 +26,14 @@ from ..base import (
     wrap_dim,
     wrap_dims,
 )
-from ..graph import make_undifferentiable_node_class
+from ..graph import make_undifferentiable_node_class, needs_grad
 from ..tensor import Size, Tensor
 from .copies import contiguous_format, copy_array
 from .creation import new_zeros
 from .define import make_function_of, offer_member, op
 from .filling import written_zeros
 from .kernels import Kernel, as_array, composite, delegating, result_dtype, row_major, write
-from .out_argument import OutRule
+from .out_argument import OutArgument, OutRule
 from .parts import (
     cat,
     diagonal,
@@ -235,6 +235,10 @@ def _write_diagonal_or_matrix(out: Any, self: Any, diagonal: int) -> Any:
             f"diag: result type {self.dtype.scalar_name} can't be cast to the desired out= type "
             f"{out.dtype.scalar_name}"
         )
+    if out.dtype is not self.dtype and not needs_grad(out):
+        # PyTorch resizes `out`, and then looks at the dtype.
+        size = self._data.size + abs(diagonal)
+        OutArgument(out, OutRule(), [self]).resize((size, size))
     OutRule("exact").check_dtype(self.dtype, out.dtype)
     return diag_embed.run_into_out(out, (self, diagonal, -2, -1))
 

@@ -552,6 +552,8 @@ class Op:
             target.check_dtype(BY_NUM[data.dtype.num])
         for target, data in pairs:
             target.resize(data.shape)
+        if is_copied:
+            targets[0].check_overlap()
         if prepare is None and self.kernel.checks_overlap and not is_copied:
             for target in targets:
                 target.check_overlap(*[t._data for t in inputs if t is not target.tensor])

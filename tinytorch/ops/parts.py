@@ -25,7 +25,7 @@ from .copies import contiguous_format, copy_array
 from .creation import new_zeros
 from .define import offer_member, op
 from .filling import written_zeros
-from .kernels import Kernel, as_array, composite, result_dtype
+from .kernels import Kernel, as_array, composite, result_dtype, row_major
 from .kernels import view as view_kernel
 from .out_argument import OutArgument, OutRule
 from .views import array_of
@@ -255,7 +255,7 @@ narrow = op(
 )
 op(
     "narrow_copy(Tensor self, int dim, SymInt start, SymInt length)",
-    _copy_narrow,
+    row_major(_copy_narrow),
     out=OutRule(
         "Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error "
         "message be improved?  If so, please report an enhancement request to PyTorch.)",

@@ -240,6 +240,13 @@ def _check_chosen_from(a: Any, d: int | None, name: str) -> None:
         raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
 
 
+_NOT_CAST_WHOLE = (
+    "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be "
+    "true, but got false.  (Could this error message be improved?  If so, please report an "
+    "enhancement request to PyTorch.)"
+)
+
+
 def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
     """Declare `max` and `argmax`, or `min` and `argmin`."""
 
@@ -270,8 +277,8 @@ def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
 
     op(
         f"{name}(Tensor self)",
-        find_value,
-        out=True,
+        row_major(find_value),
+        out=OutRule(cast_error=_NOT_CAST_WHOLE),
         backward=f"{name.title()}Backward1",
         self=_grad_shared_by_equals,
     )
