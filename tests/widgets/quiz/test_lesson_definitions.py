@@ -63,7 +63,7 @@ def test_every_task_of_a_lesson_has_a_title_of_its_own() -> None:
 
 @pytest.mark.parametrize("key", sorted(MORE))
 def test_what_is_said_to_an_answer_has_its_code_in_code_type(key: str) -> None:
-    """Names stand in backticks, and lists; the first letter after the colon is a small one."""
+    """Names are in backticks, and so are lists; the first letter after the colon is a small one."""
     exercise = EXERCISES[key]
     for code in (exercise.code, *exercise.wrong):
         verdict = exercise.judge_cell(f"{exercise.start}\n{code}", tinytorch)
