@@ -335,41 +335,43 @@ def _find_writes_to_saved_grads(
             pairs_by_storage.setdefault(storage, []).append(pair)
     # A backward before it may add to them, too.
     for node in dict.fromkeys((*map(snap.node, visited_before), *nodes)):
-        if node.variable is None:
+        leaf = None if node.variable is None else snap.tensor(node.variable)
+        if leaf is None or leaf.grad is None:
             continue
-        leaf = snap.tensor(node.variable)
-        if leaf.grad is None:
-            continue
-        grad = snap.tensor(leaf.grad)
-        pairs = pairs_by_storage.get(grad.storage, [])
-        if not pairs:
-            continue
-        order: Mapping[str, int] | None = {}
-        if node.id not in visited_before:
+        pairs = pairs_by_storage.get(snap.tensor(leaf.grad).storage, [])
+        # What the backward before adds is there before this one reads anything.
+        is_order_known = True
+        if pairs and node.id not in visited_before:
             # A Function may return None, and then nothing is added behind it.
             has_function = any(other.function is not None for other in nodes)
             order = None if has_function else find_visiting_order(snap, root, nodes)
-        late = pairs
-        if order is not None and node.id not in visited_before:
-            late = [pair for pair in pairs if order[node.id] < order[pair.node.id]]
-        if not late:
-            continue  # all is read before
-        is_counted = snap.tensor(late[0].saved.tensor or "").counter == grad.counter
-        # No version is checked of what a hook has packed, or a Function keeps.
-        is_checked = late[0].saved.saved_version is not None
-        is_sure = order is not None and is_counted and is_checked and late[0].saved.opened
-        words = {"node": short_node_name(late[0].node.name), "grad": snap.grad_label(leaf.id)}
-        if is_sure:
-            sentence = gettext(
-                "{node} saved {grad}, to which backward adds in place before it reaches {node}",
-                **words,
-            )
-            yield BackwardFinding("refused", sentence, gettext("set it to None before backward"))
-        else:
-            sentence = gettext(
-                "{node} saved {grad}, to which backward itself may add in place", **words
-            )
-            yield BackwardFinding("not known", sentence, after_run="not known")
+            is_order_known = order is not None
+            if order is not None:
+                pairs = [pair for pair in pairs if order[node.id] < order[pair.node.id]]
+        # Without any, all is read before.
+        if pairs:
+            yield _describe_write_to_grad(snap, leaf, pairs[0], is_order_known=is_order_known)
+
+
+def _describe_write_to_grad(
+    snap: Snapshot, leaf: TensorRecord, pair: SavedOfNode, *, is_order_known: bool
+) -> BackwardFinding:
+    """Return the finding on the .grad of a leaf that a node saved and backward adds to in place.
+
+    is_order_known: it is known that backward adds to it before it reaches that node.
+    """
+    node, saved = pair
+    is_counted = snap.tensor(saved.tensor or "").counter == snap.tensor(leaf.grad or "").counter
+    # No version is checked of what a hook has packed, or a Function keeps.
+    is_checked = saved.saved_version is not None
+    words = {"node": short_node_name(node.name), "grad": snap.grad_label(leaf.id)}
+    if is_order_known and is_counted and is_checked and saved.opened:
+        sentence = gettext(
+            "{node} saved {grad}, to which backward adds in place before it reaches {node}", **words
+        )
+        return BackwardFinding("refused", sentence, gettext("set it to None before backward"))
+    sentence = gettext("{node} saved {grad}, to which backward itself may add in place", **words)
+    return BackwardFinding("not known", sentence, after_run="not known")
 
 
 def _find_not_compared(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> Iterator[BackwardFinding]:
