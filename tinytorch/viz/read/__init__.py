@@ -1,5 +1,6 @@
 """Snapshots: plain data about the tensors of either engine."""
 
+from .blocks import HUES
 from .cell_summary import CellSummary
 from .doubts import doubts_of_modes, find_hooks
 from .formulas import FormulaUse, find_formula_use
@@ -39,6 +40,7 @@ from .user_code import COMPARISON_FINDERS, describe_code
 __all__ = [
     "COMPARISON_FINDERS",
     "EXIT_FINDERS",
+    "HUES",
     "PARAM_GROUPS",
     "CellSummary",
     "ExitKind",

@@ -34,6 +34,11 @@ PLAIN_CLASSES = ("Tensor", "Parameter", "Buffer")
 """Classes that need no mention."""
 
 
+HUES = 6
+"""Each tensor has one of so many hues, by the number of its id. No more: people who see few colours must
+still be able to distinguish most of them."""
+
+
 @dataclass(slots=True)
 class IdSequence:
     """Ids in order of first sight: a letter and a number.
@@ -48,12 +53,17 @@ class IdSequence:
     last: int
     """The highest number given so far."""
 
-    def id_of(self, key: Any) -> str:
-        """Return the id for a key, which must not have been asked for before."""
+    def id_of(self, key: Any, replaced: str = "") -> str:
+        """Return the id for a key, which must not have been asked for before.
+
+        replaced: the id of what is gone, and in whose place this is: a new id gives it the same hue.
+        """
         if key in self.known:
             # Removed, so that two counters that were one do not both keep its id.
             return self.known.pop(key)
         self.last += 1
+        if replaced:
+            self.last += (int(replaced[1:]) - self.last) % HUES
         return f"{self.letter}{self.last}"
 
 

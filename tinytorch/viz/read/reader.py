@@ -16,7 +16,7 @@ import gc
 import operator
 import sys
 from collections import Counter as Counts
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import FrameType
@@ -242,7 +242,8 @@ class _Reader:
         self.find_reachable()
         keys = [found.key for found in self.tensors.entries]
         tensor_ids = IdSequence("T", {t.key: t.id for t in since.tensors}, since.last_ids.tensor)
-        ids = [tensor_ids.id_of(key) for key in keys]
+        replaced = self._find_replaced(since, keys)
+        ids = [tensor_ids.id_of(key, replaced.get(at, "")) for at, key in enumerate(keys)]
         storage_ids = IdSequence(
             "S", {storage.key: storage.id for storage in since.storages}, since.last_ids.storage
         )
@@ -270,6 +271,24 @@ class _Reader:
             doubts=self._find_doubts(),
             last_ids=LastIds(tensor_ids.last, storage_ids.last, counter_ids.last),
         )
+
+    def _find_replaced(self, since: Snapshot, keys: Sequence[Any]) -> dict[int, str]:
+        """Return position of a new tensor -> the earlier id of what had its name and is gone.
+
+        A name that each round of a loop binds anew has one colour. A tensor that is still there, under
+        another name, keeps its own.
+        """
+        known = {tensor.key: tensor.id for tensor in since.tensors}
+        gone = set(known.values()).difference(known[key] for key in keys if key in known)
+        earlier_ids = dict(since.names)
+        replaced: dict[int, str] = {}
+        for position, (key, found) in enumerate(zip(keys, self.tensors.entries, strict=True)):
+            earlier = next((earlier_ids[name] for name in found.names if name in earlier_ids), "")
+            if key not in known and earlier in gone:
+                replaced[position] = earlier
+                # Of two new tensors one alone takes its place.
+                gone.remove(earlier)
+        return replaced
 
     # -- finding what can be reached -------------------------------------------------------
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from html import escape
 from typing import NamedTuple
 
+from ..read import HUES
 from ..wording import current_language, escape_unseen, shorten_text, text_width
 
 PALETTE: dict[str, tuple[str, str, str]] = {
@@ -54,9 +55,6 @@ PALETTE: dict[str, tuple[str, str, str]] = {
     "bad-ink": ("#8a0f0a", "#ffd6d2", "#000000"),
 }
 """Name -> (light, dark, print). Each ink on its ground has a contrast of 4.5 or more, as WCAG asks."""
-HUES = 6
-"""Each tensor has one of so many hues, by its number. No more: people who see few colours must
-still be able to distinguish most of them."""
 LARGEST_SIDE = 4_000
 """The most that a picture is wide or high, in px."""
 THEMES = {"light": 0, "dark": 1, "print": 2}
