@@ -171,7 +171,7 @@ def test_a_gradient_that_was_put_there_by_hand(engine: ModuleType) -> None:
         assert fact.holds is not bool(sends)
         assert sends in plain(fact.no)
         assert leads_back_once(y=result, a=a).holds is leads_once
-    assert "2 ways lead from y back to a" in plain(leads_back_once(y=a * a, a=a).no)
+    assert "2 paths lead from y back to a" in plain(leads_back_once(y=a * a, a=a).no)
     assert leads_back_once(y=a.detach() + 0, a=a).holds is False
     on_the_way = a * 4
     on_the_way.retain_grad()

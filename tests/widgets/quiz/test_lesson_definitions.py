@@ -76,6 +76,27 @@ def test_what_is_said_to_an_answer_has_its_code_in_code_type(key: str) -> None:
         assert not re.match("[A-Z][a-z]* ", verdict.says), verdict
 
 
+# What a belief is about: without it in the program, or with that answer, nobody has shown it.
+ABOUT = {
+    "a view is a copy": (r"\w\[|\.view\(|reshape|expand", r".*"),
+    "the graph has the gradient": (r"requires_grad", r"(?!None).*"),
+    "detach copies": (r"detach", r".*"),
+    "reshape is a copy": (r"reshape", r".*"),
+    "clone cuts the graph": (r"clone", r".*"),
+    "new_tensor keeps the history": (r"new_tensor", r".*"),
+}
+
+
+def test_a_belief_fits_the_program_and_the_answer() -> None:
+    for lesson in LESSONS:
+        for thing in things(lesson).values():
+            for question in thing.questions if isinstance(thing, Prediction) else ():
+                for answer, belief in question.wrong.items():
+                    program, given = ABOUT.get(str(belief), ("", ".*"))
+                    assert re.search(program, thing.code), (thing.key, question.text, belief)
+                    assert re.fullmatch(given, str(answer)), (thing.key, question.text, belief)
+
+
 EXERCISES = {
     t.key: t for lesson in LESSONS for t in things(lesson).values() if isinstance(t, Exercise)
 }

@@ -171,7 +171,7 @@ def test_only_the_first_answer_to_a_retest_settles() -> None:
     said = another.commit(answer_of(another, right=True)).headline
     assert said == (
         "Right, and that settles it: “A part of a tensor, or another shape of it, "
-        "has memory of its own” is not so."
+        "has memory of its own” is not true."
     )
     assert find_note("misconceptions", NAME) == met | {"state": "settled", "retests": 2}
     assert VIEW.make_retest(NAME).code not in (asked.code, another.code)

@@ -8,9 +8,14 @@ from types import ModuleType
 from .. import predict, wrong
 from ..copying import METHODS, Answer, Method, facts, method
 from ..questions import count, gets_gradient, node, same_counter, same_storage, value, version
-from ..quiz import graph_leads_back, is_leaf_with_grad, share_no_cells, shows_values
+from ..quiz import QuizRun, graph_leads_back, is_leaf_with_grad, share_no_cells, shows_values
 from ..wording import gettext, gettext_noop, ngettext
 from . import task
+
+
+def _object_to_copy(_: QuizRun) -> str:
+    return gettext("`.data` copies nothing: what is written through `d` is seen in `p`.")
+
 
 rows = predict(
     """
@@ -28,7 +33,7 @@ rows = predict(
         same_storage("x", "k", wrong={"yes": "a copy shares memory"}),
         same_counter("x", "d", wrong={"no": "detach has its own counter"}),
         same_counter("x", "p", wrong={"yes": "shared memory, shared counter"}),
-        value("p", wrong={"[1, 2]": "a view is a copy"}),
+        value("p", wrong={"[1, 2]": _object_to_copy}),
         version("x"),
         version("p", wrong={"1": ".data is detach"}),
         node("c", wrong={"none": "copy_ is not recorded"}),
@@ -124,7 +129,7 @@ WISHES: dict[str, dict[str, Answer]] = {
         "same_counter": True,
         "gradient_returns": False,
     },
-    gettext_noop("the same cells in one row"): {
+    gettext_noop("the same cells in a second tensor, and the gradient comes back"): {
         "same_tensor": False,
         "same_storage": True,
         "gradient_returns": True,

@@ -118,7 +118,7 @@ def protect(a, out, shown):
     solution="a = torch.tensor(3.0, requires_grad=True)\ny = a * a.detach()\ny.backward()",
     wrong={
         "y = a * a\ny.backward()": "a.grad is 6",
-        "y = a * a\n(y / 2).backward()": "2 ways lead from y back to a",
+        "y = a * a\n(y / 2).backward()": "2 paths lead from y back to a",
         "y = a.detach() * a.detach()": "y requires no grad",
         "y = a * a.detach()": "a.grad is None",
         "y = a * 3.0 * a.detach() / 3.0\ny.backward()\n(a * 1).backward()": "a.grad is 4",

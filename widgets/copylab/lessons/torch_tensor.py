@@ -29,7 +29,7 @@ fresh = predict(
         requires_grad("w", wrong={"yes": "torch.tensor keeps the history"}),
         node("z", wrong={"MulBackward0": "torch.tensor keeps the history"}),
         is_leaf("z", wrong={"no": "torch.tensor keeps the history"}),
-        gradient("z", wrong={"None": "the graph has the gradient"}),
+        gradient("z", wrong={"None": "torch.tensor keeps the history"}),
         gradient("x", wrong={"[30, 30]": "torch.tensor keeps the history"}),
     ],
     key="torch_tensor/fresh",

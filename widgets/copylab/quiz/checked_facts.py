@@ -229,9 +229,9 @@ def leads_back_once(**named: Any) -> CheckedFact:
     (result_name, result), (source_name, source) = named.items()
     number = _count_ways(result.grad_fn, source, {})
     no = ngettext(
-        "{number} way leads from `{result}` back to `{source}`: let the gradient through "
+        "{number} path leads from `{result}` back to `{source}`: let the gradient through "
         "one of them.",
-        "{number} ways lead from `{result}` back to `{source}`: let the gradient through "
+        "{number} paths lead from `{result}` back to `{source}`: let the gradient through "
         "one of them.",
         number,
         result=result_name,

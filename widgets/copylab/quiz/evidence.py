@@ -500,7 +500,7 @@ def _describe_path(snapshot: Snapshot, x: str, of: str) -> str:
             names = [labels.short_node_name(snapshot.node(node_id).name) for node_id in path]
             if len(names) > _MAX_NODES:
                 names = [*names[:4], "...", *names[-3:]]
-            return gettext("The way of the nodes: {nodes}.", nodes=join_list(names))
+            return gettext("The path of nodes: {nodes}.", nodes=join_list(names))
         for end in snapshot.node(path[-1]).ends:
             if end not in visited:
                 visited.add(end)

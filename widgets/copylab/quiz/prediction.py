@@ -505,8 +505,8 @@ class Retest(Prediction):
         # Its full stop would be in the middle of the sentence.
         belief = gettext(self.tests.belief).rstrip(".。")
         if self._settles_if_right:
-            return gettext("Right, and that settles it: “{belief}” is not so.", belief=belief)
-        return gettext("Right: “{belief}” is not so.", belief=belief)
+            return gettext("Right, and that settles it: “{belief}” is not true.", belief=belief)
+        return gettext("Right: “{belief}” is not true.", belief=belief)
 
     def _judge_and_reveal(self, texts: dict[str, str], engine: ModuleType) -> Reveal:
         was_met = bool(find_note("misconceptions", self.tests.name))
