@@ -262,7 +262,7 @@ class Titled(Box):
     def text(self) -> str:
         """Return the title, and below it the parts, indented."""
         inside = super().text()
-        # A title of whole sentences has its stop where it stands above the parts.
+        # A title of whole sentences has its stop where it is above the parts.
         title = plain_text(self.title)
         title = title.rstrip(".。") if inside else title
         return f"{gettext('{what}:', what=title)}\n{indent_text(inside)}" if inside else title

@@ -136,11 +136,11 @@ def mark_raised(snap: Snapshot, raised: Collection[tuple[object, str]]) -> Snaps
         return snap
     nodes = []
     for node in snap.nodes:
-        saved = tuple(
-            replace(each, has_raised=True) if (node.key, each.name) in raised else each
-            for each in node.saved
-        )
-        nodes.append(replace(node, saved=saved))
+        records = []
+        for record in node.saved:
+            has_raised = (node.key, record.name) in raised
+            records.append(replace(record, has_raised=True) if has_raised else record)
+        nodes.append(replace(node, saved=tuple(records)))
     return replace(snap, nodes=tuple(nodes))
 
 

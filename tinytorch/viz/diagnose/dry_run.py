@@ -83,7 +83,7 @@ def silence_warnings() -> Iterator[None]:
     """Show no warning of a dry run; where the program has one raised, backward raises it as well."""
     with warnings.catch_warnings():
         warnings.filters[:] = [
-            each if each[0] == "error" else ("ignore", *each[1:]) for each in warnings.filters
+            rule if rule[0] == "error" else ("ignore", *rule[1:]) for rule in warnings.filters
         ]
         warnings.simplefilter("ignore", append=True)
         yield

@@ -78,7 +78,10 @@ def rehearse_call(
         code.replace(
             co_filename="<rehearsal>",
             # `"a" * 10**9` fills the memory.
-            co_consts=tuple(_Text(each) if type(each) is str else each for each in code.co_consts),
+            co_consts=tuple(
+                _Text(constant) if type(constant) is str else constant
+                for constant in code.co_consts
+            ),
         ),
         {"__builtins__": {}, **variables},
         code.co_name,
