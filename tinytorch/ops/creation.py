@@ -28,7 +28,7 @@ from ..tensor import Tensor, device_of
 from .copies import count_copy_of_inference, strides_of_copy
 from .define import op
 from .from_data import check_size, make_leaf
-from .kernels import composite, number_array
+from .kernels import array_to_fill, composite, number_array
 from .resizing import resize_out
 
 OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -191,7 +191,7 @@ def _ones(d: dtypes.dtype, size: tuple) -> np.ndarray:
 def _full(d: dtypes.dtype, size: tuple, fill_value: Any) -> np.ndarray:
     """Make an array of one value. RuntimeError if it does not fit the dtype."""
     check_size(size)
-    return np.full(size, number_array(fill_value, d))
+    return np.full(size, array_to_fill(fill_value, d, math.prod(size)))
 
 
 def _empty_strided(d: dtypes.dtype, size: tuple, stride: tuple) -> np.ndarray:
@@ -241,7 +241,7 @@ empty_like = op(
 )
 full_like = op(
     f"full_like(Tensor self, Scalar fill_value, *, {OPTIONS_LIKE})",
-    factory_like(lambda a, value: a.fill(number_array(value, dtypes.BY_NUM[a.dtype.num]))),
+    factory_like(lambda a, value: a.fill(array_to_fill(value, dtypes.BY_NUM[a.dtype.num], a.size))),
     method=False,
 )
 

@@ -25,7 +25,7 @@ from .creation import (
     zeros_like,
 )
 from .define import op
-from .kernels import composite, number_array, write
+from .kernels import array_to_fill, composite, write
 from .sums import sum_all
 
 _GENERATOR = "Generator? generator=None"
@@ -50,7 +50,7 @@ def _value_of_tensor(a: np.ndarray, value: np.ndarray) -> np.ndarray:
 
 
 def _value_of_number(a: np.ndarray, value: Any) -> np.ndarray:
-    return number_array(value, dtypes.BY_NUM[a.dtype.num])
+    return array_to_fill(value, dtypes.BY_NUM[a.dtype.num], a.size)
 
 
 op(

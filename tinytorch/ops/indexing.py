@@ -28,10 +28,10 @@ from ..base import (
 from ..tensor import Tensor, device_of, make_tensor
 from .choosing import fill_where, write_into_copy
 from .copies import alias, copy_
-from .creation import new_zeros, number_array
+from .creation import new_zeros
 from .define import offer_member, op
 from .from_data import array_from_data as array_from
-from .kernels import write
+from .kernels import array_to_fill, write
 from .parts import END, select, slice_
 from .schema import check_long
 from .sums import expand
@@ -359,7 +359,7 @@ def _value_as_tensor(self: Tensor, value: Any) -> Tensor:
         raise TypeError(f"can't assign a {type_name(value)} to a {self.type()}")
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
         raise ValueError("Overflow when unpacking long long")
-    return make_tensor(number_array(value, self.dtype), device_of(self))
+    return make_tensor(array_to_fill(value, self.dtype, 1), device_of(self))
 
 
 # Of a real tensor `x.real` is the tensor itself, so that `x.real = value` writes into it.

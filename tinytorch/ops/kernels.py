@@ -91,6 +91,18 @@ def number_array(value: Any, d: dtypes.dtype) -> ndarray:
     return as_array(value, d)
 
 
+def array_to_fill(value: Any, d: dtypes.dtype, size: int) -> ndarray:
+    """Return a Python number as a 0-d array that fills `size` elements.
+
+    As in PyTorch, one element of float16 alone takes what does not fit, as infinity.
+    """
+    if size != 1 or d is not dtypes.float16:
+        return number_array(value, d)
+    _check_number(value)
+    with np.errstate(over="ignore"):
+        return as_array(value, d)
+
+
 def cannot_cast(d: dtypes.dtype, target: dtypes.dtype, in_c: bool = False) -> RuntimeError:
     """Make PyTorch's error for a result that may not be written into another category of dtype."""
     name = dtypes.cpp_name(target) if in_c else target.scalar_name
