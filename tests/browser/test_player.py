@@ -38,6 +38,12 @@ MOMENT = "(p) => [p.dataset.line, p.querySelector('[role=status]').innerText]"
 def check_step(player: Locator, number: int, count: int) -> str:
     line, status = map(str, player.evaluate(MOMENT))
     assert status.startswith(f"Step {number} of {count}, line {line}: ")
+    assert not re.search(r"Error[A-Z]", status), "a title and its text are two words"
+    if len(status) > 500:
+        whole = " ".join(player.inner_text().split())
+        last = status.removesuffix(" …").split()[-1]
+        assert status.endswith(" …")
+        assert re.search(rf"(?<!\S){re.escape(last)}(?!\S)", whole), "cut within a word"
     marked = player.locator("li[aria-current=step]")
     assert marked.count() == 1
     assert marked.evaluate("(row) => [...row.parentNode.children].indexOf(row) + 1") == int(

@@ -45,6 +45,16 @@ def say_exchange(made: Steps, name: str) -> str:
     return pills.says
 
 
+def test_what_is_left_out_is_not_called_nothing() -> None:
+    code = "a = torch.tensor(2.0, requires_grad=True)\ny = a * 10\nz = 3 * {}\nz.backward()"
+    cut = "a = torch.tensor(2.0, requires_grad=True)\nz = (a * a.detach()).sum()\nz.backward()"
+    assert say_exchange(steps(cut, engine=tinytorch), "=").startswith(
+        "without detach on line 2: a.grad is now 4, was 2"
+    )
+    plain = steps(code.format("y.clone()"), engine=tinytorch)
+    assert say_exchange(plain, "=").startswith("without clone on line 3")
+
+
 @pytest.fixture
 def widget() -> Iterator[StepsWidget]:
     made = steps(CODE, engine=tinytorch).live()

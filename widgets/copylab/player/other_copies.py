@@ -144,11 +144,15 @@ def describe_exchange(pills: Pills, before: RunEnd, now: RunEnd, level: Level) -
     exchanges = []
     for index, name in sorted(pills.choices.items()):
         copy = pills.copies[index]
+        # Its label, "nothing", says in a sentence neither what is gone nor what is new.
+        is_plain = {"=": not copy.is_assigned}
+        sentence = gettext_noop("{new} instead of {old} on line {line}")
+        if is_plain.get(name):
+            sentence = gettext_noop("without {old} on line {line}")
+        elif is_plain.get(copy.method.name):
+            sentence = gettext_noop("with {new} on line {line}")
         new, old = copy.label(name), copy.label(copy.method.name)
-        line = pills.lines[index]
-        exchanges.append(
-            gettext("{new} instead of {old} on line {line}", new=new, old=old, line=line)
-        )
+        exchanges.append(gettext(sentence, new=new, old=old, line=pills.lines[index]))
     differences = list(_list_differences(before, now, level))
     missing = len(differences) - _MOST_DIFFERENCES
     if missing > 0:

@@ -611,13 +611,13 @@ class Player {
     for (const [kind, pane] of this.panes) this.showPicture(pane, stop.pictures.get(kind));
     const ending = this.end && stop.isLast ? [this.ending] : [];
     const heard = [...stop.outputs.filter(isLoud), ...stop.says, ...stop.outputs.filter(isQuiet), ...ending]
-      .map((item) => item.dataset.says ?? item.textContent.trim())
+      .map((item) => item.dataset.says ?? listHeard(item))
       .join(" ");
     const title = stop.title.replace(say("Step {number}, {title}", { number: index + 1, title: "" }), "");
     this.status.replaceChildren(
       makeElement("strong", {}, numbered),
       say("{step}, {place}", { step: "", place: title }),
-      makeElement("span", { class: "cl-only-heard" }, ` ${heard.slice(0, 500)}`),
+      makeElement("span", { class: "cl-only-heard" }, ` ${shortenHeard(heard)}`),
     );
     this.scrollToStep();
     this.onStep(index);
@@ -683,6 +683,21 @@ class Player {
     if (pane.forced || !tokens.length) pane.details.open = pane.forced = !tokens.length;
     pane.details.classList.toggle("cl-instead", !tokens.length);
   }
+}
+
+/** What a screen reader is told of an item: between its title and its text, and its sentences, there is nothing in the page. */
+function listHeard(item) {
+  const parts = item.matches(".cl-out") ? item.children : item.querySelectorAll("p, li");
+  if (!parts.length) return item.textContent.trim();
+  return Array.from(parts, (part) => part.textContent.trim()).join(item.matches(".cl-out") ? ": " : " ");
+}
+
+/** Cut what is heard at the end of a word: a step may say pages, and a screen reader reads on without end. */
+function shortenHeard(text) {
+  if (text.length <= 500) return text;
+  const end = text.lastIndexOf(" ", 500);
+  // Chinese has no spaces.
+  return `${text.slice(0, end > 400 ? end : 500)} …`;
 }
 
 /** What went wrong, or will, comes first. */
