@@ -380,7 +380,7 @@ def test_an_error_is_explained_by_its_line() -> None:
 def test_a_wrong_gradient_speaks_against_an_error_that_was_expected(engine: ModuleType) -> None:
     code = "x = torch.ones(2, requires_grad=True)\ny = x.exp()\ny.data += 1\ny.sum().backward()"
     reveal = predict(code, [outcome()], engine=engine).commit(["line 4 raises an error"])
-    assert "No line raised an error. ExpBackward0 saved its result (y) on line 2" in reveal.text
+    assert "No line raised an error. ExpBackward0 saved its result (`y`) on line 2" in reveal.text
 
 
 def test_what_was_seen_in_time_is_joined_as_the_language_joins() -> None:
@@ -634,6 +634,23 @@ def test_all_rows_then_the_reveal_then_reset() -> None:
     p.reset()
     assert (p.committed, p.answers, p.reveal) == (False, {}, None)
     assert p.commit([1, 2]).headline == "All 2 right."
+
+
+def test_which_write_was_wrong_is_said_once_and_its_code_is_marked() -> None:
+    past = importlib.import_module("copylab.lessons.data").past
+    rows = (
+        predict(past.code, past.questions)
+        .commit(["no", "yes", "no", "no", 9, 9, 9, "line 5 raises an error", 9])
+        .rows
+    )
+    outcome_text, gradient_text = (" ".join(row.sentences) for row in rows[-2:])
+    said = "saved its result (`out`) on line 2, `out = a.sigmoid()`. The same memory"
+    assert said in outcome_text
+    assert "on line 4, `d.zero_()`, past its version counter" in outcome_text
+    assert said not in gradient_text
+    assert "Row 8 says which write did that." in gradient_text
+    alone = predict(past.code, [gradient("a")]).commit([9]).rows[0]
+    assert said in " ".join(alone.sentences)
 
 
 @pytest.mark.parametrize(
@@ -1011,7 +1028,7 @@ def test_a_right_row_says_why_a_gradient_is_wrong() -> None:
         "y = x * x\nx.data.fill_(5.0)\ny.sum().backward()"
     )
     (reason,) = predict(spoiled, [gradient("x")]).commit([[10]]).rows[0].sentences
-    assert "MulBackward0 saved its second input (x) on line 2" in reason
+    assert "MulBackward0 saved its second input (`x`) on line 2" in reason
     assert "changed afterwards on line 3" in reason
     assert "Way out" not in reason
     right = predict(spoiled.replace(".data.fill_(5.0)", ".size()"), [gradient("x")]).commit([[4]])

@@ -109,7 +109,7 @@ def protect(a, out, shown):
 @task(
     "detach/half",
     "`y` is `a * a`, which is 9, and its gradient would be 6. Let the gradient through **one** of the two factors "
-    "only, so that after `y.backward()` `a.grad` is 3. (Call `backward` in your cell.)",
+    "only, so that after `y.backward()`, `a.grad` is 3. (Call `backward` in your cell.)",
     start="a = torch.tensor(3.0, requires_grad=True)\ny = a * a",
     hints=[
         "One factor counts as a bare number.",

@@ -149,7 +149,7 @@ def targets(scores, target):
 
 @task(
     "new_tensor/weights",
-    "`weighted(x)` should return a result with the dtype of `x`. As it is, a `float16` `x` gives a `float32` result. "
+    "`weighted(x)` should return a result with the dtype of `x`. As it is, an `x` of `float16` gives a `float32` result. "
     "Change the first line of the function.",
     start="def weighted(x):\n    factors = torch.tensor([1.0, 10.0])\n    return (x * factors).sum()",
     hints=[

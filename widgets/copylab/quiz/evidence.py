@@ -11,7 +11,6 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from tinytorch.viz import Snapshot, collect_tensors_by_name, getattr_or_none, labels
@@ -171,7 +170,23 @@ def _explain_wrong_gradient(run: QuizRun, x: str, at: int | None) -> list[str]:
     changes = run.history(lambda moment: moment.grads[x], at)
     frames = [frame for frame in run.player.frames if frame.line == changes[-1].line]
     # The first sentence names the write, those after it a way out.
-    return [frame.explanation[0] for frame in frames[-1:] if frame.has_wrong_gradient]
+    return [
+        mark_code(run, frame.explanation[0]) for frame in frames[-1:] if frame.has_wrong_gradient
+    ]
+
+
+def mark_code(run: QuizRun, sentence: str) -> str:
+    """Set the lines of the program in a sentence of the player's in code type, and names in brackets."""
+    lines = {line.strip() for line in run.code.splitlines()} - {""}
+    names = {name for name, _ in run.snapshot().names}
+    # The longest first: a line may be the end of another.
+    quoted = "|".join(map(re.escape, sorted(lines, key=len, reverse=True)))
+    in_brackets = "|".join([quoted, *map(re.escape, names)])
+    # Between commas in English, in brackets in other languages, in Chinese wide ones.
+    pattern = rf"(?<=, )(?:{quoted})(?=[.,:])|(?<=[(\uff08])(?:{in_brackets})(?=[)\uff09])"
+    outside = re.split("(`[^`]*`)", sentence)
+    outside[::2] = [re.sub(pattern, r"`\g<0>`", text) for text in outside[::2]]
+    return "".join(outside)
 
 
 def _describe_changes(run: QuizRun, ask: Callable[[Moment], Any], at: int | None) -> str:
@@ -196,19 +211,25 @@ def _describe_changes(run: QuizRun, ask: Callable[[Moment], Any], at: int | None
     return gettext("{course}.", course=gettext("; ").join(parts))
 
 
+def list_wrong_gradients(run: QuizRun) -> list[str]:
+    """Return the sentences that say which writes made gradients wrong without an error."""
+    frames = [frame for frame in run.player if frame.has_wrong_gradient]
+    return [mark_code(run, frame.explanation[0]) for frame in frames]
+
+
 def describe_outcome(run: QuizRun) -> str:
     """Say how the run ended."""
     if run.trace.error is None:
         if run.is_endless:
             return describe_limit(run)
-        wrong = (frame.explanation[0] for frame in run.player if frame.has_wrong_gradient)
         # Of a belief about a wrong gradient, that nothing was raised alone proves nothing.
-        return join_sentences([gettext("No line raised an error."), *islice(wrong, 1)])
+        return join_sentences([gettext("No line raised an error."), *list_wrong_gradients(run)[:1]])
     error = run.trace.error.partition("\n")[0]
     if len(error) >= _MAX_ERROR:
         error = error[:_MAX_ERROR] + " ..."
     sentence = gettext("Line {line} raises {error}", line=run.error_line, error=error)
-    return join_sentences([sentence, *run.player[-1].explanation])
+    explanation = (mark_code(run, each) for each in run.player[-1].explanation)
+    return join_sentences([sentence, *explanation])
 
 
 def describe_limit(run: QuizRun) -> str:

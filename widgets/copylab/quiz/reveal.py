@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from tinytorch import viz
@@ -27,7 +27,7 @@ from ..doc import (
 from ..player import Steps
 from ..wording import cached_property_in_language, gettext, join_sentences, ngettext
 from .answers import format_answer, translate_choice
-from .evidence import describe_limit
+from .evidence import describe_limit, list_wrong_gradients
 from .misconceptions import Misconception
 from .question import Question, Refutation
 from .retests import find_programs
@@ -198,7 +198,28 @@ def judge_answers(
             sentences = refutation.compose_sentences(explained_names)
         judged = (number, question, answer, format_answer(right), refutation, sentences, testable)
         rows.append(JudgedRow(*judged))
-    return tuple(rows)
+    return _say_wrong_writes_once(rows, run)
+
+
+def _say_wrong_writes_once(rows: Sequence[JudgedRow], run: QuizRun) -> tuple[JudgedRow, ...]:
+    """Return the rows, each sentence on a wrong gradient in the first that has it.
+
+    How the run ended and the gradient of each leaf have facts that end with the same one.
+    """
+    asked = [row.question.name.startswith(("outcome", "gradient(")) for row in rows]
+    wrong_gradients = list_wrong_gradients(run) if sum(asked) > 1 else []
+    row_by_sentence: dict[str, int] = {}
+    once = []
+    for row in rows:
+        sentences = row.sentences
+        for wrong in wrong_gradients:
+            if any(wrong in sentence for sentence in sentences):
+                first = row_by_sentence.setdefault(wrong, row.number)
+                again = gettext("Row {number} says which write did that.", number=first)
+                if first != row.number:
+                    sentences = [sentence.replace(wrong, again) for sentence in sentences]
+        once.append(replace(row, sentences=sentences))
+    return tuple(once)
 
 
 class Reveal(Presentation):
