@@ -56,7 +56,7 @@ _PARTS = "a = torch.tensor([3.0], requires_grad=True)\nb = torch.tensor([2.0], r
 _ROUNDS = "w = torch.tensor([1.0], requires_grad=True)\ngrads = []\n" + _IN
 _OPT = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nopt = torch.optim.SGD(layer.parameters(), lr=0.25)\n"
 _ROUND = "for _ in range(2):\n    opt.zero_grad()\n    loss = (layer.weight**2).sum()\n    loss.backward()\n"
-_SCORES = "scores = torch.tensor([0.1, 0.9], dtype=torch.float64, requires_grad=True)\n"
+_TARGET = "def target_for(scores):\n    return "
 
 MORE: dict[str, tuple[list[str], dict[str, str]]] = {
     "start/part": (
@@ -330,14 +330,16 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
     ),
     "new_tensor/targets": (
         [
-            _SCORES + "target = torch.tensor([0, 1]).to(scores)",
-            _SCORES + "target = torch.tensor([0, 1], dtype=scores.dtype)",
-            _SCORES + "target = torch.zeros_like(scores)\ntarget[1] = 1",
+            _TARGET + "torch.tensor([0, 1]).to(scores)",
+            _TARGET + "torch.tensor([0, 1], dtype=scores.dtype)",
+            _TARGET + "torch.arange(2).type_as(scores)",
+            "def target_for(scores):\n    made = torch.zeros_like(scores)\n    made[1] = 1\n    return made",
         ],
         {
-            _SCORES + "target = scores.data\ntarget[0], target[1] = 0, 1": SEEN_TWICE,
-            _SCORES + "target = torch.tensor([0, 1]).float()": "of the dtype torch.float32",
-            _SCORES + "target = scores * 0 + torch.tensor([0.0, 1.0])": "its node is AddBackward0",
+            "def target_for(scores):\n    made = scores.data\n    made[0], made[1] = 0, 1\n    return made": SEEN_TWICE,
+            _TARGET
+            + "torch.tensor([0, 1]).double()": "given torch.float16, it returns torch.float64",
+            _TARGET + "scores * 0 + torch.tensor([0.0, 1.0])": "its node is AddBackward0",
         },
     ),
     "new_tensor/weights": (

@@ -113,38 +113,40 @@ pattern = predict(
 
 @task(
     "new_tensor/targets",
-    "`target` should hold the numbers 0 and 1, with the dtype and the device of `scores`, whatever they are. Change the "
-    "last line, without naming a dtype.",
-    start="scores = torch.tensor([0.1, 0.9], dtype=torch.float64, requires_grad=True)\ntarget = torch.tensor([0, 1])",
+    "`target_for(scores)` should return the numbers 0 and 1 with the dtype and the device of `scores`, whatever they "
+    "are. Change the line of the function.",
+    start="def target_for(scores):\n    return torch.tensor([0, 1], device=scores.device)",
     hints=["`scores` is the pattern.", "Put `scores` before the dot and the list in the call."],
-    solution="scores = torch.tensor([0.1, 0.9], dtype=torch.float64, requires_grad=True)\n"
-    "target = scores.new_tensor([0, 1])",
+    solution="def target_for(scores):\n    return scores.new_tensor([0, 1])",
     wrong={
-        "target = torch.tensor([0.0, 1.0])": "of the dtype torch.float32",
-        "target = scores.detach().round()\ntarget[0] = 1": "target shows [1, 1]",
-        "target = scores.detach()": "target and scores look at the same cells",
-        "target = scores.new_tensor([0, 1], requires_grad=True)": "target requires grad",
-        "target = [0, 1]": "of type list",
+        "def target_for(scores):\n    return torch.tensor([0.0, 1.0])": "given torch.float64, it returns torch.float32",
+        "def target_for(scores):\n    return torch.tensor([0, 1], dtype=torch.float64)": "given torch.float16, it returns torch.float64",
+        "def target_for(scores):\n    return scores.detach().round()": "target_for(scores) shows [1, 0]",
+        "def target_for(scores):\n    return scores.detach()": "target_for(scores) and scores look at the same cells",
+        "def target_for(scores):\n    return scores.new_tensor([0, 1], requires_grad=True)": "target_for(scores) requires grad",
+        "def target_for(scores):\n    return [0, 1]": "of type list",
     },
-    right="`target` has the dtype and the device of `scores`, and cells of its own.",
+    right="the target has the dtype of `scores`, for `float64` and `float16`, and cells of its own.",
 )
-def targets(scores, target):
-    yield share_no_cells(target=target, scores=scores)
-    yield needs_no_grad(target=target)
-    yield shows_values([0, 1], target=target)
-    yield CheckedFact(
-        (target.dtype, target.device) == (scores.dtype, scores.device),
-        gettext(
-            "`target` is of the dtype `{dtype}` on `{device}`, `scores` of `{right}` on `{there}`.",
-            dtype=target.dtype,
-            device=target.device,
-            right=scores.dtype,
-            there=scores.device,
-        ),
-        gettext(
-            "`target` and `scores` are of the dtype `{dtype}`, on one device.", dtype=scores.dtype
-        ),
-    )
+def targets(target_for, torch):
+    # The second are no numbers that round to the target.
+    for dtype, numbers in ((torch.float64, [0.1, 0.9]), (torch.float16, [0.8, 0.3])):
+        scores = torch.tensor(numbers, dtype=dtype, requires_grad=True)
+        got = target_for(scores)
+        result = {"target_for(scores)": got}
+        yield share_no_cells(**result, scores=scores)
+        yield needs_no_grad(**result)
+        yield shows_values([0, 1], **result)
+        yield CheckedFact(
+            got.dtype == dtype,
+            gettext("given `{dtype}`, it returns `{other}`.", dtype=dtype, other=got.dtype),
+        )
+        yield CheckedFact(
+            got.device == scores.device,
+            gettext(
+                "given `{dtype}`, it returns `{other}`.", dtype=scores.device, other=got.device
+            ),
+        )
 
 
 @task(
