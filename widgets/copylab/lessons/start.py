@@ -80,7 +80,7 @@ shared = predict(
 )
 
 _END = gettext_noop(
-    "The leaves are where the ways back end, seen from `s`: `backward` begins at `s` itself."
+    "The leaves are where the paths back from `s` end: `backward` begins at `s` itself."
 )
 
 recorded = predict(
@@ -112,8 +112,8 @@ recorded = predict(
         gradient(
             "p",
             wrong={
-                "[1, 1]": "[1, 1] arrives at `q`, since `s` is the sum of its numbers. The way on to `p` "
-                "multiplies it by 2 times `p`, since `q` is `p * p`."
+                "[1, 1]": "[1, 1] arrives at `q`, since `s` is the sum of its numbers. On the way to `p` "
+                "it is multiplied by 2 times `p`, since `q` is `p * p`."
             },
         ),
         version("p", wrong={"1": "backward changes its leaf"}),
