@@ -57,8 +57,8 @@ MUTATIONS = (
     Mutation(
         "clone() has memory of its own",
         "tinytorch/ops/copies.py",
-        "    Kernel(copy_array, is_copy=True),\n    self=lambda grad: grad,",
-        "    Kernel(lambda a, form=None: a, is_copy=True),\n    self=lambda grad: grad,",
+        "    Kernel(copy_array, is_copy=True),\n    out=False,\n    self=lambda grad: grad,",
+        "    Kernel(lambda a, form=None: a, is_copy=True),\n    out=False,\n    self=lambda grad: grad,",
         "tests/viz/test_snapshot.py::test_storage_and_counter_are_told_apart",
     ),
     Mutation(
