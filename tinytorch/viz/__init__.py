@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 # What copylab builds on, besides the public names below.
 from . import render
-from .diagnose import THREADS_IN_DRY_RUN as THREADS_IN_DRY_RUN
 from .diagnose import THREADS_ON_SAVED_VALUES as THREADS_ON_SAVED_VALUES
 from .diagnose import Blame as Blame
 from .diagnose import Changes as Changes
@@ -35,6 +34,7 @@ from .diagnose import mark_raised as mark_raised
 from .diagnose import silence_warnings as silence_warnings
 from .read import COMPARISON_FINDERS as COMPARISON_FINDERS
 from .read import EXIT_FINDERS as EXIT_FINDERS
+from .read import THREADS_IN_LOOK as THREADS_IN_LOOK
 from .read import ExitKind as ExitKind
 from .read import FormulaUse as FormulaUse
 from .read import FoundSharing as FoundSharing
@@ -60,6 +60,7 @@ from .read import is_module as is_module
 from .read import is_observed as is_observed
 from .read import is_tensor as is_tensor
 from .read import list_tensors_behind as list_tensors_behind
+from .read import mark_look as mark_look
 from .read import things_in as things_in
 from .read import version_of as version_of
 from .render import PALETTE as PALETTE

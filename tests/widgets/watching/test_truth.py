@@ -365,3 +365,24 @@ def test_a_stale_nested_tensor_raises_the_error_of_pytorch() -> None:
     assert answers[0] == answers[1]
     assert "is at version 1; expected version 0" in answers[0]
     assert looks == [True, True]
+
+
+@pytest.mark.parametrize("look", [copylab.memory, copylab.graph, copylab.explain])
+def test_a_look_of_a_hook_is_no_read_of_backward(engine: Any, look: Callable[..., Any]) -> None:
+    def run(hook: Callable[..., None]) -> tuple[int, int]:
+        with copylab.watch(silent="record") as watch:
+            x = engine.tensor([1.0, 2.0], requires_grad=True)
+            y = x * 2
+            z = y * y
+            loss = z.exp().sum()
+            z.register_hook(lambda _: hook(loss, watch))
+            y.data.mul_(3)
+            loss.backward()
+        return watch.read_count, len(watch.findings)
+
+    def look_at(loss: Any, watch: Any) -> None:
+        before = watch.read_count, list(watch.findings)
+        assert look(loss).text
+        assert (watch.read_count, watch.findings) == before
+
+    assert run(look_at) == run(lambda *_: None)

@@ -2,7 +2,7 @@
 
 from .blame import Blame, PastStep, blame_lines, mark_raised
 from .diff import Changes, compare_snapshots, list_written_names
-from .dry_run import THREADS_IN_DRY_RUN, silence_warnings
+from .dry_run import silence_warnings
 from .explanation import Explanation, explain
 from .finding_records import (
     SavedOfNode,
@@ -26,7 +26,6 @@ from .shared_phrases import (
 from .unreached import describe_exits
 
 __all__ = [
-    "THREADS_IN_DRY_RUN",
     "THREADS_ON_SAVED_VALUES",
     "Blame",
     "Changes",

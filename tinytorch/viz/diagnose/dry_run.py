@@ -8,7 +8,6 @@ changes is the program's own.
 from __future__ import annotations
 
 import sys
-import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,10 +21,9 @@ from ..read import (
     find_hooks,
     find_leaves,
     getattr_or_none,
+    mark_look,
 )
 
-THREADS_IN_DRY_RUN: set[int] = set()
-"""A watch does not count what is read in these: it is not the program's backward."""
 _NEEDS_A_REAL_RUN = ("donated buffers", "incompatible with .grad()")
 """In errors that only this kind of run raises: of compiled backwards, of reentrant checkpoints."""
 
@@ -51,21 +49,18 @@ def run_backward(root: Any) -> RunResult | None:
     if not retained_gradients.can_restore(root):
         return None
     # A profiler of the program's own is put back afterwards.
-    thread, profiler = threading.get_ident(), sys.getprofile()
+    profiler = sys.getprofile()
     called: set[Any] = set()
     error = ""
     random_states = RandomStates(engine)  # a checkpoint draws its numbers again
-    THREADS_IN_DRY_RUN.add(thread)
     try:
-        with silence_warnings():
+        with mark_look(), silence_warnings():
             # Which hooks a backward calls shows when it calls them, and nowhere else.
             sys.setprofile(lambda frame, event, _: called.add(frame.f_code))
             engine.autograd.grad(root, leaves, retain_graph=True, allow_unused=True)
     except Exception as raised:  # noqa: BLE001 - code of the user's runs, and what it raises is asked
         error = f"{type(raised).__name__}: {str(raised).partition(chr(10))[0]}"
     finally:
-        # First: if restoring raised, later watches would not see what this thread does.
-        THREADS_IN_DRY_RUN.discard(thread)
         sys.setprofile(profiler)
         random_states.restore()
         retained_gradients.restore()

@@ -22,10 +22,11 @@ from ..read import (
     find_hooks,
     find_leaves,
     is_observed,
+    mark_look,
     read_snapshot,
 )
 from .backward_findings import find_findings
-from .dry_run import THREADS_IN_DRY_RUN, silence_warnings
+from .dry_run import silence_warnings
 
 THREADS_ON_SAVED_VALUES: set[int] = set()
 """In these, what a watch keeps for a node gives out the values that were saved."""
@@ -156,17 +157,15 @@ def _compute_gradients(root: Any, leaves: list[Any], *, on_saved_values: bool) -
     """Return the gradients of leaves as nested lists, None for one that is given none."""
     engine: Any = sys.modules[engine_name(root)]
     thread = threading.get_ident()
-    # A watch that is on must take these two backwards for no reads of the program's.
-    THREADS_IN_DRY_RUN.add(thread)
     if on_saved_values:
         THREADS_ON_SAVED_VALUES.add(thread)
     try:
-        with silence_warnings():
+        # A watch that is on must take these two backwards for no reads of the program's.
+        with mark_look(), silence_warnings():
             grads = engine.autograd.grad(root, leaves, retain_graph=True, allow_unused=True)
             return [None if grad is None else grad.tolist() for grad in grads]
     finally:
         THREADS_ON_SAVED_VALUES.discard(thread)
-        THREADS_IN_DRY_RUN.discard(thread)
 
 
 def _are_same_but_rounding(now: list[Any], from_saved: list[Any], leaves: list[Any]) -> bool:

@@ -6,6 +6,7 @@ from .doubts import doubts_of_modes, find_hooks
 from .formulas import FormulaUse, find_formula_use
 from .graph_exits import EXIT_FINDERS, ExitKind, GraphExit
 from .leaves import find_graph_nodes, find_leaves
+from .looks import THREADS_IN_LOOK, mark_look
 from .module_paths import modules
 from .naming import (
     PARAM_GROUPS,
@@ -42,6 +43,7 @@ __all__ = [
     "EXIT_FINDERS",
     "HUES",
     "PARAM_GROUPS",
+    "THREADS_IN_LOOK",
     "CellSummary",
     "ExitKind",
     "FormulaUse",
@@ -78,6 +80,7 @@ __all__ = [
     "is_observed",
     "is_tensor",
     "list_tensors_behind",
+    "mark_look",
     "modules",
     "parse_stale_versions",
     "pause_garbage_collection",

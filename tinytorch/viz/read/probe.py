@@ -100,7 +100,8 @@ def find_watched_save(raw_saved: Any) -> Any:
 def find_tensor_in(raw_saved: Any) -> Any:
     """Return the tensor in a SavedTensor; None if there is none, or a hook has made it another."""
     watched_save = find_watched_save(raw_saved)
-    # Under a watch the node holds the watch's `WatchedSave`, and that has the tensor.
+    # Under a watch the node holds the watch's `WatchedSave`, and that has the tensor. Older releases
+    # of PyTorch have no `data` there: then it is not known.
     tensor = getattr_or_none(raw_saved, "data") if watched_save is None else watched_save.tensor
     return tensor if is_tensor(tensor) else None
 

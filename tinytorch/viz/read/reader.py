@@ -31,6 +31,7 @@ from .found_tensors import FoundTensor, FoundTensors
 from .gradient_specs import gradient_specs_of, input_shapes_of
 from .graph_exits import find_exits
 from .identity import hold_identities, number_of_twin
+from .looks import mark_look
 from .module_paths import find_module_paths, modules
 from .naming import MAX_NAMES, ObjectChoice, collect_tensors_and_arrays
 from .probe import (
@@ -133,7 +134,12 @@ def read_snapshot(
         named, values = {**named, "values": values}, True
     collected = collect_tensors_and_arrays(tensors, named, frame, objects=objects)
     # A subclass or a mode would be asked by the look, and could refuse it, record it or change it.
-    with pause_garbage_collection(), disable_overrides(), hold_identities() as identities:
+    with (
+        mark_look(),
+        pause_garbage_collection(),
+        disable_overrides(),
+        hold_identities() as identities,
+    ):
         reader = _Reader(values, collected.held_by_modules, collected.optimizer_paths)
         for name, tensor in collected.tensors:
             reader.add_name(reader.tensors.add(tensor, "named"), name)

@@ -2,7 +2,7 @@
 
 Looking must not change anything: hooks are not called, and what a custom Function gives out a
 single time is left alone. The hooks of `copylab.watch` alone are called: its `unpack` compares
-versions in the engine's place, and does not count a look as a read.
+versions in the engine's place. Inside of a backward, too, a look is no read: see `looks`.
 """
 
 from __future__ import annotations
@@ -346,7 +346,8 @@ class SavedReader:
         followers = [follower for follower, _ in node.next_functions if follower is not None]
         inputs = [self.tensors.position_of_result(view_key, follower) for follower in followers]
         found = [position for position in inputs if position is not None]
-        # The first to be found: tensors with names come before all others.
+        # The first to be found: tensors with names come before all others. An operation in place has
+        # given the tensor itself another node: then it is one of the same view.
         return min(found or self.tensors.positions_of_same_view(alias)[:1], default=None)
 
 

@@ -16,13 +16,14 @@ from tinytorch.graph import name_of_node
 from tinytorch.viz import (
     COMPARISON_FINDERS,
     EXIT_FINDERS,
-    THREADS_IN_DRY_RUN,
+    THREADS_IN_LOOK,
     ExitKind,
     FormulaUse,
     GraphExit,
     engine_name,
     format_repr,
     is_observed,
+    mark_look,
     memory,
     snapshot,
 )
@@ -211,8 +212,6 @@ class Watch(Presentation):
         """By what makes two findings one: silent or not, the line to blame, the line of backward."""
         self._findings_in_other_threads: list[Finding] = []
         """Those that were raised where the program's own thread does not see the error."""
-        self._threads_in_snapshot: set[int] = set()
-        """Threads in which the watch itself reads saved tensors, which is no read of backward."""
 
     def __enter__(self) -> Self:
         if not self.ended:
@@ -423,8 +422,8 @@ class Watch(Presentation):
         """Note a write to a tensor's storage, before its version counter counts it.
 
         PyTorch's dispatch mode calls this before the bytes are written. tinytorch's listener is
-        called between the bytes and the counter, with `are_bytes_written`. The node with the number
-        `excused_nr` does not need what it saved as it was. Returns None if nobody saved what is
+        called between the bytes and the counter, with `are_bytes_written`. A save whose `sequence_nr`
+        is `excused_nr` is not needed as it was. Returns None if nobody saved what is
         over that storage.
         """
         saves = self._find_saves_over(tensor)
@@ -494,9 +493,11 @@ class Watch(Presentation):
 
     def _is_read_by_look(self) -> bool:
         """Return True if it is a look that reads or computes in this thread now, not the program."""
-        if threading.get_ident() in self._threads_in_snapshot:
+        thread = threading.get_ident()
+        if thread in THREADS_IN_LOOK:
             return True
-        return bool(THREADS_IN_DRY_RUN) and scope.find_program_thread() in THREADS_IN_DRY_RUN
+        # A backward that a look runs on a GPU reads in a thread of the engine's own.
+        return bool(THREADS_IN_LOOK) and scope.find_program_thread() in THREADS_IN_LOOK
 
     def check_read(self, save: WatchedSave, find_node: Callable[[], Any], backward_nr: int) -> None:
         """Compare the bytes of a saved tensor that a node reads, and that is not stale.
@@ -677,26 +678,18 @@ class Watch(Presentation):
 
     def record_step(self, optimizer: Any) -> None:
         """Note what has no gradient after a step of an optimizer."""
-        thread = threading.get_ident()
-        if self.ended or thread in self._threads_in_snapshot:
+        if self.ended or self._is_read_by_look():
             return
-        self._threads_in_snapshot.add(thread)
-        try:
+        with mark_look():
             self._steps.record(optimizer)
-        finally:
-            self._threads_in_snapshot.discard(thread)
 
     def record_backward(self) -> None:
         """Note what has no gradient after a backward, which has just ended."""
         # Where optimizers step, that is asked of what they step.
         if self.ended or self._steps.has_step or self._is_read_by_look():
             return
-        thread = threading.get_ident()
-        self._threads_in_snapshot.add(thread)
-        try:
+        with mark_look():
             self._backwards.record()
-        finally:
-            self._threads_in_snapshot.discard(thread)
 
     @property
     def missing_gradients(self) -> list[MissingGradient]:
@@ -734,9 +727,7 @@ class Watch(Presentation):
         """
         if save is not None:
             finding.saved, finding.written = save.saving_place, save.find_line_to_blame()
-        thread = threading.get_ident()
-        self._threads_in_snapshot.add(thread)
-        try:
+        with mark_look():
             frame = self._line_finder.find_frame()
             finding.backward = None if frame is None else place_of(frame)
             key = finding.key
@@ -754,8 +745,6 @@ class Watch(Presentation):
             if finding.silent and finding.kind == "saved":
                 finding.gradients = self.measurement.find_measured().numbers
             return self._store_finding(key, finding, backward_nr, span)
-        finally:
-            self._threads_in_snapshot.discard(thread)
 
     def _store_finding(
         self, key: Any, finding: Finding, backward_nr: int, span: Span | None

@@ -131,6 +131,7 @@ class WatchedSave:
         candidate = self.counted_write_candidate
         # An earlier candidate that has left the version as it found it was not counted.
         was_none_counted = candidate is None or candidate.version_before == version
+        # What `.data = ...` does is counted never.
         if span is not None and was_none_counted:
             self.counted_write_candidate = write
         if self.first_changing_write is not None:
@@ -248,8 +249,8 @@ class WatchedSave:
     def find_line_to_blame(self) -> Place | None:
         """Return the line that spoiled it; None if the watch did not see which one did.
 
-        If the tensor is stale, which makes backward raise, that is the first write which the version
-        counter counted: `counted_write_candidate`. A write is noted before it is counted, and one
+        If the tensor is stale, which makes backward raise, that is the first counted write that
+        the watch saw: `counted_write_candidate`. A write is noted before it is counted, and one
         through `.data` never is. So a write is the candidate until the next write: if the version is
         then still `version_before` of the candidate, that was not counted, and the next write is the
         candidate. The last candidate is judged here in the same way.
