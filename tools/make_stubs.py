@@ -16,12 +16,16 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import tinytorch
-from tinytorch.base.dtypes import ALL, BY_NAME
-from tinytorch.ops.define import FUNCTIONS, OVERLOADS
-from tinytorch.ops.schema import REQUIRED, Param, Schema, Signature
+ROOT = Path(__file__).resolve().parents[1]
+# An installed copy may be another one, and its stubs are not to be written.
+sys.path.insert(0, str(ROOT))
 
-TARGET = Path(tinytorch.__file__).with_name("_declared.pyi")
+from tinytorch import Tensor  # noqa: E402
+from tinytorch.base.dtypes import ALL, BY_NAME  # noqa: E402
+from tinytorch.ops.define import FUNCTIONS, OVERLOADS  # noqa: E402
+from tinytorch.ops.schema import REQUIRED, Param, Schema, Signature  # noqa: E402
+
+TARGET = ROOT / "tinytorch" / "_declared.pyi"
 
 HEAD = '''\
 """The types of what the lists of ops declare. Written by tools/make_stubs.py: change the declarations instead."""
@@ -251,7 +255,7 @@ def format_definition(name: str, signatures: Iterable[str], indent: str = "") ->
 def list_methods() -> Iterator[str]:
     """Yield the lines of the class from which type checkers let `Tensor` derive."""
     yield "class DeclaredOperations:"
-    for name, value in vars(tinytorch.Tensor).items():
+    for name, value in vars(Tensor).items():
         if name in BY_HAND:
             yield from format_definition(name, BY_HAND[name], "    ")
         # A method that tensor.py defines has its types there, whatever ops are called so, too.

@@ -367,8 +367,8 @@ class GraphTask:
                 if target._ends_graph and not may_lose_second_place and self._can_finish_leaf_now():
                     if state.maybe_held_twice:
                         state = self._settle_state(state, gradient, outputs[index:])
-                    # The leaf has it now: for `fit_output` of the outputs that follow, the walk does
-                    # not hold it any more.
+                    # The leaf has it now: `fit_output` compares each output with those that are
+                    # not sent yet, and for it the walk does not hold this one any more.
                     outputs[index] = None
                     self._finish_leaf(target, gradient, state)
                     # Hooks may have switched it.

@@ -182,7 +182,7 @@ def _trace_returned(
         if id(tensor) not in ids_of_given:
             # A new tensor, perhaps over memory that was given. Whoever holds the tensor that was given
             # shares that memory and does not hold this one: so it is SAME_MEMORY instead of
-            # SAME_TENSOR, and NOBODY stays.
+            # SAME_TENSOR, and NOBODY stays. (The larger the number, the fewer can see it.)
             seen_by = max(seen_by, SeenBy.SAME_MEMORY)
         if tensor._view_meta is not None:
             seen_by = min(seen_by, SeenBy.SAME_MEMORY)

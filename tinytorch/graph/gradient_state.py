@@ -60,7 +60,7 @@ class GradientState:
     def of_base(self) -> GradientState:
         """State of the array under this view.
 
-        PyTorch has a tensor over that; here one is made (`_view_over`) when the view is shown to a
+        PyTorch has a tensor over that; here one is made (`_view_over` in `autograd/gradient_tensors.py`) when the view is shown to a
         hook, and nobody but the view holds it.
         """
         return GradientState(self.version, SeenBy.NOBODY)

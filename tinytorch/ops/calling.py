@@ -508,7 +508,7 @@ def record_failed_call(op: Any, *values: Any) -> None:
     op.begin_recording(values, op.tensors_of(values))
 
 
-def record_failed_pair(op: Any, x: Any, y: Any) -> Exception:
+def record_and_make_error(op: Any, x: Any, y: Any) -> Exception:
     """Do what `record_failed_call` does for two operands; return PyTorch's error of their shapes."""
     record_failed_call(op, x, y, *op.defaults[2:])
     return broadcast_error(x._data.shape, y._data.shape)
@@ -755,7 +755,7 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
         dtype = a.dtype
         if is_pair:
             b = y._data
-            is_usual = b.dtype is dtype  # NumPy has one object for each dtype
+            is_usual = b.dtype is dtype  # of one dtype nearly always: else the long way
             if (y._storage is not None or y._view_meta is not None) and needs_general_way(y):
                 is_usual = False
         elif takes_numbers and (type(y) is float or type(y) is int):
@@ -773,7 +773,7 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
         try:
             data = thread.run_ufunc_silenced(ufunc, a, b)
         except ValueError:
-            raise record_failed_pair(op, x, y) from None
+            raise record_and_make_error(op, x, y) from None
         # Of two 0-d arrays NumPy computes a number, which `lay_out_result` makes an array.
         if data.ndim != 1 or not data.size:
             data = lay_out_result(data, a, b if is_pair else _A_NUMBER)

@@ -168,6 +168,7 @@ class Op:
         self.kind = "restride" if is_restride else kernel.kind
         # Most kernels do no more than their function, and are not worth a call in between.
         is_function = type(kernel).__call__ is Kernel.__call__
+        # A composite, which calls other operations, is run by it on tensors as well.
         self.run_on_arrays: Callable = kernel.function if is_function else kernel
         ways = {
             "fresh": self._run_fresh,
