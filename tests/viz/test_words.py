@@ -27,7 +27,7 @@ def test_one_sentence_is_the_headline_and_the_numbers_are_apart(engine: ModuleTy
         ("Backward freed what MulBackward0 had saved.", "reason"),
         ("i = 2", "reason"),
     ]
-    assert said[1].pair == ("a.grad", "None", "3")
+    assert said[1].pair == step_sentences.NumberPair("a.grad", "None", "3")
     # Of w one way leads past the clone.
     assert step_sentences.describe_step(changes, {}, {}, root="w")[0].text == (
         "The gradient of w reached a."

@@ -163,7 +163,7 @@ class TestExercise:
     @pytest.mark.parametrize(
         ("thing", "said"),
         [
-            (Leaving(), "Not yet: looking at it raises SystemExit: eq"),
+            (Leaving(), "Not yet: looking at it raises `SystemExit: eq`"),
             (Cut(), "Not attempted: the check was interrupted before it had an answer."),
         ],
     )
