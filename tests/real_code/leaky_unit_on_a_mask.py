@@ -1,6 +1,6 @@
 # What happens: a unit written by hand scales what a mask picked, and the net stays linear.
 # Call: steps
-# Says: In vain: h[h < 0] has memory of its own and is gone after this line; h was not written.
+# Says: In vain: h[h < 0] has memory of its own and is gone after this line; h was not written to.
 import torch
 from torch import nn
 

@@ -6,7 +6,6 @@ from .doubts import doubts_of_modes, find_hooks
 from .formulas import FormulaUse, find_formula_use
 from .graph_exits import EXIT_FINDERS, ExitKind, GraphExit
 from .leaves import find_graph_nodes, find_leaves
-from .looks import THREADS_IN_LOOK, mark_look
 from .module_paths import modules
 from .naming import (
     PARAM_GROUPS,
@@ -31,7 +30,14 @@ from .probe import (
     version_of,
 )
 from .random_states import RandomStates
-from .reader import list_tensors_behind, pause_garbage_collection, read_snapshot, snapshot
+from .reader import (
+    THREADS_IN_LOOK,
+    list_tensors_behind,
+    mark_look,
+    pause_garbage_collection,
+    read_snapshot,
+    snapshot,
+)
 from .records import GradientSpec, NodeRecord, SavedRecord, StorageRecord, TensorRecord
 from .retained_gradients import RetainedGradients
 from .sharing import FoundSharing, SharedFact, find_sharing

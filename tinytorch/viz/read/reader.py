@@ -15,6 +15,7 @@ from __future__ import annotations
 import gc
 import operator
 import sys
+import threading
 from collections import Counter as Counts
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,7 +32,6 @@ from .found_tensors import FoundTensor, FoundTensors
 from .gradient_specs import gradient_specs_of, input_shapes_of
 from .graph_exits import find_exits
 from .identity import hold_identities, number_of_twin
-from .looks import mark_look
 from .module_paths import find_module_paths, modules
 from .naming import MAX_NAMES, ObjectChoice, collect_tensors_and_arrays
 from .probe import (
@@ -65,6 +65,24 @@ def find_most_nodes() -> int:
     What was not looked at is freed by a loop.
     """
     return MAX_NODES if find_smallest_stack() >= _LARGE_STACK else MIN_NODES
+
+
+THREADS_IN_LOOK: set[int] = set()
+"""A watch does not count what is read in these: a hook of a backward may well ask for a picture."""
+
+
+@contextmanager
+def mark_look() -> Iterator[None]:
+    """Let watches know that this thread reads and computes for a look, until the block ends."""
+    thread = threading.get_ident()
+    # A look within a look ends first, and the outer one goes on.
+    is_outermost = thread not in THREADS_IN_LOOK
+    THREADS_IN_LOOK.add(thread)
+    try:
+        yield
+    finally:
+        if is_outermost:
+            THREADS_IN_LOOK.discard(thread)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 Looking must not change anything: hooks are not called, and what a custom Function gives out a
 single time is left alone. The hooks of `copylab.watch` alone are called: its `unpack` compares
-versions in the engine's place. Inside of a backward, too, a look is no read: see `looks`.
+versions in the engine's place. Inside of a backward, too, a look is no read: see `mark_look`.
 """
 
 from __future__ import annotations

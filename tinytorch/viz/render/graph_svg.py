@@ -70,7 +70,7 @@ MOST_NOTE_LINES = 3
 """What a note has beyond this is cut."""
 LEAF_GAP = 18
 """Between an accumulator and its leaf where they are side by side, in px."""
-_GAP_RIGHT, _GAP_DOWN = 0.22, 0.25
+_GAP_RIGHT, _GAP_DOWN = 0.22, 0.16
 """Between two boxes where backward runs to the right or down, in inches of DOT. Where it runs down lines
 are nearly level: in a smaller gap they seem to come out of the boxes above them."""
 MOST_BETWEEN_ROWS = 2 * 72 * _GAP_DOWN

@@ -695,9 +695,8 @@ function listHeard(item) {
 /** Cut what is heard at the end of a word: a step may say pages, and a screen reader reads on without end. */
 function shortenHeard(text) {
   if (text.length <= 500) return text;
-  const end = text.lastIndexOf(" ", 500);
   // Chinese has no spaces.
-  return `${text.slice(0, end > 400 ? end : 500)} …`;
+  return `${text.slice(0, Math.max(text.lastIndexOf(" ", 500), 400))} …`;
 }
 
 /** What went wrong, or will, comes first. */
