@@ -23,7 +23,9 @@ OPERANDS = {
     "tensor2": "p",
 }
 FIRST = dict.fromkeys(("log", "sqrt", "reciprocal", "pow"), "p")
-WHOLE = dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), "ij")
+WHOLE = dict.fromkeys(
+    ("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"), "ij"
+)
 NUMBERS = ("2", "2.5")
 VALUES = {"Scalar": NUMBERS, "int": ("0", "-1"), "int[]": ("0", "(0, -1)"), "float": ("0.5",)}
 # Without `out=`, in torch, too; it records the last one, and raises in backward.

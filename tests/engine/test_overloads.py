@@ -150,9 +150,6 @@ CALLS = (
     "torch.ones(2)[torch.ones(2, dtype=torch.uint8)]",
     "torch.ones(2, device='meta')",
     "torch.ones(2, device=3)",
-    "torch.tensor([1]) << 1",
-    "1 >> torch.tensor([1])",
-    "torch.tensor([1]).__ilshift__(1)",
 )
 
 

@@ -41,10 +41,10 @@ from .copies import clone, contiguous_format, convert_grad, preserve_format
 from .creation import new_ones, new_zeros, number_array, ones_like, zeros_like
 from .define import op
 from .filling import written_zeros
-from .kernels import ALL_LETTERS, check_kernel, composite, delegating, write
+from .kernels import ALL_LETTERS, check_kernel, composite, delegating, row_major, write
 from .out_argument import OutArgument, OutRule
 from .pointwise import bitwise_and, eq, mul, scale_grad
-from .sums import expand, sum_all
+from .sums import expand, sum_all, sum_array
 from .views import array_of, flatten, reshape, squeeze, unsqueeze, view
 
 _LONG = np.dtype(np.int64)
@@ -342,7 +342,7 @@ def _find_distinct(index: Any) -> Any:
 
 
 _FILLED = {"self": lambda grad, dim, index: index_fill(grad, dim, index, 0)}
-declare_with_in_place(
+_, _index_fill_with_ = declare_with_in_place(
     "index_fill",
     "int dim, Tensor index, Tensor value",
     _fill_at_index,
@@ -361,6 +361,32 @@ index_fill, _ = declare_with_in_place(
     backward="IndexFillBackward0",
     **_FILLED,
 )
+
+
+def _sum_diagonal(a: np.ndarray) -> Any:
+    """Return the sum of a matrix's diagonal. RuntimeError for what is no matrix."""
+    if a.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {a.ndim}")
+    if a.dtype.kind == "b":
+        raise NotImplementedError("\"trace\" not implemented for 'Bool'")
+    return sum_array(a.diagonal(), None, False, None)
+
+
+def _find_diagonal(grad: Any, rows: int, columns: int) -> Any:
+    """Return the indices of a matrix's diagonal in its elements in a row, of the gradient's kind."""
+    places = np.arange(min(rows, columns)) * (columns + 1)
+    return places if isinstance(grad, np.ndarray) else make_tensor(places)
+
+
+def _fill_diagonal(grad: Any, self_sym_sizes: tuple) -> Any:
+    """Return the gradient of `trace`, which PyTorch writes in a row and views as a matrix."""
+    rows, columns = self_sym_sizes
+    zeros = written_zeros(grad, (rows * columns,))
+    filled = _index_fill_with_(zeros, 0, _find_diagonal(grad, rows, columns), grad)
+    return view(filled, self_sym_sizes)
+
+
+op("trace(Tensor self)", row_major(_sum_diagonal), out=False, self=_fill_diagonal)
 
 # an index of all elements in a row ----------------------------------------------------------------
 

@@ -128,36 +128,29 @@ def _invert(self: Tensor) -> Tensor:
 offer_member("__invert__", _invert, function=False)
 
 
-def _declare_bitwise(symbol: str) -> Any:
+def _declare_bitwise(name: str, operator: str, kernel: Kernel) -> Any:
     """Declare an operation on bits, of two tensors or of a tensor and a number."""
-    name = f"bitwise_{symbol}"
-    kernel = pointwise(getattr(np, name), takes="bi", stub=f"{name}_cpu")
     node_class = make_undifferentiable_node_class(f"aten::{name}")
     of_two = op(
-        f"{name}(Tensor self, Tensor other)", kernel, operator=symbol, node_class=node_class
+        f"{name}(Tensor self, Tensor other)", kernel, operator=operator, node_class=node_class
     )
     op(f"{name}(Scalar self, Tensor other)", kernel, out=False, node_class=node_class)
     op(f"{name}(Tensor self, Scalar other)", kernel, node_class=node_class)
     return of_two
 
 
-def _make_refusal(name: str) -> Any:
-    """Make the method of an operator that PyTorch has and tinytorch lacks."""
-
-    def refuse(self: Tensor, other: Any) -> Any:
-        raise make_absence_error(f"Tensor.{name}")
-
-    return refuse
-
-
-# Python's own TypeError would say that a right program is wrong.
-for _name in ("lshift", "rshift"):
-    for _form in ("__{}__", "__r{}__", "__i{}__"):
-        _name_of_method = _form.format(_name)
-        offer_member(_name_of_method, _make_refusal(_name_of_method), function=False)
-
-
-bitwise_and, _, _ = [_declare_bitwise(_symbol) for _symbol in ("and", "or", "xor")]
+bitwise_and, _, _ = [
+    _declare_bitwise(_f.__name__, _symbol, pointwise(_f, takes="bi", stub=f"{_f.__name__}_cpu"))
+    for _symbol, _f in (("and", np.bitwise_and), ("or", np.bitwise_or), ("xor", np.bitwise_xor))
+]
+for _name, _symbol, _ufunc in (
+    ("left", "lshift", np.left_shift),
+    ("right", "rshift", np.right_shift),
+):
+    # Of a shift by less than 0, or by all bits and more, NumPy gives what PyTorch gives.
+    _declare_bitwise(
+        f"bitwise_{_name}_shift", _symbol, pointwise(_ufunc, takes="i", stub=f"{_symbol}_cpu")
+    )
 
 # whole tensors ------------------------------------------------------------------------------------
 
@@ -204,6 +197,8 @@ op(
         lambda self, other: self.shape == other.shape and bool((self._data == other._data).all())
     ),
 )
+
+op("is_nonzero(Tensor self) -> bool", composite(bool))
 
 # what dtype operands meet in ----------------------------------------------------------------------
 

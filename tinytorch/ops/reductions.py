@@ -45,7 +45,7 @@ from .sums import (
     sum_array,
     sum_dims,
 )
-from .views import unsqueeze
+from .views import reshape, unsqueeze
 
 # means --------------------------------------------------------------------------------------------
 
@@ -298,6 +298,62 @@ def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
 
 _declare_extreme("max", np.maximum, np.argmax, maximum)
 _declare_extreme("min", np.minimum, np.argmin, minimum)
+
+
+def _check_reducible(a: Any, dim: tuple, name: str) -> None:
+    """Raise PyTorch's error if an extreme is asked of no element."""
+    if not a.size and not dim:
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+            "Specify the reduction dim with the 'dim' argument."
+        )
+    for d in dim:
+        if not a.size and not a.shape[wrap_dim(d, a.ndim)]:
+            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
+
+
+def _restore_at_once(t: Any, dim: tuple, keepdim: bool) -> Any:
+    """Put reduced dimensions back by one `view`. None named: all, and then by broadcasting."""
+    if keepdim:
+        return t
+    ndim = len(t.shape) + len(dim)
+    reduced, rest = wrap_dims(dim, ndim) if dim else (), iter(t.shape)
+    return reshape(t, tuple([1 if d in reduced else next(rest) for d in range(ndim)]))
+
+
+def _grad_shared_along(grad: Any, self: Any, result: Any, dim: tuple, keepdim: bool) -> Any:
+    """Share each gradient of an extreme among the elements that have its value."""
+    grad, extreme = (_restore_at_once(t, dim, keepdim) for t in (grad, result))
+    mask = extreme == self
+    return grad / sum_dims(mask, dim, True) * mask
+
+
+def _declare_extreme_of_dims(name: str, ufunc: np.ufunc) -> None:
+    """Declare `amax` or `amin`."""
+
+    def reduce(a: Any, dim: tuple, keepdim: bool) -> Any:
+        _check_reducible(a, dim, name)
+        return np.asarray(ufunc.reduce(a, numpy_axes(a, wrap_dims(dim, a.ndim)), keepdims=keepdim))
+
+    def prepare(out: OutArgument, a: Any, dim: tuple, keepdim: bool) -> None:
+        out.check_dtype(dtypes.BY_NUM[a.dtype.num])
+        _check_reducible(a, dim, name)
+        out.resize(shape_reduced(a, dim, keepdim))
+
+    op(
+        f"{name}(Tensor self, int[1] dim=[], bool keepdim=False)",
+        row_major(reduce),
+        out=OutRule(
+            "Expected the dtype for input and out to match, but got {0} for input's dtype and {1} "
+            "for out's dtype.",
+            prepare=prepare,
+        ),
+        self=_grad_shared_along,
+    )
+
+
+_declare_extreme_of_dims("amax", np.maximum)
+_declare_extreme_of_dims("amin", np.minimum)
 
 # norms --------------------------------------------------------------------------------------------
 
