@@ -59,7 +59,7 @@ class MendedLayout(NamedTuple):
 
 
 @pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch) -> list[MendedLayout]:
+def drawn_layouts(monkeypatch: pytest.MonkeyPatch) -> list[MendedLayout]:
     """All layouts that a test has made."""
     layouts: list[MendedLayout] = []
 
@@ -78,21 +78,23 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[MendedLayout]:
     return layouts
 
 
-def test_no_line_of_a_lesson_goes_back_or_behind_a_box_of_others(drawn: list[MendedLayout]) -> None:
+def test_no_line_of_a_lesson_goes_back_or_behind_a_box_of_others(
+    drawn_layouts: list[MendedLayout],
+) -> None:
     for path in LESSONS:
         for thing in defined(path).values():
             if isinstance(thing, Prediction):
                 assert thing.steps().html
-    assert len(drawn) > 20
-    assert [fault for one in drawn for fault in one.faults(one.mended)] == []
+    assert len(drawn_layouts) > 20
+    assert [fault for one in drawn_layouts for fault in one.faults(one.mended)] == []
     # As Graphviz gives them, they do.
-    assert sum(1 for one in drawn for _ in one.faults(one.bent)) > 20
+    assert sum(1 for one in drawn_layouts for _ in one.faults(one.bent)) > 20
 
 
 @pytest.mark.parametrize("method", ["clone", "detach", ".data", "copy.copy", "view", "copy_"])
 @pytest.mark.parametrize("kind", ["leaf", "result"])
 def test_no_line_of_the_lab_goes_back_or_behind_a_box_of_others(
-    drawn: list[MendedLayout], method: str, kind: str
+    drawn_layouts: list[MendedLayout], method: str, kind: str
 ) -> None:
     """Of "Loss from y", "Write through y", "Backward" an edge came out of the red box, as it seemed."""
     for loss, written in PRESSES:
@@ -101,8 +103,8 @@ def test_no_line_of_the_lab_goes_back_or_behind_a_box_of_others(
         lab.write(written)
         lab.backward()
         lab.close()
-    assert drawn
-    assert [fault for one in drawn for fault in one.faults(one.mended)] == []
+    assert drawn_layouts
+    assert [fault for one in drawn_layouts for fault in one.faults(one.mended)] == []
 
 
 def test_a_line_that_is_well_is_left_as_it_is() -> None:

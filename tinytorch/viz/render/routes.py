@@ -101,12 +101,12 @@ def mend_routes(
         others = list(chain.from_iterable(boxes[name] for name in boxes if name not in own))
         # Of several lines between the same cards each keeps its bow: a new one would hide the others.
         is_alone = counts[route.tail, route.head] == 1
-        points = _mend(route.points, others, direction == "down", is_alone=is_alone)
+        points = _mend_points(route.points, others, direction == "down", is_alone=is_alone)
         mended.append(route._replace(points=points))
     return mended
 
 
-def _mend(
+def _mend_points(
     points: list[Point], others: Sequence[DrawnArea], goes_down: bool, *, is_alone: bool
 ) -> list[Point]:
     """Return the first course that goes forward and keeps away from `others`, or the one that is farthest from them."""
