@@ -12,6 +12,8 @@ import pytest
 from copylab.quiz.exercises import Exercise
 from copylab.quiz.misconceptions import MISCONCEPTIONS
 from copylab.quiz.prediction import Prediction
+from copylab.quiz.retests import draw_retest
+from copylab.quiz.wrong_answers import foresee_answers
 from more_answers import MORE
 
 import tinytorch
@@ -48,6 +50,24 @@ def _nothing_is_noted(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None
 def test_it_is_verified(lesson: str, name: str, engine: str) -> None:
     found = things(lesson)[name].verify(importlib.import_module(engine))
     assert found, str(found)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_foreseen_wrong_answer_has_a_reason_of_its_own(lesson: str) -> None:
+    """A belief or a sentence: the facts of a question are the same against all of its answers."""
+    asked = []
+    for prediction in things(lesson).values():
+        if isinstance(prediction, Prediction):
+            asked += [(prediction.run(tinytorch), question) for question in prediction.questions]
+    for known in MISCONCEPTIONS.values() if lesson == LESSONS[0] else ():
+        asked += [draw_retest(known, tinytorch, seed=0, number=number) for number in range(3)]
+    for run, question in asked:
+        if question.find_objection is None and question.find_misconception is None:
+            continue  # an author's own, of which nothing is known but its answer
+        right = question.right_answer(run)
+        for answer in question.bound_choices or foresee_answers(run):
+            if question.is_readable(answer, right, run) and not question.is_right(answer, right):
+                assert question.refute(run, answer).objection, (run.code, question.name, answer)
 
 
 def test_every_task_of_a_lesson_has_a_title_of_its_own() -> None:

@@ -42,7 +42,11 @@ def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
     html = render_standalone(prediction, tinytorch)
     first, second, third = read_page_data(html)["rows"]
     texts = read_page_data(html)["sentences"]
-    assert ([*first["choices"]], first["right"], [given for given, *_ in first["refutations"]]) == (
+    assert (
+        [*first["choices"]],
+        first["right"],
+        [given for (given,), *_ in first["refutations"]],
+    ) == (
         ["yes", "no"],
         "no",
         ["yes"],
@@ -53,7 +57,9 @@ def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
     )
     assert second["facts"]
     # Not listed, and foreseen: `x` would show the numbers of `y` if the two shared memory.
-    ((answer, against, belief, again),) = [each for each in third["refutations"] if len(each) > 2]
+    (((answer,), against, belief, again),) = [
+        each for each in third["refutations"] if len(each) > 2
+    ]
     assert (answer, against[1:]) == ("[2, 3]", second["refutations"][0][1][1:])
     assert belief == "a copy shares memory"
     assert "The same misconception again" in texts[again[-1]]
@@ -131,7 +137,9 @@ def test_each_prediction_of_the_course_can_stand_on_a_page(lesson: str) -> None:
         assert [row["name"] for row in rows] == [question.name for question in prediction.questions]
         for row, question in zip(rows, prediction.questions, strict=True):
             # Each choice has its words.
-            assert len(row["refutations"]) + 1 >= len(question.bound_choices)
+            refuted = [answer for answers, *_ in row["refutations"] for answer in answers]
+            assert len(refuted) + 1 >= len(question.bound_choices)
+            assert len(set(refuted)) == len(refuted)
             for _, against, *named in row["refutations"]:
                 assert against
                 assert not named or named[0] in data["retests"]
@@ -141,7 +149,7 @@ def test_what_a_notebook_stores_is_such_a_page_and_small() -> None:
     prediction = predict(CODE)
     stored = prediction.live().html
     assert stored == render_standalone(prediction)
-    assert len(stored) < 50_000
+    assert len(stored) < 51_000
     assert prediction.html in stored
 
 

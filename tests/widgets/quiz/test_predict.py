@@ -8,6 +8,7 @@ import importlib
 import inspect
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
@@ -430,7 +431,7 @@ def test_a_lesson_brings_its_own() -> None:
     assert said[1][0] == "a tensor is a formula"
     assert said["2"] == (None, "Two is what n was once.")
     assert said["[1, 2, 3]"] == (None, "`[1, 2, 3]` is what `x` showed after line 1.")
-    assert said["[7, 8, 9]"] == (None, "")
+    assert said["[7, 8, 9]"] == (None, "The first that differs: `w[0]` is 2, not 7.")
 
 
 def test_a_misspelt_misconception_is_no_sentence(engine: ModuleType) -> None:
@@ -665,7 +666,13 @@ def test_which_write_was_wrong_is_said_once_and_its_code_is_marked() -> None:
         (MATRIX, gradient("b"), "[3, 3, 3, 3]", "The numbers are right, and the shape is not"),
         (MATRIX, gradient("b"), "6", "The shape of `b.grad` is `(2, 2)`."),
         (MATRIX, gradient("b"), "[[1, 1], [1, 1]]", "`[[1, 1], [1, 1]]` is what `b` shows."),
-        (MATRIX, gradient("b"), "[[3, 3], [3, 4]]", ""),
+        (
+            MATRIX,
+            gradient("b"),
+            "[[3, 3], [3, 4]]",
+            "The first that differs: `b.grad[1, 1]` is 3, not 4.",
+        ),
+        (MATRIX, gradient("b"), "[[3, 3], [3]]", "After no line did a name or a `.grad`"),
         (
             CLONE,
             gradient("a"),
@@ -680,7 +687,6 @@ def test_which_write_was_wrong_is_said_once_and_its_code_is_marked() -> None:
             "[1, 1]",
             "`[1, 1]` is what `x` showed after line 2.",
         ),
-        ("x = torch.zeros(2)\nn = 3", value("n"), "4", ""),
     ],
 )
 def test_what_a_wrong_number_has_in_common_with_the_run(
@@ -689,7 +695,71 @@ def test_what_a_wrong_number_has_in_common_with_the_run(
     refutation = question.bind(code).refute(QuizRun(code, engine), answer)
     assert refutation.misconception is None
     assert refutation.objection.startswith(objection)
-    assert bool(refutation.objection) is bool(objection)
+
+
+PAST_GRADIENT = "a = torch.tensor(3.0, requires_grad=True)\nb = a * 2\nb.backward()\na.grad = None"
+VERSIONS = "x = torch.zeros(2)\nx += 1\ny = torch.zeros(2)\ny += 1\ny += 1"
+PART = "x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])\ny = x[1, 1:]\nz = y"
+ADDED = "x = torch.ones(1, requires_grad=True)\ny = x * 2\ny += 1"
+LOOP = "while False:\n    x = 1\ny = 2"
+
+
+@pytest.mark.parametrize(
+    ("code", "question", "answer", "objection"),
+    [
+        ("x = torch.zeros(2)\nn = 3", value("n"), "4", "After no line did a name or a `.grad`"),
+        ("n = 3\nn = 4", value("n", at=1), "4", "Up to line 1, no name and no `.grad`"),
+        ("x = torch.ones(2)\nn = 3", value("n"), "1", "`1` is one of the numbers of `x`."),
+        ("x = torch.ones(2)\nx += 3\nn = 5", value("n"), "1", "`1` was one of the numbers of `x`."),
+        ("x = torch.ones(2)\nx *= 3", value("x"), "None", "`x` is a tensor: it shows numbers"),
+        ("n = 1\nn = n + 1\nn *= 5", value("n"), "5", "That would be right without line 2 (`n = n"),
+        (PAST_GRADIENT, gradient("a"), "2", "`2` is what `a.grad` showed after line 3."),
+        (PAST_GRADIENT, gradient("a"), "7", "No name of this program has a gradient."),
+        (PAST_GRADIENT, gradient("b"), "7", "No name of this program has a gradient."),
+        (CLONE, gradient("b"), "7", "Only these names have a gradient: `a`."),
+        (MATRIX, version("b"), "1", "No line took `b._version` above 0."),
+        (VERSIONS, version("x"), "0", "Line 2 (`x += 1`) took `x._version` from 0 to 1."),
+        (VERSIONS, version("x"), "2", "2 is `y._version`."),
+        (VERSIONS, version("x"), "9", "No line took `x._version` above 1."),
+        (VERSIONS, version("y", at=4), "2", "Up to line 4, nothing took `y._version` above 1."),
+        (VERSIONS, version("x"), "None", "One whole number is asked for: `x._version`."),
+        (PART, offset("y"), "1", "Cell 1 is `x[0, 1]`, and `y` begins at `x[1, 1]`."),
+        (PART, offset("y"), "6", "The last cell of this storage is cell 5."),
+        (PART, cells("y"), "2", "2 is `y.numel()`: elements of `y`."),
+        (PART, cells("y"), "24", "24 is the number of bytes: each cell takes 4."),
+        (PART, cells("y"), "7", "No line took the number of cells in the storage of `y` above 6."),
+        (ADDED, count("names"), "0", "No line took the number of names below 1."),
+        (VERSIONS, count("names"), "1", "Line 3 (`y = torch.zeros(2)`) took the number of names"),
+        (PART, count("tensors"), "3", "3 is the number of names."),
+        (PART, count("tensors", at=1), "2", "Up to line 1, nothing took the number of tensors abo"),
+        (PART, count("tensors"), "7", "No line took the number of tensors above 2."),
+        (PART, names_that("is_leaf", "x", "y"), "x", "Missing in that answer: `y`."),
+        (PART, names_that("on_graph", "x", "y"), "Y", "Wrong in that answer: `y`."),
+        (PART, names_showing(1, "x", "y"), "y", "Missing in that answer: `x`. Wrong in that"),
+        (CLONE, node("b"), "none", "`b` requires grad and is not a leaf, so it has a node."),
+        (CLONE, node("b"), "MulBackward0", "MulBackward0 is the node of `z`."),
+        (CLONE, node("b"), "SinBackward0", "No tensor with a name has a node that is called so."),
+        (ADDED, node("y", at=3), "MulBackward0", "After line 2 the node of `y` was MulBackward0;"),
+        (CLONE, outcome(), "line 3 raises an error", "Line 3 was run and raised nothing."),
+        (ERROR, outcome(), "it runs to its end", "No line caught that error, so the run ended"),
+        ("1 / 0\n2", outcome(), "line 2 raises an error", "Line 2 was not run."),
+        (LOOP, outcome(), "line 1 raises an error", "Line 1 was run and raised nothing."),
+        (LOOP, outcome(), "it goes on without an end", "It came to its end by itself."),
+    ],
+)
+def test_where_no_misconception_is_looked_for_a_wrong_answer_has_a_reason(
+    code: str, question: Question, answer: str, objection: str, engine: ModuleType
+) -> None:
+    # As in a retest, which looks for one misconception alone.
+    question = replace(question.bind(code), find_misconception=None)
+    assert question.refute(QuizRun(code, engine), answer).objection.startswith(objection)
+
+
+def test_a_gradient_that_was_set_back_is_told(engine: ModuleType) -> None:
+    (row,) = predict(PAST_GRADIENT, [gradient("a")], engine=engine).commit([2]).rows
+    assert row.refutation is not None
+    assert row.refutation.misconception is None, "the graph did not have it"
+    assert row.refutation.facts.endswith("; None after line 4 (`a.grad = None`).")
 
 
 @pytest.mark.parametrize("question", [node("y"), on_graph("y"), is_leaf("y")])

@@ -39,6 +39,11 @@ _MAX_NODES = 8
 _UNINITIALIZED = re.compile(r"\bempty(_like|_strided)?\(|\bnew_empty\(")
 
 
+def is_uninitialized(code: str) -> bool:
+    """Return True if a code makes a tensor whose numbers are what its memory held before."""
+    return _UNINITIALIZED.search(code) is not None
+
+
 def _make_describer(find_fact: Callable[..., TensorFact]) -> Callable[..., str]:
     """Return a function that returns the sentence of a fact of `tensor_facts.py`."""
 
@@ -151,7 +156,17 @@ def describe_values(run: QuizRun, x: str, *, at: int | None) -> str:
 
 def describe_gradients(run: QuizRun, x: str, *, at: int | None) -> str:
     """List the gradients of a tensor in time, or say why it has none."""
-    gradients = _describe_changes(run, lambda moment: moment.grads[x], at)
+    # From the first on: what was set back to None is told, and not what no `backward` had reached.
+    had_one = False
+
+    def read_gradient(moment: Moment) -> Any:
+        nonlocal had_one
+        had_one = had_one or x in moment.grads
+        if not had_one or x not in moment.values:
+            raise KeyError(x)
+        return moment.grads.get(x)
+
+    gradients = _describe_changes(run, read_gradient, at)
     if gradients:
         facts = gettext("{what}: {facts}", what=f"`{x}.grad`", facts=gradients)
         return join_sentences([facts, *_explain_wrong_gradient(run, x, at)])
@@ -194,8 +209,11 @@ def _describe_changes(run: QuizRun, ask: Callable[[Moment], Any], at: int | None
     parts = []
     for change in run.history(ask, at):
         # Uninitialized cells hold other numbers in each run, and a stored output must not change.
-        is_uninitialized = _UNINITIALIZED.search(change.source)
-        value = gettext("whatever lay there") if is_uninitialized else format_number(change.value)
+        value = (
+            gettext("whatever lay there")
+            if is_uninitialized(change.source)
+            else format_number(change.value)
+        )
         parts.append(
             gettext(
                 "{value} after line {line} (`{source}`)",

@@ -1,20 +1,28 @@
-"""Objections to a wrong value or gradient that points to no misconception.
+"""Objections to a wrong answer that points to no misconception.
 
 The facts of a question list what the run showed. These say what the answer has in common with it:
-the same numbers in another shape, what another name shows, no gradient where one arrived. Each
-function takes the run, the wrong answer, and what the question is about. It returns a sentence, or
-None where nothing is in common.
+the same numbers in another shape, what another name shows, what would be there without a line; or
+else how far it is from what the run showed. Each function takes the run, the wrong answer, and what
+the question is about. It returns a sentence, or None where there is nothing to say.
+
+Those that object are the `find_objection` of a declaration in `ready_questions.py`; those that bound
+are its `find_bound`, which is asked last.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
-from ..wording import gettext, gettext_noop
-from .answers import format_number, is_same_answer, parse_value
-from .evidence import flatten_lists
-from .runs import QuizRun
+from tinytorch.viz import short_node_name
+
+from ..wording import gettext, gettext_noop, join_list, join_sentences
+from .answers import format_number, is_same_answer, parse_names, parse_value
+from .evidence import COUNTABLES, find_names, flatten_lists, is_uninitialized
+from .runs import Change, Moment, QuizRun, count_cells_in
 
 
 def object_to_value(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
@@ -22,18 +30,38 @@ def object_to_value(run: QuizRun, answer: str, x: str, *, at: int | None) -> str
     return _object_to_shape(run.value(x, at), answer, x) or _find_name(run, answer, at)
 
 
+def bound_value(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+    """Say that a tensor is not None, or that no name ever showed the answer."""
+    if parse_value(answer) is not None:
+        right = run.value(x, at)
+        return _find_difference(right, answer, x) or _find_element(run, answer, at)
+    if x in dict(run.snapshot(at).names):
+        return gettext("`{x}` is a tensor: it shows numbers, and is not None.", x=x)
+    return _find_element(run, answer, at)
+
+
 def object_to_gradient(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Object to a wrong gradient."""
     right = run.gradient(x, at)
     if right is None:
-        # The facts say why there is none.
-        return None
+        return _find_name(run, answer, at)
     if parse_value(answer) is not None:
         return _object_to_shape(right, answer, f"{x}.grad") or _find_name(run, answer, at)
     line = run.history(lambda moment: moment.grads[x], at)[0].line
     return gettext(
         "`{x}` requires grad, and the `backward` on line {line} reached it.", x=x, line=line
     )
+
+
+def bound_gradient(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+    """Say where gradients are, or that no name ever showed the answer."""
+    if run.gradient(x, at) is not None:
+        right = run.gradient(x, at)
+        return _find_difference(right, answer, f"{x}.grad") or _find_element(run, answer, at)
+    have_one = join_list(f"`{name}`" for name in run.moment(at).grads)
+    if have_one:
+        return gettext("Only these names have a gradient: {names}.", names=have_one)
+    return gettext("No name of this program has a gradient.")
 
 
 def _object_to_shape(right: Any, answer: str, name: str) -> str | None:
@@ -72,8 +100,359 @@ def _list_shown(run: QuizRun, at: int | None) -> Iterator[tuple[str, dict[str, A
         yield gettext_noop("`{given}` is what `{name}` shows."), {"name": name, "value": value}
     for name, value in moment.grads.items():
         yield gettext_noop("`{given}` is `{name}.grad`."), {"name": name, "value": value}
-    for name in moment.values:
-        changes = run.history(lambda moment, name=name: moment.values[name], at)  # type: ignore[misc]
-        for change in reversed(changes[:-1]):
-            details = {"name": name, "value": change.value, "line": change.line}
-            yield gettext_noop("`{given}` is what `{name}` showed after line {line}."), details
+    # Also of names that are there no more, and of gradients that were set back to None.
+    names: dict[str, None] = {}
+    names_with_gradient: dict[str, None] = {}
+    for earlier in run.list_moments(at):
+        names |= dict.fromkeys(earlier.values)
+        names_with_gradient |= dict.fromkeys(earlier.grads)
+    for name in names:
+        changes = run.history(lambda each, name=name: each.values[name], at)  # type: ignore[misc]
+        yield from _list_past(changes[:-1] if name in moment.values else changes, name)
+    for name in names_with_gradient:
+        changes = run.history(lambda each, name=name: each.grads[name], at)  # type: ignore[misc]
+        yield from _list_past(changes[:-1] if name in moment.grads else changes, f"{name}.grad")
+
+
+def _list_past(changes: list[Change], name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what a name showed, the last first, as `_list_shown` does."""
+    sentence = gettext_noop("`{given}` is what `{name}` showed after line {line}.")
+    for change in reversed(changes):
+        yield sentence, {"name": name, "value": change.value, "line": change.line}
+
+
+def _find_difference(right: Any, answer: str, name: str) -> str | None:
+    """Name the first place at which the numbers of an answer of the right shape differ."""
+    given, place = parse_value(answer), []
+    if _shape_of(given) != _shape_of(right):
+        return None
+    while isinstance(right, list):
+        # Of brackets that do not fit, only the first in each have been compared.
+        if not isinstance(given, list | tuple) or len(given) != len(right):
+            return None
+        pairs = zip(given, right, strict=True)
+        index = next((i for i, (a, b) in enumerate(pairs) if not is_same_answer(a, b)), None)
+        if index is None:
+            return None
+        place.append(index)
+        given, right = given[index], right[index]
+    if not place:
+        return None
+    return gettext(
+        "The first that differs: `{place}` is {right}, not {given}.",
+        place=f"{name}{place}",
+        right=format_number(right),
+        given=format_number(given),
+    )
+
+
+def _find_element(run: QuizRun, answer: str, at: int | None) -> str | None:
+    """Say which name has a wrong number as one of several, or that no name ever showed it."""
+    now = gettext_noop("`{given}` is one of the numbers of `{name}`.")
+    before = gettext_noop("`{given}` was one of the numbers of `{name}`.")
+    moments = run.list_moments(at)
+    for moment in reversed(moments):
+        grads = {f"{name}.grad": value for name, value in moment.grads.items()}
+        for name, value in {**moment.values, **grads}.items():
+            if isinstance(value, list) and any(
+                is_same_answer(answer, each) for each in flatten_lists(value)
+            ):
+                sentence = now if moment is moments[-1] else before
+                return gettext(sentence, given=answer, name=name)
+    # Without the number, which dozens of foreseen answers have: a page has the sentence once.
+    if at is None:
+        return gettext("After no line did a name or a `.grad` of this program show that.")
+    return gettext(
+        "Up to line {line}, no name and no `.grad` of this program showed that.", line=at
+    )
+
+
+# -- numbers that a run counts ----------------------------------------------------------
+
+
+def object_to_version(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+    """Say which write a wrong version leaves out, or which other tensor has that version."""
+    return _object_to_number(run, answer, f"`{x}._version`", _read_version(x), at) or _find_owner(
+        run, answer, at, "_version", lambda tensor: tensor.version
+    )
+
+
+def bound_version(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+    """Say how far the versions of a tensor went."""
+    return _bound_number(run, answer, f"`{x}._version`", _read_version(x), at)
+
+
+def _read_version(x: str) -> Callable[[Moment], Any]:
+    return lambda moment: moment.snapshot.tensor(x).version
+
+
+def object_to_offset(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+    """Say what is at a wrong offset, or which other tensor has that offset."""
+    offset, tensor = parse_value(answer), run.tensor(x, at)
+    if not _is_number(offset) or tensor.offset is None:
+        return None
+    what = f"`{x}.storage_offset()`"
+    said = _object_to_number(run, answer, what, _read_offset(x), at)
+    if said is not None or not tensor.numel:
+        return said
+    byte = tensor.start_byte + (offset - tensor.offset) * tensor.itemsize
+    for name, other in _list_sharers(run, x, at):
+        places = (other.index_at(byte), other.index_at(tensor.start_byte))
+        if None not in places and other.itemsize == tensor.itemsize:
+            asked, right = (f"{name}{list(place) if place else ''}" for place in places)
+            return gettext(
+                "Cell {given} is `{asked}`, and `{x}` begins at `{right}`.",
+                given=answer,
+                asked=asked,
+                x=x,
+                right=right,
+            )
+    return _find_owner(run, answer, at, "storage_offset()", lambda record: record.offset)
+
+
+def bound_offset(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+    """Say which cells a storage has, or how far the offsets of a tensor went."""
+    offset, cells = parse_value(answer), count_cells_in(run.snapshot(at), x)
+    if cells and _is_number(offset) and offset >= cells:
+        return gettext("The last cell of this storage is cell {last}.", last=cells - 1)
+    return _bound_number(run, answer, f"`{x}.storage_offset()`", _read_offset(x), at)
+
+
+def _read_offset(x: str) -> Callable[[Moment], Any]:
+    return lambda moment: moment.snapshot.tensor(x).offset
+
+
+def _list_sharers(run: QuizRun, x: str, at: int | None) -> Iterator[tuple[str, Any]]:
+    """Yield the named tensors over the memory of one, each with a name: the others first."""
+    snapshot, tensor = run.snapshot(at), run.tensor(x, at)
+    names = {snapshot.tensor(name).id: name for name, _ in reversed(snapshot.names)}
+    sharers = [other for other in snapshot.storage_sharers(tensor) if other.id in names]
+    for other in sorted(sharers, key=lambda other: other.id == tensor.id):
+        yield names[other.id], other
+
+
+def object_to_cells(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+    """Say what else of a tensor or of its storage a wrong number of cells counts."""
+    number, tensor, cells = parse_value(answer), run.tensor(x, at), run.count_cells(x, at)
+    if cells is None or not _is_number(number):
+        return None
+    if number == tensor.numel:
+        return gettext("{given} is `{x}.numel()`: elements of `{x}`.", given=answer, x=x)
+    if number == cells * tensor.itemsize:
+        return gettext(
+            "{given} is the number of bytes: each cell takes {size}.",
+            given=answer,
+            size=tensor.itemsize,
+        )
+    return _object_to_number(run, answer, _name_cells(x), _read_cells(x), at)
+
+
+def bound_cells(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+    """Say how many cells a storage had at most and at least."""
+    return _bound_number(run, answer, _name_cells(x), _read_cells(x), at)
+
+
+def _name_cells(x: str) -> str:
+    return gettext("the number of cells in the storage of `{x}`", x=x)
+
+
+def _read_cells(x: str) -> Callable[[Moment], Any]:
+    return lambda moment: count_cells_in(moment.snapshot, x)
+
+
+_COUNTED = {
+    "names": gettext_noop("the number of names"),
+    "tensors": gettext_noop("the number of tensors"),
+    "storages": gettext_noop("the number of storages"),
+    "counters": gettext_noop("the number of version counters"),
+}
+
+
+def object_to_count(run: QuizRun, answer: str, kind: str, *, at: int | None) -> str | None:
+    """Say what else a wrong number counts: names instead of tensors, or what was there before."""
+    number = parse_value(answer)
+    if not _is_number(number):
+        return None
+    snapshot = run.snapshot(at)
+    for other, what in _COUNTED.items():
+        if other != kind and len(COUNTABLES[other].find_in(snapshot)) == number:
+            return gettext("{given} is {what}.", given=answer, what=gettext(what))
+    return _object_to_number(run, answer, gettext(_COUNTED[kind]), _read_count(kind), at)
+
+
+def bound_count(run: QuizRun, answer: str, kind: str, *, at: int | None) -> str | None:
+    """Say how many there were at most and at least."""
+    return _bound_number(run, answer, gettext(_COUNTED[kind]), _read_count(kind), at)
+
+
+def _read_count(kind: str) -> Callable[[Moment], Any]:
+    return lambda moment: len(COUNTABLES[kind].find_in(moment.snapshot))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _list_numbers(run: QuizRun, ask: Callable[[Moment], Any], at: int | None) -> list[Change]:
+    """Return the changes of a number; none where it was something else at times."""
+    changes = run.history(ask, at)
+    return changes if all(_is_number(change.value) for change in changes) else []
+
+
+def _object_to_number(
+    run: QuizRun, answer: str, what: str, ask: Callable[[Moment], Any], at: int | None
+) -> str | None:
+    """Say which line led away from a wrong number, or past it."""
+    number = parse_value(answer)
+    if not _is_number(number):
+        return None
+    for old, new in reversed(list(pairwise(_list_numbers(run, ask, at)))):
+        low, high = sorted((old.value, new.value))
+        if low <= number <= high and number != new.value:
+            return gettext(
+                "Line {line} (`{source}`) took {what} from {old} to {new}.",
+                line=new.line,
+                source=new.source,
+                what=what,
+                old=old.value,
+                new=new.value,
+            )
+    return None
+
+
+def _bound_number(
+    run: QuizRun, answer: str, what: str, ask: Callable[[Moment], Any], at: int | None
+) -> str | None:
+    """Say that a number never was as high or as low as a wrong answer, or that it is a number."""
+    number = parse_value(answer)
+    values = [change.value for change in _list_numbers(run, ask, at)]
+    if not values:
+        return None
+    if not _is_number(number):
+        return gettext("One whole number is asked for: {what}.", what=what)
+    if number > max(values):
+        bound = max(values)
+        sentence = gettext_noop("No line took {what} above {bound}.")
+        until = gettext_noop("Up to line {line}, nothing took {what} above {bound}.")
+    else:
+        bound = min(values)
+        sentence = gettext_noop("No line took {what} below {bound}.")
+        until = gettext_noop("Up to line {line}, nothing took {what} below {bound}.")
+    sentence = sentence if at is None else until
+    return gettext(sentence, what=what, bound=bound, line=at)
+
+
+def _find_owner(
+    run: QuizRun, answer: str, at: int | None, attribute: str, read: Callable[[Any], Any]
+) -> str | None:
+    """Say of which other tensor a wrong number would have been right."""
+    snapshot, number = run.snapshot(at), parse_value(answer)
+    for name, tensor_id in snapshot.names:
+        if _is_number(number) and read(snapshot.tensor(tensor_id)) == number:
+            return gettext("{given} is `{code}`.", given=answer, code=f"{name}.{attribute}")
+    return None
+
+
+# -- names, nodes and ends --------------------------------------------------------------
+
+
+def object_to_names(
+    run: QuizRun, answer: str, test: Any, *names: str, at: int | None
+) -> str | None:
+    """Say which names are missing in an answer, and which do not belong there."""
+    return _compare_names(find_names(run, test, *names, at=at), answer, run.moment(at))
+
+
+def object_to_names_showing(
+    run: QuizRun, answer: str, number: float, *names: str, at: int | None
+) -> str | None:
+    """Say which names are missing in an answer, and which do not belong there."""
+    right = {name for name in names if number in flatten_lists(run.value(name, at))}
+    return _compare_names(right, answer, run.moment(at))
+
+
+def _compare_names(right: frozenset[str] | set[str], answer: str, moment: Moment) -> str | None:
+    # Capitals do not matter in an answer.
+    right_names = {name.casefold(): name for name in sorted(right)}
+    written = {name.casefold(): name for name in moment.values} | right_names
+    given = parse_names(answer)
+    missing = join_list(f"`{right_names[name]}`" for name in right_names if name not in given)
+    others = sorted(given - right_names.keys())
+    added = join_list(f"`{written.get(name, name)}`" for name in others)
+    sentences = [gettext("Missing in that answer: {names}.", names=missing)] if missing else []
+    sentences += [gettext("Wrong in that answer: {names}.", names=added)] if added else []
+    return join_sentences(sentences) if sentences else None
+
+
+def object_to_node(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
+    """Say which tensor has or had the node of a wrong answer, or that there is one."""
+    given, tensor = parse_value(answer), run.tensor(y, at)
+    if given is None:
+        is_result = tensor.requires_grad and tensor.is_leaf is False
+        sentence = gettext("`{y}` requires grad and is not a leaf, so it has a node.", y=y)
+        return sentence if is_result else None
+    for change in run.history(lambda moment: _name_node(moment, y), at)[:-1]:
+        if is_same_answer(answer, change.value):
+            return gettext(
+                "After line {line} the node of `{y}` was {node}; another one took its place.",
+                line=change.line,
+                y=y,
+                node=change.value,
+            )
+    snapshot = run.snapshot(at)
+    for name, tensor_id in snapshot.names:
+        if tensor_id != tensor.id and is_same_answer(answer, _name_node(run.moment(at), name)):
+            return gettext("{node} is the node of `{name}`.", node=answer, name=name)
+    return gettext("No tensor with a name has a node that is called so.")
+
+
+def _name_node(moment: Moment, name: str) -> str:
+    tensor = moment.snapshot.tensor(name)
+    return short_node_name(tensor.grad_fn_name or "") or "none"
+
+
+def object_to_outcome(run: QuizRun, answer: str) -> str | None:
+    """Say that a line raised nothing or was not run, or that the run did end."""
+    chosen = re.fullmatch(r"line (\d+) raises an error", answer)
+    if chosen is None:
+        if run.error_line is not None:
+            return gettext("No line caught that error, so the run ended there.")
+        # Of what was stopped, the facts say so.
+        return None if run.is_endless else gettext("It came to its end by itself.")
+    line = int(chosen[1])
+    # Lines such as `with ...:` are no steps of their own.
+    simple_lines = {statement.lineno for statement in _list_simple_statements(run.code)}
+    if line in simple_lines - {step.site.line for step in run.trace.steps}:
+        return gettext("Line {line} was not run.", line=line)
+    return gettext("Line {line} was run and raised nothing.", line=line)
+
+
+def _list_simple_statements(code: str) -> list[ast.stmt]:
+    statements = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.stmt)]
+    return [statement for statement in statements if not hasattr(statement, "body")]
+
+
+# -- a line that was overlooked ---------------------------------------------------------
+
+
+def find_missed_line(run: QuizRun, is_answered: Callable[[QuizRun], bool]) -> str | None:
+    """Say without which line a wrong answer would be right: tried, each line in its turn.
+
+    is_answered: returns True if the answer is right for a run.
+    """
+    # Its numbers are others in each run.
+    if is_uninitialized(run.code):
+        return None
+    for line, source, shorter in reversed(run.shorter_runs):
+        try:
+            # With another end its moments are others, too.
+            has_other_end = (shorter.trace.error is None) != (run.trace.error is None)
+            is_right_without = not has_other_end and is_answered(shorter)
+        # Without its line there may be no such tensor; a teacher's function may raise anything.
+        except Exception:  # noqa: BLE001
+            continue
+        if is_right_without:
+            return gettext(
+                "That would be right without line {line} (`{source}`).", line=line, source=source
+            )
+    return None

@@ -27,6 +27,7 @@ from .misconceptions import (
     require_name_or_sentence,
     require_no_misspelt_name,
 )
+from .mix_ups import find_missed_line
 from .runs import QuizRun
 from .wrong_answers import foresee_answers
 
@@ -91,6 +92,7 @@ class Question:
         ready-made question `Declaration.make_question` has bound the names that it is about.
     find_objection: returns a sentence against a wrong answer behind which no misconception is found,
         from the run and the answer; or None.
+    find_bound: the same, where the answer would not be right without one of the lines, either.
     pattern: only for the question `node`, whose answers are names of nodes. A regular expression in
         small letters; a free answer has to match it, or to be the name of a node of the run or a
         key of `wrong`. Any other answer is asked for again.
@@ -105,6 +107,7 @@ class Question:
     hint: str = ""
     find_misconception: Callable[[QuizRun, str], Misconception | str | None] | None = None
     find_objection: Callable[[QuizRun, str], str | None] | None = None
+    find_bound: Callable[[QuizRun, str], str | None] | None = None
     pattern: str = ""
 
     def __post_init__(self) -> None:
@@ -270,11 +273,22 @@ class Question:
         """
         facts = self.describe_facts(run)
         found = self._find_misconception_or_sentence(run, answer)
-        if found is None and self.find_objection is not None:
-            return Refutation(facts, None, self.find_objection(run, answer) or "")
+        if found is None:
+            return Refutation(facts, None, self._find_objection(run, answer) or "")
         if isinstance(found, str):
             return Refutation(facts, None, gettext(found))
-        return Refutation(facts, found, "" if found is None else found.refute(run))
+        return Refutation(facts, found, found.refute(run))
+
+    def _find_objection(self, run: QuizRun, answer: str) -> str | None:
+        """Return a sentence against a wrong answer that points to no misconception, or None."""
+        objection = self.find_objection(run, answer) if self.find_objection is not None else None
+        if objection is None:
+            objection = find_missed_line(
+                run, lambda shorter: self.is_right(answer, self.right_answer(shorter))
+            )
+        if objection is None and self.find_bound is not None:
+            objection = self.find_bound(run, answer)
+        return objection
 
     def _find_misconception_or_sentence(
         self, run: QuizRun, answer: str
@@ -303,7 +317,8 @@ class Question:
             for answer in answers
             if not self.is_right(answer, right)
         }
-        if self.choices is not None or self.find_misconception is None:
+        finders = (self.find_misconception, self.find_objection, self.find_bound)
+        if self.choices is not None or not any(finders):
             return refutations
         for answer in foresee_answers(run):
             is_wrong = self.is_readable(answer, right, run) and not self.is_right(answer, right)

@@ -10,8 +10,8 @@ no, a number, a list, a text, or a set of names. It has the answer from one of t
 - what can only be found by doing, a function in `evidence.py` tries in a run of its own:
   `evidence.try_shared_write(run, x, through, at=at).holds`.
 
-What is not there is None, which can be answered (`offset` without a storage); so are the numbers of
-a tensor of more than a thousand elements, which are not recorded. Where else the run cannot tell, a
+What is not there is None, which can be answered (`offset` without a storage). Where the run cannot
+tell, as the numbers of a tensor of more than a thousand elements, which are not recorded, a
 ValueError says why: then `verify` names a fault, and the page leaves the program as text.
 
 The arguments of `_question`:
@@ -19,7 +19,8 @@ The arguments of `_question`:
 - `prompt` asks, with the function's arguments as `{x}`;
 - `because`, a function in `evidence.py`, says in sentences what decides it. It is called as the
   answering function is: `because(run, *subject, at=at)`;
-- `find_objection`, a function in `mix_ups.py`, finds a sentence where that finds nothing; it is
+- `find_objection`, a function in `mix_ups.py`, finds a sentence where that finds nothing, and
+  `find_bound`, another one there, where no line left out makes the answer right, either; both are
   called in the same way;
 - `find_misconception`, a function in `wrong_answers.py`, finds the one behind a wrong answer. It is
   called as `find_misconception(run, answer, *subject, at=at)`;
@@ -81,6 +82,7 @@ class Declaration:
     because: Callable[..., str]
     find_misconception: Callable[..., str | None] | None
     find_objection: Callable[..., str | None] | None
+    find_bound: Callable[..., str | None] | None
     choices: Sequence[str] | Callable[[str], Sequence[str]] | None
     hint: str
     pattern: str
@@ -105,7 +107,14 @@ class Declaration:
             raise ValueError(
                 f"{name}() with a function needs a prompt, for it cannot know what is asked"
             )
-        finder, object_to = self.find_misconception, self.find_objection
+
+        def bind(
+            find: Callable[..., str | None] | None,
+        ) -> Callable[[QuizRun, str], str | None] | None:
+            if find is None:
+                return None
+            return lambda run, answer: find(run, answer, *subject, **at_keyword)
+
         return Question(
             # Formatted when it is shown: the language may change in between.
             prompt=own_prompt or (lambda: _format_prompt(template, subject_by_parameter, at)),
@@ -115,12 +124,9 @@ class Declaration:
             because=lambda run: self.because(run, *subject, **at_keyword),
             name=_name_question(name, subject, at),
             hint=self.hint,
-            find_misconception=None
-            if finder is None
-            else lambda run, answer: finder(run, answer, *subject, **at_keyword),
-            find_objection=None
-            if object_to is None
-            else lambda run, answer: object_to(run, answer, *subject, **at_keyword),
+            find_misconception=bind(self.find_misconception),
+            find_objection=bind(self.find_objection),
+            find_bound=bind(self.find_bound),
             pattern=self.pattern,
         )
 
@@ -131,6 +137,7 @@ def _question(
     because: Callable[..., str],
     find_misconception: Callable[..., str | None] | None = None,
     find_objection: Callable[..., str | None] | None = None,
+    find_bound: Callable[..., str | None] | None = None,
     choices: Sequence[str] | Callable[[str], Sequence[str]] | None = None,
     hint: str = "",
     pattern: str = "",
@@ -151,6 +158,7 @@ def _question(
             because,
             find_misconception,
             find_objection,
+            find_bound,
             choices,
             hint,
             pattern,
@@ -250,6 +258,7 @@ def on_graph(run: QuizRun, y: str, *, at: int | None = None) -> bool:
 @_question(
     gettext_noop("What is the node of `{y}` called?"),
     because=evidence.describe_node,
+    find_objection=mix_ups.object_to_node,
     hint=gettext_noop("a name such as SinBackward0; none if there is none"),
     pattern=r"\w+backward\d*|copybackwards|copyslices|accumulategrad",
 )
@@ -285,6 +294,8 @@ def is_leaf(run: QuizRun, y: str, *, at: int | None = None) -> bool:
     gettext_noop("What is `{x}._version`?"),
     because=evidence.describe_versions,
     find_misconception=wrong_answers.find_version_misconception,
+    find_objection=mix_ups.object_to_version,
+    find_bound=mix_ups.bound_version,
     hint=gettext_noop("a number"),
 )
 def version(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
@@ -296,6 +307,8 @@ def version(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
     gettext_noop("What is `{x}.storage_offset()`?"),
     because=evidence.describe_offset,
     find_misconception=wrong_answers.find_offset_misconception,
+    find_objection=mix_ups.object_to_offset,
+    find_bound=mix_ups.bound_offset,
     hint=gettext_noop("a number"),
 )
 def offset(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
@@ -307,6 +320,8 @@ def offset(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
     gettext_noop("How many cells does the storage of `{x}` have?"),
     because=evidence.describe_cells,
     find_misconception=wrong_answers.find_cells_misconception,
+    find_objection=mix_ups.object_to_cells,
+    find_bound=mix_ups.bound_cells,
     hint=gettext_noop("a number"),
 )
 def cells(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
@@ -319,6 +334,7 @@ def cells(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
     because=evidence.describe_values,
     find_misconception=wrong_answers.find_value_misconception,
     find_objection=mix_ups.object_to_value,
+    find_bound=mix_ups.bound_value,
     hint=gettext_noop("a number, or numbers such as [1, 2]"),
 )
 def value(run: QuizRun, x: str, *, at: int | None = None) -> Any:
@@ -331,6 +347,7 @@ def value(run: QuizRun, x: str, *, at: int | None = None) -> Any:
     because=evidence.describe_gradients,
     find_misconception=wrong_answers.find_gradient_misconception,
     find_objection=mix_ups.object_to_gradient,
+    find_bound=mix_ups.bound_gradient,
     hint=gettext_noop("a number, numbers such as [1, 2], or None"),
 )
 def gradient(run: QuizRun, x: str, *, at: int | None = None) -> Any:
@@ -379,6 +396,7 @@ def _list_outcomes(code: str) -> list[str]:
 @_question(
     gettext_noop("What happens when this runs?"),
     because=evidence.describe_outcome,
+    find_objection=mix_ups.object_to_outcome,
     choices=_list_outcomes,
 )
 def outcome(run: QuizRun) -> str:
@@ -410,7 +428,13 @@ def _choose_count_prompt(kind: str) -> str:
     return evidence.COUNTABLES[kind].prompt
 
 
-@_question(_choose_count_prompt, because=evidence.describe_count, hint=gettext_noop("a number"))
+@_question(
+    _choose_count_prompt,
+    because=evidence.describe_count,
+    find_objection=mix_ups.object_to_count,
+    find_bound=mix_ups.bound_count,
+    hint=gettext_noop("a number"),
+)
 def count(run: QuizRun, kind: str, *, at: int | None = None) -> int:
     """Ask how many "names", "tensors", "storages" or "counters" the memory picture shows.
 
@@ -431,7 +455,10 @@ def _choose_names_prompt(test: evidence.NameTest, *_names: str) -> str:
 
 
 @_question(
-    _choose_names_prompt, because=evidence.describe_each_name, hint=gettext_noop("names, or none")
+    _choose_names_prompt,
+    because=evidence.describe_each_name,
+    find_objection=mix_ups.object_to_names,
+    hint=gettext_noop("names, or none"),
 )
 def names_that(
     run: QuizRun, test: evidence.NameTest, *names: str, at: int | None = None
@@ -447,6 +474,7 @@ def names_that(
 @_question(
     gettext_noop("Which of {names} show the {number:g}?"),
     because=evidence.describe_each_value,
+    find_objection=mix_ups.object_to_names_showing,
     hint=gettext_noop("names, or none"),
 )
 def names_showing(

@@ -201,13 +201,18 @@ def judge_answers(
     return _say_wrong_writes_once(rows, run)
 
 
+def find_shared_writes(questions: Sequence[Question], run: QuizRun) -> list[str]:
+    """Return the sentences on wrong gradients, if the facts of several questions may have them."""
+    asked = [question.name.startswith(("outcome", "gradient(")) for question in questions]
+    return list_wrong_gradients(run) if sum(asked) > 1 else []
+
+
 def _say_wrong_writes_once(rows: Sequence[JudgedRow], run: QuizRun) -> tuple[JudgedRow, ...]:
     """Return the rows, each sentence on a wrong gradient in the first that has it.
 
     How the run ended and the gradient of each leaf have facts that end with the same one.
     """
-    asked = [row.question.name.startswith(("outcome", "gradient(")) for row in rows]
-    wrong_gradients = list_wrong_gradients(run) if sum(asked) > 1 else []
+    wrong_gradients = find_shared_writes([row.question for row in rows], run)
     row_by_sentence: dict[str, int] = {}
     once = []
     for row in rows:

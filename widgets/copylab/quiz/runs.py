@@ -24,9 +24,13 @@ from ..tensor_facts import TensorFact
 if TYPE_CHECKING:
     from tinytorch.viz import Snapshot, TensorRecord
 
+    from ..run import Step
+
 _LIMITS = Limits(max_steps=500, seconds=10.0)
 _MAX_ELEMENTS = 1000
 """Elements of a tensor whose values are recorded after each line; nobody is asked for more."""
+_MAX_STEPS_TO_REPEAT = 40
+"""Steps of a run that is run again without each of its lines, for what a wrong answer leaves out."""
 _PLAIN_TYPES = (bool, int, float, complex, str, type(None))
 
 
@@ -86,16 +90,25 @@ def _read_elements(tensor: Any) -> Any:
         return None
 
 
+def _describe_unrecorded(name: str, numel: int) -> str:
+    if numel > _MAX_ELEMENTS:
+        return (
+            f"{name} has {numel:,} elements, and of more than {_MAX_ELEMENTS:,} the values are not "
+            "recorded: ask about a part of it, such as y = x[:3]"
+        )
+    return f"the values of {name} cannot be read"
+
+
 class QuizRun:
     """The run of a program under one engine, computed when it is first asked for.
 
     level: how much its player and its pictures say.
 
     What a question calls: `read_fact`, `value`, `gradient`, `tensor`, `snapshot`, `moment`,
-    `count_cells`, `read_output`, `history`; `error_line` and `is_endless` say how it ended, `trace` has each step,
-    `player` shows them, `make_variables` makes live variables. Names are those of the program's
-    variables. `at` is a line of it, counted from 1: what is returned is of the moment after that
-    line ran last, by default of the end.
+    `count_cells`, `read_output`, `history`, `list_moments`, `shorter_runs`; `error_line` and
+    `is_endless` say how it ended, `trace` has each step, `player` shows them, `make_variables`
+    makes live variables. Names are those of the program's variables. `at` is a line of it, counted
+    from 1: what is returned is of the moment after that line ran last, by default of the end.
     """
 
     def __init__(self, code: str, engine: ModuleType, level: Level = "graph") -> None:
@@ -189,23 +202,27 @@ class QuizRun:
     def value(self, name: str, at: int | None = None) -> Any:
         """Return the value of the tensor (as lists) or plain variable `name` after line `at`.
 
-        None for a tensor whose numbers are not recorded, see `_read_elements`. ValueError if there is
-        no such name.
+        ValueError if there is no such name, and for a tensor whose numbers are not recorded.
         """
         values = self.moment(at).values
         if name not in values:
             raise ValueError(
                 f"the code has no value called {name!r} then; it has {', '.join(values) or 'none'}"
             )
+        if values[name] is None and name in dict(self.snapshot(at).names):
+            raise ValueError(_describe_unrecorded(name, self.tensor(name, at).numel))
         return values[name]
 
     def gradient(self, name: str, at: int | None = None) -> Any:
         """Return the value of `name.grad` after line `at`, as lists; None if there is none.
 
-        None, too, if its numbers are not recorded. ValueError if there is no such tensor.
+        ValueError if there is no such tensor, or if the numbers are not recorded.
         """
-        self.tensor(name, at)  # raises if there is no such tensor
-        return self.moment(at).grads.get(name)
+        tensor = self.tensor(name, at)  # raises if there is no such tensor
+        gradients = self.moment(at).grads
+        if name in gradients and gradients[name] is None:
+            raise ValueError(_describe_unrecorded(f"{name}.grad", tensor.numel))
+        return gradients.get(name)
 
     def count_cells(self, name: str, at: int | None = None) -> int | None:
         """Return how many cells the storage of a tensor has; None without a storage.
@@ -213,17 +230,14 @@ class QuizRun:
         ValueError if there is no such tensor, or if several storage objects lie over its memory:
         the snapshot knows the size of all of them together.
         """
-        tensor = self.tensor(name, at)
-        if tensor.storage is None:
-            return None
-        storage = self.snapshot(at).storage(tensor.storage)
-        if storage.objects > 1:
+        storage = self.tensor(name, at).storage
+        objects = 0 if storage is None else self.snapshot(at).storage(storage).objects
+        if objects > 1:
             raise ValueError(
-                f"{storage.objects} storage objects lie over the memory of {name}, "
+                f"{objects} storage objects lie over the memory of {name}, "
                 "and it is not known where each of them ends"
             )
-        # Not `storage.cells`: these have the size of its first tensor, whose dtype may be another.
-        return storage.nbytes // tensor.itemsize
+        return count_cells_in(self.snapshot(at), name)
 
     def read_output(self, line: int) -> str:
         """Return what `line` printed, in all its runs, without the last line break."""
@@ -233,19 +247,27 @@ class QuizRun:
                 text += "".join(part for stream, part in step.output if stream == "out")
         return text.rstrip("\n")
 
+    def _list_steps(self, at: int | None) -> list[Step]:
+        """Return the steps up to the last run of line `at`; all of them for None."""
+        steps = self.trace.steps
+        end = 0
+        for index, step in enumerate(steps):
+            if at is None or step.site.line == at:
+                end = index + 1
+        return list(steps[:end])
+
+    def list_moments(self, at: int | None = None) -> list[Moment]:
+        """Return what could be seen after each line, up to the last run of line `at`."""
+        return [step.seen for step in self._list_steps(at)]
+
     def history(self, ask: Callable[[Moment], Any], at: int | None = None) -> list[Change]:
         """Return each new value of what `ask` returns for the moments up to line `at`, in time.
 
         `run.history(lambda moment: moment.values["x"])` has the values of `x`. Moments at which
         `ask` raises a KeyError, because there is no such name yet, are passed over.
         """
-        steps = self.trace.steps
-        end = 0
-        for index, step in enumerate(steps):
-            if at is None or step.site.line == at:
-                end = index + 1
         changes: list[Change] = []
-        for step in steps[:end]:
+        for step in self._list_steps(at):
             try:
                 value = ask(step.seen)
             except KeyError:
@@ -254,6 +276,20 @@ class QuizRun:
                 first_line = step.site.source.partition("\n")[0]
                 changes.append(Change(step.site.line, first_line, value))
         return changes
+
+    @cached_property
+    def shorter_runs(self) -> list[tuple[int, str, QuizRun]]:
+        """The runs without one line: its number, its text, and the run that is made when it is asked.
+
+        Only of lines with one statement each, outside of which nothing changes its place; none for a
+        run of many steps.
+        """
+        if self.is_endless or len(self.trace.steps) > _MAX_STEPS_TO_REPEAT:
+            return []
+        return [
+            (line, text, QuizRun(code, self.engine, self.level))
+            for line, text, code in leave_out_lines(self.code)
+        ]
 
     def make_variables(self, at: int | None = None) -> dict[str, Any]:
         """Return live variables of another run, up to line `at`, to write into and to call."""
@@ -264,6 +300,35 @@ class QuizRun:
             code, self.engine, lambda _: None, names=variables, limits=_LIMITS, own_session=True
         )
         return variables
+
+
+def count_cells_in(snapshot: Snapshot, name: str) -> int | None:
+    """Return how many cells the storage of a tensor has; None without one, or if it is not known."""
+    tensor = snapshot.tensor(name)
+    if tensor.storage is None:
+        return None
+    storage = snapshot.storage(tensor.storage)
+    if storage.objects > 1:
+        return None
+    # Not `storage.cells`: these have the size of its first tensor, whose dtype may be another.
+    return storage.nbytes // tensor.itemsize
+
+
+def leave_out_lines(code: str) -> list[tuple[int, str, str]]:
+    """Return each line that is one whole statement, as its number, its text, and the code without it."""
+    statements = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.stmt)]
+    lines = code.splitlines()
+    without = []
+    for statement in sorted(statements, key=lambda node: node.lineno):
+        is_alone = [node.lineno for node in statements].count(statement.lineno) == 1
+        if not is_alone or hasattr(statement, "body") or statement.end_lineno != statement.lineno:
+            continue
+        text = lines[statement.lineno - 1]
+        # A line stays, so that those after it keep their numbers.
+        shorter = [*lines]
+        shorter[statement.lineno - 1] = text[: len(text) - len(text.lstrip())] + "pass"
+        without.append((statement.lineno, text.strip(), "\n".join(shorter)))
+    return without
 
 
 def take_statements(code: str, line: int) -> str:

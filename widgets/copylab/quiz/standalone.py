@@ -25,7 +25,14 @@ from .answers import format_answer, has_tolerance, parse_names, translate_choice
 from .misconceptions import Misconception
 from .question import Question, Refutation
 from .retests import RETEST_TITLE, find_programs
-from .reveal import JudgedRow, make_row_table, name_retest_button, render_button, render_result
+from .reveal import (
+    JudgedRow,
+    find_shared_writes,
+    make_row_table,
+    name_retest_button,
+    render_button,
+    render_result,
+)
 from .runs import QuizRun
 from .view import render_field
 
@@ -66,6 +73,7 @@ def _collect_page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
         that are right.
     rows: one for each question, see `_collect_row_data`.
     sentences: the sentences of all refutations, each once; rows refer to them by index.
+    saidOnce: parts of sentences, each of which the first row that has it says.
     allRight: the headline if every row is right.
     committed: the answers that are committed already, by the names of their questions; None if
         none are.
@@ -86,6 +94,7 @@ def _collect_page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
         "revealed": _render_revealed(prediction, run),
         "rows": rows,
         "sentences": list(sentences.numbers),
+        "saidOnce": list(map(inline_html, find_shared_writes(prediction.questions, run))),
         # A notebook that was saved after the commit is laid out with the answers of then.
         "committed": dict(prediction.answers) if prediction.committed else None,
         "allRight": prediction.describe_all_right(),
@@ -166,8 +175,8 @@ def _collect_row_data(
 
     name: of the question.
     right: the right answer.
-    refutations: for each wrong answer, the indices of the sentences against it; then, if a
-        misconception is behind it, its name and the indices where it was explained already.
+    refutations: wrong answers, and the indices of the sentences against each of them; then, if a
+        misconception is behind them, its name and the indices where it was explained already.
     because: the indices of the reason for the right answer.
     choices: what they are called in the language in use; only for a question with choices.
 
@@ -213,16 +222,17 @@ def _number_refutations(
     question: Question, run: QuizRun, sentences: _SentenceTable
 ) -> list[list[Any]]:
     """Return what speaks against each wrong answer that can be foreseen, see `_collect_row_data`."""
-    refutations = []
+    answers_by_refutation: dict[str, list[str]] = {}
     for answer, refutation in question.foresee_refutations(run).items():
         # Twice: as it is said where the misconception comes first on the page, and where it comes
         # again. Which it is depends on the answers, and is decided by the script.
-        against = [answer, sentences.number_texts(refutation.compose_sentences(set()))]
+        against: list[Any] = [sentences.number_texts(refutation.compose_sentences(set()))]
         if refutation.misconception is not None:
             name = refutation.misconception.name
             against += [name, sentences.number_texts(refutation.compose_sentences({name}))]
-        refutations.append(against)
-    return refutations
+        # Dozens of numbers are wrong for the same reason.
+        answers_by_refutation.setdefault(json.dumps(against), []).append(answer)
+    return [[answers, *json.loads(key)] for key, answers in answers_by_refutation.items()]
 
 
 def _to_json(right: Any) -> Any:

@@ -133,10 +133,11 @@ function renderResult(data, answers) {
   const template = parseHTML(revealed);
   // Two lines for each row: the answer, and below it the reason or what speaks against it.
   const lines = template.content.querySelectorAll("tbody tr");
-  const explained = new Set();
+  const [explained, speakers] = [new Set(), {}];
   let right = 0;
   rows.forEach((row, index) => {
     const [line, below] = [lines[2 * index], lines[2 * index + 1]];
+    const sayOnce = (html) => leaveOutSaid(html, index + 1, data, speakers);
     const answer = answers[index];
     line.cells[2].textContent = row.choices?.[answer] ?? answer;
     if (isSameAnswer(answer, row.right, row)) {
@@ -144,10 +145,10 @@ function renderResult(data, answers) {
       for (const cell of line.cells) cell.classList.replace("cl-wrong", "cl-right");
       line.cells[4].textContent = say("✔ right");
       below.cells[0].className = "cl-because";
-      below.cells[0].innerHTML = renderSentences(row.because, data);
+      below.cells[0].innerHTML = sayOnce(renderSentences(row.because, data));
       if (!row.because.length) below.remove();
     } else {
-      below.cells[0].innerHTML = refuteAnswer(answer, row, data, explained);
+      below.cells[0].innerHTML = sayOnce(refuteAnswer(answer, row, data, explained));
     }
   });
   const count = rows.length;
@@ -163,10 +164,20 @@ function renderResult(data, answers) {
 
 const renderSentences = (indices, { sentences }) => indices.map((index) => `<p>${sentences[index]}</p>`).join("");
 
+/** The words of a row without those that one above it said: `speakers` has the first row of each part. */
+function leaveOutSaid(html, number, { saidOnce }, speakers) {
+  saidOnce.forEach((part, at) => {
+    if (!html.includes(part)) return;
+    speakers[at] ??= number;
+    if (speakers[at] !== number) html = html.replace(part, say("Row {number} says which write did that.", { number: speakers[at] }));
+  });
+  return html;
+}
+
 /** What speaks against a wrong answer: its own refutation if it has one, otherwise the facts of its row. */
 function refuteAnswer(answer, row, data, explained) {
   // A row with choices has no facts, and needs none: each of its wrong answers is among the refutations.
-  const [, first, belief, again] = row.refutations.find(([wrong]) => isSameAnswer(answer, wrong, row)) ?? ["", row.facts];
+  const [, first, belief, again] = row.refutations.find(([wrong]) => wrong.some((each) => isSameAnswer(answer, each, row))) ?? ["", row.facts];
   const isKnown = explained.has(belief);
   const tests = belief ?? data.tests;
   const html = renderSentences(isKnown ? again : first, data);
@@ -195,7 +206,7 @@ function makeRetestData(data, tests) {
   // It is answered once: after that its right answer is on the page.
   for (const button of revealed.content.querySelectorAll("[data-do]")) button.remove();
   const { row, allRight } = retest;
-  return { ...data, form: form.innerHTML, revealed: revealed.innerHTML, rows: [row], allRight, tests, retests: {}, committed: null };
+  return { ...data, form: form.innerHTML, revealed: revealed.innerHTML, rows: [row], allRight, tests, retests: {}, committed: null, saidOnce: [] };
 }
 
 /** The program of a retest, in the place of another one. */
