@@ -170,6 +170,9 @@ def install_packages(*options: str) -> None:
     if uv and run_with_progress(uv, "pip", "install", "--python", str(PYTHON), *options).succeeded:
         return
     pip = [str(PYTHON), "-m", "pip", "install", "--no-user", "--progress-bar", "off", "--no-color"]
+    # The pip that comes with an old Python takes twice as long to choose releases. Where no newer
+    # one can be had, it has to do.
+    works(*pip, "--quiet", "--upgrade", "pip")
     # Python compiles what it imports, once; most of the 9,000 modules are never imported.
     installation = run_with_progress(*pip, "--no-compile", *options)
     if not installation.succeeded:

@@ -100,8 +100,13 @@ def _imports_that_run(
             todo.extend(node.orelse)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             yield node
-        elif later or not isinstance(node, ast.FunctionDef | ast.Lambda):
-            todo.extend(ast.iter_child_nodes(node))
+        elif later or not isinstance(node, ast.FunctionDef):
+            todo.extend(_list_statements_below(node))
+
+
+def _list_statements_below(node: ast.AST) -> list[ast.AST]:
+    """Return the children of a node but expressions, which are most of them and import nothing."""
+    return [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
 
 
 def import_graph(packages: dict[str, Path], *, later: bool = True) -> dict[str, set[str]]:
@@ -233,14 +238,21 @@ def undescribed_fields(path: Path) -> list[str]:
 def late_imports(path: Path) -> set[str]:
     """Return the top-level modules that functions of a file import; "." for a relative import."""
     found = set()
-    for function in list_nodes(path):
-        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        for node in ast.walk(function):
-            if isinstance(node, ast.Import):
-                found |= {alias.name.partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                found.add("." if node.level else (node.module or "").partition(".")[0])
+    functions = [
+        node
+        for node in list_nodes(path)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    todo = [child for function in functions for child in _list_statements_below(function)]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add("." if node.level else (node.module or "").partition(".")[0])
+        # A function inside of it is in the list already.
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            todo.extend(_list_statements_below(node))
     return found
 
 
@@ -256,11 +268,10 @@ def find_english_caches(path: Path) -> list[str]:
         decorators = {
             re.sub(r"^functools\.|\(.*", "", ast.unparse(each)) for each in node.decorator_list
         }
+        if not decorators & {"cache", "lru_cache", "cached_property"}:
+            continue
         calls = {ast.unparse(each.func) for each in ast.walk(node) if isinstance(each, ast.Call)}
-        if decorators & {"cache", "lru_cache", "cached_property"} and calls & {
-            "gettext",
-            "ngettext",
-        }:
+        if calls & {"gettext", "ngettext"}:
             found.append(f"{path.name}: {node.name}")
     return found
 

@@ -4,6 +4,7 @@ import importlib.util
 import shutil
 import subprocess
 import sys
+import types
 from pathlib import Path
 from types import ModuleType
 
@@ -128,6 +129,29 @@ def test_an_installation_that_fails_shows_what_the_installer_said(
     with pytest.raises(SystemExit, match="could not install the packages"):
         start.install_packages("--editable", ".")
     assert "WARNING: a mirror was slow" in capsys.readouterr().err
+
+
+def test_packages_are_installed_by_a_pip_of_today_where_one_can_be_had(
+    start: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands: list[tuple[str, ...]] = []
+
+    def fail(*command: str) -> bool:
+        commands.append(command)
+        return False
+
+    def install(*command: str) -> types.SimpleNamespace:
+        commands.append(command)
+        return types.SimpleNamespace(succeeded=True)
+
+    monkeypatch.setattr(start, "works", fail)
+    monkeypatch.setattr(start, "run_with_progress", install)
+    # The old one does without it.
+    start.install_packages("numpy")
+    assert [command[-2:] for command in commands] == [
+        ("--upgrade", "pip"),
+        ("--no-compile", "numpy"),
+    ]
 
 
 def test_without_pip_the_way_out_is_said(

@@ -115,6 +115,8 @@ def prepare_environment(version: str) -> Path:
             "pip",
             "install",
             "--quiet",
+            # Python compiles what it imports, once.
+            "--no-compile",
             f"torch=={version}",
         )
     return start.PYTHON
