@@ -99,16 +99,15 @@ class ModePauses:
         self.hooks.is_in_step = not has_closure
         if has_closure or not self._is_alone() or not self._is_plain(optimizer):
             return
-        tensors = list(_find_written(optimizer, self.torch.Tensor))
-        # A subclass may run code of the program's own.
-        if not {self.torch.Tensor, self.torch.nn.Parameter}.issuperset(map(type, tensors)):
+        if self._has_subclasses(optimizer):
             return
         if self.hooks.attributes.in_forward:
             self.hooks.attributes.record_ended_forwards()
         self.writes_of_step = []
         # After a backward mostly nothing is saved any more, so nothing can be spoilt.
         if self.watch.holds_saves():
-            writes = [self.watch.record_write(tensor) for tensor in tensors]
+            written = _find_written(optimizer, self.torch.Tensor)
+            writes = [self.watch.record_write(tensor) for tensor in written]
             self.writes_of_step = [write for write in writes if write is not None]
         self.stepping_optimizer = optimizer
         self.step_nr = self.torch._C._current_graph_task_id()
@@ -129,6 +128,18 @@ class ModePauses:
             and not optimizer._optimizer_step_post_hooks
             and all(hook in (_begin_step, _end_step) for hook in hooks)
         )
+
+    def _has_subclasses(self, optimizer: Any) -> bool:
+        """Return True if a step computes with a subclass, which may run code of the program's own."""
+        classes: set[type] = set()
+        # Of whole lists: most steps come here for nothing, and models have many parameters.
+        for group in optimizer.param_groups:
+            classes.update(map(type, group["params"]))
+            classes.update([type(parameter.grad) for parameter in group["params"]])
+        for state in optimizer.state.values():
+            classes.update(map(type, state.values()))
+        known = {self.torch.Tensor, self.torch.nn.Parameter}
+        return any(issubclass(each, self.torch.Tensor) for each in classes - known)
 
     def end_step(self, optimizer: Any) -> None:
         """Put the mode back, and note what the step has written."""

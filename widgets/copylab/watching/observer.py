@@ -623,16 +623,15 @@ class Watch(Presentation):
         # Of a training, that would take as long as saving once more.
         if len(self._saves_by_address) > _MOST_SEARCHED:
             return False
-        saves: list[WatchedSave] = []
+        references: list[weakref.ref[WatchedSave]] = []
         # Not by `_find_saves_at`: most storages have no saved tensor any more, see `_prune_saves`.
         for saves_over_storage in list(self._saves_by_address.values()):
             if saves_over_storage:
-                saves += [
-                    save for ref in list(saves_over_storage.values()) if (save := ref()) is not None
-                ]
-        return len(saves) <= _MOST_SEARCHED and any(
-            save.is_small and save.has_changed for save in saves
-        )
+                references += saves_over_storage.values()
+        if len(references) > _MOST_SEARCHED:
+            return False
+        saves = [reference() for reference in references]
+        return any(save is not None and save.is_small and save.has_changed for save in saves)
 
     def report_stale_read(
         self, save: WatchedSave, node_name: str, backward_nr: int, error: RuntimeError

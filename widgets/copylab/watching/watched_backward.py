@@ -90,13 +90,13 @@ class BackwardMeasurement:
         if self.retains_grads or self._count >= _MOST_COMPARISONS:
             return False
         is_plain = not args and kwargs.keys() <= {"retain_graph"}
-        # One of several ranks would wait for the others, which run a backward once.
-        if find_rank() is not None:
-            return False
         # A thread that has numbers is within a backward, in that of a reentrant checkpoint.
         if not is_plain or find_program_thread() in self._measured:
             return False
-        return self.has_new_changes or has_changed()
+        if not self.has_new_changes and not has_changed():
+            return False
+        # One of several ranks would wait for the others, which run a backward once.
+        return find_rank() is None
 
     def begin(self, root: Any, frame: FrameType | None) -> None:
         """Compute the numbers of a backward that is about to run; see `measure_gradients`."""
