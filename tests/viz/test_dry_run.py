@@ -75,6 +75,22 @@ def test_a_run_is_no_backward_of_the_program(engine: ModuleType) -> None:
         explain(snapshot(loss), run=True)
 
 
+def test_a_hook_that_asks_for_a_run_gets_no_further_one(engine: ModuleType) -> None:
+    x = engine.ones(2, requires_grad=True)
+    y = x * 2
+    loss = y.sum()
+    answers: list[str] = []
+
+    def ask(_: object) -> None:
+        assert len(answers) < 2, "it would go on for ever"
+        answers.append(explain(loss, run=True).verdict)
+
+    y.register_hook(ask)
+    assert explain(loss, run=True).verdict == "runs"
+    # Within that run, what the hook does is not known.
+    assert answers == ["unknown"]
+
+
 def test_scalars_decide(engine: ModuleType) -> None:
     x = engine.ones(3, requires_grad=True)
     logits = x * 2

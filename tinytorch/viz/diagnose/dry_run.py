@@ -8,12 +8,14 @@ changes is the program's own.
 from __future__ import annotations
 
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ..read import (
+    THREADS_IN_LOOK,
     RandomStates,
     RetainedGradients,
     describe_code,
@@ -41,6 +43,9 @@ class RunResult(NamedTuple):
 
 def run_backward(root: Any) -> RunResult | None:
     """Return what a backward on `root` does; None if it cannot be run without changing something."""
+    # A hook may ask for a run of the backward in which it runs: of the next one, too, for ever.
+    if threading.get_ident() in THREADS_IN_LOOK:
+        return None
     engine: Any = sys.modules[engine_name(root)]
     leaves = find_leaves(root)
     if not leaves:
