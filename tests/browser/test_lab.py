@@ -60,6 +60,31 @@ def check_axe(page: Page) -> None:
     assert results.violations_count == 0, results.generate_report()
 
 
+def test_what_begins_a_row_is_aligned_beside_an_open_file_browser(
+    watched: Watched, lab: Lab
+) -> None:
+    page = watched.page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    watched.run_all(lab.address(write(lab.folder, "aligned.ipynb", SETUP, SHOW)))
+    page.evaluate("window.jupyterapp.commands.execute('filebrowser:activate')")
+    controls = page.locator(".cl-lab-controls").first
+    expect(controls).to_be_visible()
+    page.wait_for_function("document.querySelector('.cl-lab-controls').clientWidth < 940")
+    choices = ["Copy x with", "of dtype", "Writes go"]
+    boxes = [controls.get_by_label(name, exact=True).bounding_box() for name in choices]
+    lefts, rights, tops = set(), set(), set()
+    for box in boxes:
+        assert box is not None
+        lefts.add(round(box["x"]))
+        rights.add(round(box["x"] + box["width"]))
+        tops.add(round(box["y"]))
+    assert (len(lefts), len(rights), len(tops)) == (1, 1, 3), boxes
+    backward = controls.get_by_role("button", name="Backward", exact=True).bounding_box()
+    assert backward is not None
+    assert boxes[2] is not None
+    assert abs(backward["y"] - boxes[2]["y"]) < 5, "the actions still fit into one row"
+
+
 def in_kernel(page: Page, code: str) -> None:
     page.evaluate(
         "(code) => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({ code }).done",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -693,6 +694,7 @@ def test_the_live_view_does_the_same(monkeypatch: pytest.MonkeyPatch, engine: Mo
     states = []
     view.observe(lambda change: states.append(change.new), "state")
     assert "○ Not attempted" in view.card.html
+    assert "Write in your cell below, run it" in view.card.html
     assert (
         press(view, "check") == "Not attempted: there is no variable `x` yet. Run your cell first."
     )
@@ -705,11 +707,14 @@ def test_the_live_view_does_the_same(monkeypatch: pytest.MonkeyPatch, engine: Mo
     assert "Hint 1 of 2" in view.card.html, "what was read stays in view"
     assert "Hint 2 of 2" in view.card.html
     assert "x[2:4].clone()" in press(view, "solution")
+    hint_then_solution = r"(?s)cl-said.*Hint 1 of 2.*Hint 2 of 2.*One solution:"
+    assert re.search(hint_then_solution, view.card.html), "the hints lead to it"
     assert "✖ Not yet</span>" in view.card.html
     names["t"] = names["x"][2:4].clone()
     assert part.check(names), "asked for in a cell, and shown on the card"
     assert "that is what" not in view.card.html, "the cell says it"
     assert states == ["wrong", "right"]
+    assert "Write in your cell below" not in view.card.html
     assert "✔ Solved</span>" in view.card.html
     assert "Hint 2 of 2" in view.card.html, "a check in a cell takes no hint away either"
     assert str(view.card.says) == "", "and says none again"

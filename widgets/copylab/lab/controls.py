@@ -13,7 +13,7 @@ import ipywidgets
 from ipywidgets.widgets.widget_description import DescriptionStyle
 
 from ..copying import Source
-from ..wording import gettext, gettext_noop, join_sentences
+from ..wording import current_language, gettext, gettext_noop, join_sentences
 
 KINDS = {
     gettext_noop("a leaf"): "leaf",
@@ -136,7 +136,8 @@ class Controls:
         """Put the controls into their box. Rows wrap: nobody knows how wide a notebook's output is."""
         line = ipywidgets.Layout(flex_flow="row wrap", align_items="center", width="100%")
         # A panel as the one below, so that its buttons and choices look like those of a player.
-        classes = ("cl-panel", "cl-lab-controls")
+        # Labels are as wide as the longest one in the language.
+        classes = ("cl-panel", "cl-lab-controls", f"cl-lab-{current_language()}")
         *first_rows, last_row = rows
         boxes = [ipywidgets.HBox(row, layout=line) for row in first_rows]
         # The last row needs no box of its own: it begins where the others, as wide as all, end.

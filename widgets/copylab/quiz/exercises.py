@@ -662,17 +662,23 @@ class ExerciseView(TaskView):
             case {"do": "hint"}:
                 self._update_card(self._exercise.hint())
             case {"do": "solution"}:
-                self._update_card(self._exercise.solution(), self._exercise.list_read_hints())
+                # Below the hints, which lead to it: the eye should not meet it before them.
+                self._update_card(
+                    self._exercise.solution(), self._exercise.list_read_hints(), is_last=True
+                )
 
     @traitlets.observe("state")
     def _follow_state(self, _: object) -> None:
         # By `check()` in a cell, say: what was read stays.
         self._update_card(hints=self._exercise.list_read_hints())
 
-    def _update_card(self, answer: Part | None = None, hints: Sequence[Part] = ()) -> None:
+    def _update_card(
+        self, answer: Part | None = None, hints: Sequence[Part] = (), *, is_last: bool = False
+    ) -> None:
         """Show the card, with a verdict, a hint or the solution below its buttons.
 
-        hints: those that stay below it; a screen reader is not told them again.
+        hints: those that stay below it, or above it if it `is_last`; a screen reader is not told
+            them again.
         """
         state = _STATES[self.state]
         word = gettext(state.word)
@@ -688,7 +694,8 @@ class ExerciseView(TaskView):
         html = html_element("p", title + status, class_="cl-title")
         html += split_paragraphs(self._exercise.task).html()
         html += self._render_buttons()
-        shown = [part for part in (answer, *hints) if part is not None]
+        parts = (*hints, answer) if is_last else (answer, *hints)
+        shown = [part for part in parts if part is not None]
         if shown:
             said = Box(*shown, spaced=True) if hints else shown[0]
             html += html_element("div", said.html(), class_="cl-said")
@@ -711,4 +718,7 @@ class ExerciseView(TaskView):
                 data_keep=action,
                 class_="cl-primary" if action == "check" else None,
             )
+        if self._verdict is None and not self._exercise.was_solved:
+            way = gettext("Write in your cell below, run it, then press Check.")
+            buttons += html_element("span", escape(way), class_="cl-way")
         return html_element("div", buttons, class_="cl-bar")
