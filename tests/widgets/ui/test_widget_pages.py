@@ -51,6 +51,7 @@ def _with_needs(page: Path) -> Any:
     return pytest.param(page, marks=pytest.mark.torch if wants_torch else (), id=page.name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [_with_needs(page) for page in PAGES])
 def test_the_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     # The reader's notebook has imported an engine; a page that does not show it does not say which.
