@@ -12,7 +12,12 @@ from typing import Any
 
 import pytest
 from copylab.lessons.clinic import parts
-from copylab.lessons.clinic_gradients import hidden_state, write_before
+from copylab.lessons.clinic_gradients import (
+    data_update,
+    hidden_state,
+    running_loss,
+    write_before,
+)
 from copylab.looks import grad, is_tensor, node_of, same_counter, same_storage, values
 from copylab.quiz.checked_facts import (
     CheckedFact,
@@ -150,6 +155,23 @@ def test_another_exercise_has_set_the_same_names_since(
     run_cell(write_before.start + "\nraise KeyError", seven)
     run_cell("h = 1", None)
     assert write_before.check(names).state == "wrong", "an earlier run of that cell is forgotten"
+
+
+def test_another_exercise_looks_at_more_of_the_same_cell(
+    run_cell: Callable[[str, str | None], None],
+) -> None:
+    CELL_OUTCOMES.follow_shell(["w", "loss"])  # as patient 4 looks at both
+    names = CELL_OUTCOMES.shell.user_ns
+    for patient, wrong_answer, said in (
+        (data_update, data_update.code.replace("0.1", "0.2"), "w shows [1.44]"),
+        (running_loss, running_loss.start + " * 2", "total shows 28"),
+    ):
+        patient.live()
+        run_cell(wrong_answer, patient.key)
+        assert said in plain(patient.check(names).says)
+        run_cell(patient.code, patient.key)
+        run_cell("w = loss = 1", "of another program")
+        assert patient.check(names).state == "right", "what its own cell made"
 
 
 def test_a_program_in_two_cells(run_cell: Callable[[str, str | None], None]) -> None:

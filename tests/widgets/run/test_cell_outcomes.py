@@ -72,6 +72,8 @@ def test_what_a_cell_made_is_kept_for_those_who_ask(monkeypatch: pytest.MonkeyPa
     kept = [run.variables for run in outcomes.list_runs(["x", "y"])]
     assert kept == [{"x": 1, "y": 1}, {"x": 2, "y": 2}], "and no z: nobody asks for it"
     assert not outcomes.list_runs(["z"])
+    # Whoever asks for one of them gets that one, whatever others have had kept of the same cell.
+    assert [run.variables for run in outcomes.list_runs(["y"])] == [{"y": 1}, {"y": 2}]
     assert not outcomes.list_names_set_apart(["x", "y"])
     end_cell(outcomes, "y = (3", SyntaxError(), cell="first")
     assert len(outcomes.list_runs(["x", "y"])) == 1, "its earlier run is no longer what it says"

@@ -34,6 +34,10 @@ class KeptRun(NamedTuple):
     outcome: CellOutcome
     variables: dict[str, Any]
 
+    def select(self, names: Iterable[str]) -> KeptRun:
+        """Return the same run with these of its variables alone."""
+        return KeptRun(self.outcome, {name: self.variables[name] for name in names})
+
 
 class CellOutcomes:
     """The last cell that set each name of the running notebook, from a first look on."""
@@ -94,8 +98,15 @@ class CellOutcomes:
         return outcomes.popitem()[1] if len(outcomes) == 1 else None
 
     def list_runs(self, names: Sequence[str]) -> list[KeptRun]:
-        """Return the last run of each cell that set all of these names."""
-        return [run for run in self.run_by_cell.values() if set(names) <= set(run.variables)]
+        """Return the last run of each cell that set all of these names, with these variables alone.
+
+        Another group may have had more of the same cell kept: `loss` for one check, `w` for two.
+        """
+        return [
+            run.select(names)
+            for run in self.run_by_cell.values()
+            if set(names) <= set(run.variables)
+        ]
 
     def list_names_set_apart(self, names: Sequence[str]) -> list[str]:
         """Return those of the names that another cell set last than the first of them."""
