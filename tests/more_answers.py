@@ -159,6 +159,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _SUM + "loss.data",
             "total = 0.0\nwith torch.no_grad():\n    for _ in range(3):\n        total = total + loss",
             "total = torch.tensor(0.0)\nfor _ in range(3):\n    total += loss.item()",
+            "total = torch.zeros(1)\nfor _ in range(3):\n    total += loss.item()",
             "total = 0\nfor _ in range(3):\n    total = total + int(loss)",
             "total = 0.0\nfor _ in range(3):\n    total = total + loss.detach().numpy()",
         ],
@@ -458,6 +459,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _HID + "    h = h.data * w + x\n    (h * h).backward()",
             _HID + "    h = h * w + x\n    (h * h).backward()\n    h = h.detach()",
             _HID + "    h = h.item() * w + x\n    (h * h).backward()",
+            _HID + "    h = h * w + x\n    (h * h).backward()\n    h = h.item()",
         ],
         {
             _HID + "    h = h * w.detach() + x": "w.grad is None",
@@ -476,7 +478,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         {
             _VALUE + "goal = reward + 0.9 * (value[1] + 0)" + _VLOSS: "value.grad is [-3.6, 3.24]",
             _VALUE
-            + "goal = reward + 0.9 * value[1]\nloss = (value[0].detach() - goal) ** 2\nloss.backward()": "value.grad is [0, 3.24]",
+            + "goal = reward + 0.9 * value[1]\nloss = (value[0].detach() - goal) ** 2\nloss.backward()": "Cut the goal, and not value[0]",
             _VALUE
             + "goal = reward + 0.9 * value[1].detach()\nloss = ((value[0] - goal) ** 2).detach()": "value.grad is None",
             _VALUE
@@ -632,6 +634,9 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _PARTS + "kept = h.detach().clone()\nloss = (h * b).sum()\nloss.backward()",
             _PARTS + "kept = h.data\nloss = (h * b).sum()\nloss.backward()",
             _PARTS + "loss = (h * b).sum()\nloss.backward()\nkept = torch.tensor(h.tolist())",
+            _PARTS + "loss = (h * b).sum()\nloss.backward()\nkept = h.item()",
+            _PARTS + "loss = (h * b).sum()\nloss.backward()\nkept = h.tolist()",
+            _PARTS + "loss = (h * b).sum()\nloss.backward()\nkept = h.detach().numpy()",
         ],
         {
             _PARTS
@@ -701,6 +706,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
     "clinic/update": (
         [
             _OLD + "    loss.backward()\n    w.detach().sub_(0.1 * w.grad)",
+            _OLD.replace("    w.grad = None\n", "")
+            + "    loss.backward()\n    w.detach().sub_(0.1 * w.grad)\n    w.grad.zero_()",
             _OLD
             + "    loss.backward()\n    with torch.no_grad():\n        w.copy_(w - 0.1 * w.grad)",
             "w = torch.tensor([4.0], requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\nfor _ in range(2):\n    opt.zero_grad()\n    (w * w).sum().backward()\n    opt.step()",
@@ -717,6 +724,9 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
     "clinic/running": (
         [
             _LOSS + "    loss.backward()\n    total = total + loss.detach()",
+            _LOSS.replace("total = 0.0", "total = torch.zeros(1)")
+            + "    loss.backward()\n    total += loss.item()",
+            _LOSS + "    loss.backward()\n    total = total + loss.detach().numpy()",
             _LOSS + "    loss.backward()\n    total = total + float(loss.detach())",
             _LOSS + "    loss.backward()\n    with torch.no_grad():\n        total = total + loss",
         ],
@@ -743,6 +753,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _STATE + "    h = h.data * w\n    h.backward()",
             _STATE + "    h = h * w\n    h.backward()\n    h = h.detach()",
             _STATE + "    h = h.item() * w\n    h.backward()",
+            _STATE + "    h = h * w\n    h.backward()\n    h = h.item()",
         ],
         {
             _STATE

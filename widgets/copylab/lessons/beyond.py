@@ -99,7 +99,8 @@ def picked(x):
 
 @task(
     "beyond/best",
-    "`best` should keep the layer's numbers from before the write. Change the line of `best`.",
+    "`best` should keep the layer's numbers from before the write, as a dict of tensors that require no grad. "
+    "Change the line of `best`.",
     start="torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1)\nbest = dict(layer.state_dict())\n"
     "with torch.no_grad():\n    layer.weight.fill_(99.0)",
     hints=[

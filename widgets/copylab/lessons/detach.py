@@ -12,6 +12,7 @@ from ..quiz import (
     needs_no_grad,
     sends_gradient,
     share_no_cells,
+    shows_number,
     shows_values,
     was_gone_through,
 )
@@ -63,7 +64,7 @@ cut = predict(
     right="`total` has no history, so it keeps no graph alive; `loss` still has its own.",
 )
 def monitor(a, loss, total):
-    yield shows_values(75, total=total)
+    yield shows_number(75, total=total)
     yield needs_no_grad(total=total)
     yield graph_leads_back(loss=loss, a=a)
     # What `item` gives, or NumPy for one element, has no cells.

@@ -135,6 +135,15 @@ def shows_values(expected: Any, **named: Any) -> CheckedFact:
     return CheckedFact(_are_close(found, expected), no, yes)
 
 
+def shows_number(expected: float, **named: Any) -> CheckedFact:
+    """A number has this value, or the only one in a tensor, an array or a list, however deep."""
+    ((name, value),) = named.items()
+    found = value.tolist() if hasattr(value, "tolist") else value
+    while isinstance(found, list | tuple) and len(found) == 1:
+        found = found[0]
+    return shows_values(expected, **{name: found})
+
+
 @_require_tensors
 def share_no_cells(**named: Any) -> CheckedFact:
     """No two of these tensors have a cell in common."""
