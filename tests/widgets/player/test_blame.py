@@ -1,9 +1,14 @@
 """In stepped code the frame of a failed or wrong backward names the line that wrote."""
 
+import re
 from types import ModuleType
 
 import pytest
 from copylab import steps
+from copylab.player.code_marks import CodeWords
+
+import tinytorch
+from tinytorch.viz.wording.catalogue import use_language
 
 STALE = """
 a = torch.tensor([1., 2., 3.], requires_grad=True)
@@ -192,3 +197,42 @@ loss.backward()
         last.explanation[1]
         == "Way out: call backward before that write, or compute the result again after it."
     )
+
+
+PAST_COUNTER = """
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+out = a.sigmoid()
+d = out.data
+d.zero_()
+out.sum().backward()
+"""
+
+
+@pytest.mark.parametrize("language", ["en", "zh", "ko"])
+def test_code_in_an_alarm_is_in_code_type(language: str) -> None:
+    use_language(language)
+    try:
+        page, text = (
+            steps(PAST_COUNTER, engine=tinytorch).html,
+            steps(PAST_COUNTER, engine=tinytorch).text,
+        )
+    finally:
+        use_language("en")
+    alarms = re.findall(r'<div class="cl-alarm.*?</div>', page)
+    codes = re.findall("<code>(.*?)</code>", " ".join(alarms))
+    lines = ["out = a.sigmoid()", "d.zero_()", "out.detach().clone()", "SigmoidBackward0"]
+    assert {*lines, "a", "out", "backward", "[0, 0]"} <= {*codes}
+    assert "`" not in text, "in words it is plain"
+
+
+def test_code_of_an_error_and_a_users_own_marks() -> None:
+    raising = (
+        "a = torch.ones(2, requires_grad=True)\nh = a.exp()\nh += 1 * 1 * 1\nh.sum().backward()"
+    )
+    page = steps(raising, engine=tinytorch).html
+    assert "on line 3, <code>h += 1 * 1 * 1</code>." in page
+    assert "on line 2, <code>h = a.exp()</code>." in page
+    words = CodeWords({"x += 1"}, {"a"})
+    assert words.mark("A gradient of a is a sum.") == "A gradient of `a` is a sum."
+    assert words.mark("result(a)을 한 번") == "result(`a`)을 한 번"
+    assert words.mark("e.g. PyTorch, x += 12.") == "e.g. PyTorch, x += 12."

@@ -43,6 +43,7 @@ from tinytorch.viz import (
 from ..run import RecordedRun, Step, make_printable, stabilize_text, truncate_text
 from ..wording import cached_property_in_language, gettext, gettext_noop, ngettext
 from .changed_lines import find_changed_lines
+from .code_marks import CodeWords, collect_code_words
 from .forced_copies import explain_copy
 from .harm import measure_harm
 from .lost_writes import find_lost_write
@@ -189,6 +190,8 @@ class Frame:
     memory_since: Mapping[int, StepPicture] = field(default_factory=dict)
     """First step of a stretch that ends here -> the memory picture that is compared with what was
     there before that step: what a round of a loop changed."""
+    code_words: CodeWords = field(default_factory=CodeWords)
+    """What in its sentences is code."""
 
     def __repr__(self) -> str:
         return summarize_text(
@@ -277,7 +280,7 @@ def make_frames(
     blames = _blame_steps(run, differences)
     pictures = _draw_pictures(run, differences, blames, level, stretches)
     has_several_texts = len(run.texts) > 1
-    alarms = _raise_alarms(run, blames)
+    alarms, code_words = _raise_alarms(run, blames), collect_code_words(run)
     frames: list[Frame] = []
     silent_keys: set[object] = set()
     for number, step in enumerate(run.steps, 1):
@@ -306,6 +309,7 @@ def make_frames(
                 blames[number].sentences,
                 (*alarms.get(number, ()), *_foretell_error(sentences)),
                 step_pictures.memory_since,
+                code_words,
             )
         )
     return tuple(frames)

@@ -29,6 +29,7 @@ from ..doc import (
 )
 from ..run import SourceText, make_printable, truncate_text
 from ..wording import gettext, gettext_noop, ngettext
+from .code_marks import CodeWords
 from .frames import Frame, StepPicture
 from .groups import FrameOrGroup, Group
 
@@ -204,6 +205,19 @@ class GroupPart(Part):
         )
 
 
+class MarkedItems(Items):
+    """A list of a step's sentences: plain in the text, with code in code type in a page."""
+
+    def __init__(self, sentences: Iterable[str], code_words: CodeWords, **attributes: Any) -> None:
+        shortened = [_shorten_sentence(sentence) for sentence in sentences]
+        super().__init__(map(code_words.mark, shortened), **attributes)
+        self._plain = Items(map(protect_marks, shortened))
+
+    def text(self) -> str:
+        """Return a line for each sentence."""
+        return self._plain.text()
+
+
 class StepPart(Part):
     """One step: what it changed, what it printed, its pictures."""
 
@@ -213,8 +227,8 @@ class StepPart(Part):
         self.alarms = [
             Alarm(
                 alarm.title,
-                Items(map(protect_marks, map(_shorten_sentence, alarm.sentences)), class_="cl-why"),
-                Items(map(protect_marks, map(_shorten_sentence, alarm.details)), class_="cl-more")
+                MarkedItems(alarm.sentences, frame.code_words, class_="cl-why"),
+                MarkedItems(alarm.details, frame.code_words, class_="cl-more")
                 if alarm.details
                 else None,
                 severity=alarm.severity,
@@ -252,7 +266,9 @@ class StepPart(Part):
         """A `<details>`; its `data-` attributes are what the player's script reads."""
         frame, site = self.frame, self.frame.step.site
         inside = html_element("summary", escape(self.title))
-        inside += "".join(alarm.html() for alarm in self.alarms) + _list_changes(self.sentences)
+        inside += "".join(alarm.html() for alarm in self.alarms) + _list_changes(
+            self.sentences, frame
+        )
         inside += "".join(output.html() for output in self.outputs)
         if self.plan.has_pictures:
             inside += "".join(_html_of_picture(kind, frame, self.plan) for kind in frame.pictures)
@@ -308,11 +324,12 @@ def sort_by_role(sentences: Iterable[StepSentence]) -> list[StepSentence]:
     return sorted(with_role, key=lambda each: _ROLES.index(each.role))
 
 
-def _list_changes(sentences: Iterable[StepSentence]) -> str:
-    return html_element("ul", "".join(map(_html_of_sentence, sentences)), class_="cl-says")
+def _list_changes(sentences: Iterable[StepSentence], frame: Frame | None = None) -> str:
+    items = (_html_of_sentence(sentence, frame) for sentence in sentences)
+    return html_element("ul", "".join(items), class_="cl-says")
 
 
-def _html_of_sentence(sentence: StepSentence) -> str:
+def _html_of_sentence(sentence: StepSentence, frame: Frame | None) -> str:
     """Return an `<li>`, whose class the player's script reads.
 
     Numbers are seen as numbers, and heard as the sentence.
@@ -325,7 +342,11 @@ def _html_of_sentence(sentence: StepSentence) -> str:
         return html_element("li", inside, class_="cl-lead")
     if sentence.role != "numbers" or sentence.pair is None:
         is_rest = sentence.role == "rest"
-        return html_element("li", escape(text), class_="cl-rest" if is_rest else None)
+        # Why a line raised is told as an alarm is.
+        inside = escape(text)
+        if frame is not None and sentence.text in frame.explanation:
+            inside = inline_html(frame.code_words.mark(text))
+        return html_element("li", inside, class_="cl-rest" if is_rest else None)
     name, before, after, marked_name = sentence.pair
     name_html = inline_html(marked_name) if marked_name else html_element("code", escape(name))
     numbers = f"{name_html} {escape(before)} → {html_element('strong', escape(after))}"
