@@ -158,6 +158,27 @@ def test_live_by_keyboard(watched: Watched, usual_front: Lab) -> None:
     check_axe(page)
 
 
+def test_no_sign_stands_alone_on_its_line(watched: Watched, lab: Lab) -> None:
+    ways = '"to(copy=True)", "from_numpy", "narrow_copy", "index_select", "unfold", "movedim"'
+    made = "import tinytorch as torch\nfrom copylab import compare", f"compare({ways})"
+    watched.run_all(lab.address(write(lab.folder, "compare-signs.ipynb", *made)))
+    table = live(watched.page)
+    # As narrow as the table may be, below which each way is a card: JupyterLab beside its file browser.
+    wide = table.evaluate("(table) => table.clientWidth")
+    watched.page.set_viewport_size({"width": 1280 - wide + 830, "height": 900})
+    expect(table.locator("td:has(wbr)")).not_to_have_count(0)
+    below = table.evaluate(
+        """(table) => [...table.querySelectorAll("td:has(wbr) > button")].filter((button) => {
+            const range = document.createRange();
+            range.selectNodeContents(button.firstChild);
+            const { top, height } = range.getBoundingClientRect();
+            return top > button.getBoundingClientRect().top + height / 2;
+        }).map((button) => button.textContent)"""
+    )
+    assert below == []
+    assert table.locator(".cl-table").evaluate("(box) => box.scrollWidth <= box.clientWidth")
+
+
 def test_by_mouse_in_both_themes(watched: Watched, lab: Lab) -> None:
     name = write(lab.folder, "compare-mouse.ipynb", *CELLS, "print(c.kind, c.where(leaf=False))")
     page = watched.page

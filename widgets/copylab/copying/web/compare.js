@@ -125,8 +125,8 @@ class CompareTable {
     cell.dataset.said = answer;
     cell.dataset.label = this.heads[cell.cellIndex].textContent;
     const button = makeElement("button", { type: "button", tabindex: -1, "aria-expanded": "false" });
-    // The name of a node may break before `Backward`.
-    const [first, ...rest] = answer.split(/(?=Backward)/);
+    // The name of a node may break before each of its words: a longer one leaves the sign alone on its line.
+    const [first, ...rest] = answer.split(/(?<=[a-z])(?=[A-Z])(?=\w*Backward)/);
     button.append(first, ...rest.flatMap((part) => [makeElement("wbr"), part]));
     cell.replaceChildren(button);
     if (oldAnswer === undefined || oldAnswer === answer) return;
