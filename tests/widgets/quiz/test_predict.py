@@ -61,6 +61,8 @@ b += 1
 VIEW = (
     "x = torch.tensor([1.0, 2.0, 3.0])\ny = x[1:]\ny[0] = 50.0\nw = x * 2\nn = 3\nprint('sum', n)"
 )
+LOOK = "x = torch.ones(2)\nd = x.data\nd.zero_()\nn = 1"
+"""Nothing is computed from `d` or `x`."""
 MATRIX = "b = torch.ones(2, 2, requires_grad=True)\n(b * 3).sum().backward()"
 ERROR = "x = torch.tensor(3.0, requires_grad=True)\ny = x * x\nwith torch.no_grad():\n    x += 1\ny.backward()"
 ROWS = "m = torch.arange(6.0).view(2, 3)\ny = m[1]"
@@ -314,6 +316,7 @@ def test_questions_and_choices_are_said_in_the_chosen_language(
             "1 after line 3 (`y[0] = 50.0`). Its version counter counts for `y`",
         ),
         (VIEW, version("w"), 1, "computing is writing", "0 after line 4"),
+        (f"{LOOK}\ne = d + 1", version("d"), 2, "computing is writing", "1 after line 3"),
         (ROWS, offset("y"), 1, "an offset is an index", "`y` begins at cell 3 of its storage."),
         (ROWS, offset("y"), 0, "a view is a copy", "`m`, over the same memory, begins at cell 0"),
         (
@@ -687,6 +690,9 @@ def test_which_write_was_wrong_is_said_once_and_its_code_is_marked() -> None:
             "[1, 1]",
             "`[1, 1]` is what `x` showed after line 2.",
         ),
+        (CLONE, value("z"), "two", "`2` is what `b` shows."),
+        (LOOK, version("d"), "2", "No line took `d._version` above 1."),
+        (LOOK, version("x"), "v1", "1 is `d._version`."),
     ],
 )
 def test_what_a_wrong_number_has_in_common_with_the_run(
@@ -695,6 +701,17 @@ def test_what_a_wrong_number_has_in_common_with_the_run(
     refutation = question.bind(code).refute(QuizRun(code, engine), answer)
     assert refutation.misconception is None
     assert refutation.objection.startswith(objection)
+
+
+def test_a_line_of_a_loop_is_named_once_with_all_that_it_made(engine: ModuleType) -> None:
+    code = "x = torch.zeros(1)\nfor n in range({}):\n    x += 1"
+    said = value("x").bind(code.format(3)).describe_facts(QuizRun(code.format(3), engine))
+    assert (
+        said
+        == "`x`: [0] after line 1 (`x = torch.zeros(1)`); [1] → [2] → [3] after line 3 (`x += 1`)."
+    )
+    said = value("x").bind(code.format(9)).describe_facts(QuizRun(code.format(9), engine))
+    assert "[1] → [2] → ... → [7] → [8] → [9] after line 3 (`x += 1`)." in said
 
 
 PAST_GRADIENT = "a = torch.tensor(3.0, requires_grad=True)\nb = a * 2\nb.backward()\na.grad = None"

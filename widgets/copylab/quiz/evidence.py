@@ -11,6 +11,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from tinytorch.viz import Snapshot, collect_tensors_by_name, getattr_or_none, labels
@@ -207,19 +208,22 @@ def mark_code(run: QuizRun, sentence: str) -> str:
 def _describe_changes(run: QuizRun, ask: Callable[[Moment], Any], at: int | None) -> str:
     """List values with the lines that made them: 1 after line 2 (...); 5 after line 6 (...)."""
     parts = []
-    for change in run.history(ask, at):
+    for (line, source), changes in groupby(run.history(ask, at), lambda each: each[:2]):
         # Uninitialized cells hold other numbers in each run, and a stored output must not change.
-        value = (
-            gettext("whatever lay there")
-            if is_uninitialized(change.source)
-            else format_number(change.value)
+        values = (
+            [gettext("whatever lay there")]
+            if is_uninitialized(source)
+            else [format_number(change.value) for change in changes]
         )
+        if len(values) > _MAX_CHANGES:
+            values = [*values[:2], "...", *values[-3:]]
+        # A line of a loop is named once, with all that it made in turn.
         parts.append(
             gettext(
                 "{value} after line {line} (`{source}`)",
-                value=value,
-                line=change.line,
-                source=change.source,
+                value=" → ".join(values),
+                line=line,
+                source=source,
             )
         )
     if not parts:

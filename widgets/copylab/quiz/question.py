@@ -13,6 +13,7 @@ from tinytorch.viz import short_node_name, summarize_text
 from ..wording import gettext, join_sentences
 from .answers import (
     format_answer,
+    format_number,
     is_of_same_kind,
     is_same_answer,
     matches_pattern,
@@ -281,6 +282,9 @@ class Question:
 
     def _find_objection(self, run: QuizRun, answer: str) -> str | None:
         """Return a sentence against a wrong answer that points to no misconception, or None."""
+        # Sentences begin with it: `3 is what ...`, where "three" was written.
+        if self.choices is None and isinstance(number := parse_value(answer), int):
+            answer = format_number(number)
         objection = self.find_objection(run, answer) if self.find_objection is not None else None
         if objection is None:
             objection = find_missed_line(

@@ -10,7 +10,8 @@ for a value, `parse_value` returns that.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -150,12 +151,39 @@ def find_version_misconception(run: QuizRun, answer: str, x: str, *, at: int | N
     version, tensor = parse_value(answer), run.tensor(x, at)
     if not isinstance(version, int) or tensor.version is None or tensor.counter is None:
         return None
-    # More writes than there were: reading was taken for writing, or `.grad` for the tensor.
+    # More writes than there were: `.grad` was taken for the tensor, or reading for writing, where
+    # there is a line that reads.
     if version > tensor.version:
-        return "backward changes its leaf" if tensor.grad is not None else "computing is writing"
+        if tensor.grad is not None:
+            return "backward changes its leaf"
+        return "computing is writing" if any(_list_readings(run, x, at)) else None
     # Fewer: the writes through a view, which count as well, were left out.
     shares_counter = len(run.snapshot(at).counter(tensor.counter).tensors) > 1
     return "a counter for each tensor" if shares_counter else None
+
+
+def _list_readings(run: QuizRun, x: str, at: int | None) -> Iterator[int]:
+    """Yield the lines that computed `x`, or read it through any tensor of its counter.
+
+    Only such a line can be taken for a write: `d = out.data` computes nothing.
+    """
+    before: set[str] = set()
+    version: int | None = None
+    for moment, step in zip(run.list_moments(at), run.trace.steps, strict=False):
+        snapshot, words = moment.snapshot, set(re.findall(r"\w+", step.site.source))
+        names = {name for name, _ in snapshot.names}
+        named_before, new_names, before = words & before & names, names - before, names
+        if x not in names:
+            continue
+        last_version, version = version, snapshot.tensor(x).version
+        sharers = {name for name in names if snapshot.shares_storage(name, x)}
+        if last_version is None:
+            was_read = bool(named_before) and not named_before & sharers
+        else:
+            is_named = any(snapshot.shares_counter(name, x) for name in words & names)
+            was_read = is_named and last_version == version and not new_names & sharers
+        if was_read:
+            yield step.site.line
 
 
 def find_offset_misconception(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
