@@ -366,7 +366,7 @@ def test_what_can_be_seen_of_gradients(engine: ModuleType) -> None:
         ),
         (
             has_grad([3, 3], b=b),
-            "b.grad is None: a result keeps its gradient only after retain_grad().",
+            "b.grad is None: a result keeps its gradient only if retain_grad() was called before backward().",
         ),
         (has_grad([3], a=a), "a.grad is [3, 3]; it should be [3]."),
         (needs_no_grad(b=b), "b requires grad: its node is MulBackward0."),

@@ -72,7 +72,13 @@ shared = predict(
         ),
         value("w", wrong={"[2, 100, 6]": "a tensor is a formula"}),
         version("y", wrong={"0": "a counter for each tensor"}),
-        version("w", wrong={"1": "computing is writing"}),
+        version(
+            "w",
+            wrong={
+                "1": "A version counter starts at 0: putting the first numbers into a new tensor is no "
+                "write in place."
+            },
+        ),
     ],
     key="start/shared",
     title="Names, tensors, storages, counters",

@@ -341,14 +341,15 @@ def has_grad(expected: Any, **named: Any) -> CheckedFact:
     # The usual reason, which PyTorch's warning names and no answer shows.
     if gradient is None and not tensor.is_leaf:
         no = gettext(
-            "`{name}.grad` is None: a result keeps its gradient only after `retain_grad()`.",
+            "`{name}.grad` is None: a result keeps its gradient only if `retain_grad()` was called "
+            "before `backward()`.",
             name=name,
         )
         return CheckedFact(False, no, yes)
     if not tensor.is_leaf and not tensor.retains_grad:
         no = gettext(
-            "`{name}.grad` was set by hand: a result keeps its gradient only after "
-            "`retain_grad()`.",
+            "`{name}.grad` was set by hand: a result keeps its gradient only if `retain_grad()` was "
+            "called before `backward()`.",
             name=name,
         )
         return CheckedFact(False, no, yes)

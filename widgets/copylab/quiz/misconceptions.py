@@ -157,7 +157,7 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     "detach copies": (
         "`detach` gives me numbers of my own.",
-        "`detach` copies nothing: another tensor over the same storage, only without a history.",
+        "`detach` copies nothing: it makes another tensor that reads the same numbers in memory, only without a node.",
     ),
     "detach works in place": (
         "`y.detach()` takes `y` itself off the graph.",
