@@ -147,7 +147,6 @@ CALLS = (
     "torch.optim.SGD([torch.ones(1)], nesterov=True)",
     "torch.nn.Linear(1, 1).state_dict(destination={})",
     "torch.ones(2, 2).norm('nuc')",
-    "torch.ones(2)[torch.ones(2, dtype=torch.uint8)]",
     "torch.ones(2, device='meta')",
     "torch.ones(2, device=3)",
 )

@@ -290,6 +290,12 @@ def _scatter_where(a: np.ndarray, mask: np.ndarray, source: np.ndarray) -> None:
             f"masked_scatter: expected self and source to have same dtypes but got{ours} and {theirs}"
         )
     where_true = expand(mask, a.shape)
+    if mask.dtype == np.uint8:
+        warn_in_torch(
+            "masked_scatter_ received a mask with dtype torch.uint8, this behavior is now "
+            "deprecated,please use a mask with dtype torch.bool instead.",
+            "aten/src/ATen/native/TensorAdvancedIndexing.cpp:3130",
+        )
     if mask.dtype != bool:
         name = dtypes.BY_NUM[mask.dtype.num].scalar_name
         raise RuntimeError(

@@ -39,6 +39,15 @@ from .views import unsqueeze, view
 
 # index tensors ------------------------------------------------------------------------------------
 
+_BYTES_WARNING = (
+    "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
+)
+
+
+def is_mask(i: np.ndarray) -> bool:
+    """Return True if an index tensor chooses where it is true: bytes were PyTorch's bools once."""
+    return i.dtype.char in "?B"
+
 
 def _read_index_arrays(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
     """Return index tensors as int64 arrays: masks become the indices where they are true.
@@ -49,16 +58,14 @@ def _read_index_arrays(a: np.ndarray, indices: Any) -> list[np.ndarray | None]:
     for i in indices:
         if i is None:
             out.append(None)
-        elif i.dtype == bool:
+        elif is_mask(i):
+            if i.dtype != bool:
+                warn_in_torch(_BYTES_WARNING, "aten/src/ATen/native/IndexingUtils.h:37")
             _check_mask(i.shape, a.shape, len(out))
             out.extend(i.nonzero())
         # int32 and int64. PyTorch refuses the smaller ones, which NumPy takes.
         elif i.dtype.kind == "i" and i.dtype.itemsize >= 4:
             out.append(i if i.dtype == np.int64 else i.astype(np.int64))
-        elif i.dtype == np.uint8:
-            raise make_absence_error(
-                "an index of dtype torch.uint8", "use a mask of dtype torch.bool"
-            )
         else:
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     if len(out) > a.ndim:
@@ -175,7 +182,7 @@ def _find_single_mask(a: np.ndarray, indices: list, value: np.ndarray) -> np.nda
     PyTorch then fills instead of indexing.
     """
     masks = [n for n, i in enumerate(indices) if i is not None]
-    if value.size != 1 or len(masks) != 1 or indices[masks[0]].dtype != bool:
+    if value.size != 1 or len(masks) != 1 or not is_mask(indices[masks[0]]):
         return None
     before, mask = masks[0], indices[masks[0]]
     _check_mask(mask.shape, a.shape, before)
@@ -255,8 +262,8 @@ _index_put_impl = op(
     also=("accumulate",),
 )
 _INDEX_PUT_FORMULAS = {
-    "self": lambda grad, indices, accumulate: (
-        grad if accumulate else index_put(grad, list(indices), new_zeros(grad, ()))
+    "self": lambda grad, indices, accumulate, _values_sizes: (
+        grad if accumulate else index_put(grad, list(indices), new_zeros(grad, _values_sizes))
     ),
     "values": lambda grad, indices: index(grad, list(indices)),
 }
@@ -469,7 +476,7 @@ def _apply_basic_indices(self: Tensor, items: tuple) -> tuple[Tensor, list[Tenso
     dims_named = 0
     for item in items:
         if isinstance(item, Tensor):
-            dims_named += item._data.ndim if item._data.dtype == bool else 1
+            dims_named += item._data.ndim if is_mask(item._data) else 1
         elif item is not None and item is not Ellipsis and not isinstance(item, bool):
             dims_named += 1
     ndim = self._data.ndim
@@ -494,7 +501,7 @@ def _apply_basic_indices(self: Tensor, items: tuple) -> tuple[Tensor, list[Tenso
             out = unsqueeze(out, d)
             d += 1
         elif isinstance(item, bool) or (
-            isinstance(item, Tensor) and not item._data.ndim and item._data.dtype == bool
+            isinstance(item, Tensor) and not item._data.ndim and is_mask(item._data)
         ):
             out = unsqueeze(out, d)
             # True chooses the one index of a new dimension, False chooses none.
@@ -506,7 +513,7 @@ def _apply_basic_indices(self: Tensor, items: tuple) -> tuple[Tensor, list[Tenso
             d += 1
         elif isinstance(item, Tensor) and (item._data.ndim or item._data.dtype.kind not in "iu"):
             use(item)
-            d += item._data.ndim if item._data.dtype == bool else 1
+            d += item._data.ndim if is_mask(item._data) else 1
         else:
             out = _select_index(out, d, _index_as_int(item), position)
     return out, indices
