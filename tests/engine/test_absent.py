@@ -132,3 +132,15 @@ def test_a_complex_number_says_that_it_is_absent() -> None:
     with pytest.raises(RuntimeError, match="argument alpha must not be a complex number"):
         x.sub_(x, alpha=number)
     assert x.tolist() == [1.0, 1.0] and x._version == 0
+
+
+def test_no_other_name_is_suggested_for_one_that_is_absent() -> None:
+    x = tinytorch.ones(2)
+    for owner, name in ((x, "addr"), (tinytorch, "fill"), (tinytorch.nn, "ReLU6")):
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}'") as caught:
+            getattr(owner, name)
+        # Python finds what is alike among the names of the object that the error has.
+        assert caught.value.name == name and caught.value.obj is None
+    with pytest.raises(AttributeError) as caught:
+        x.clon()  # type: ignore[attr-defined]
+    assert caught.value.obj is x, "a name that PyTorch lacks, too, is a mistake"

@@ -137,9 +137,11 @@ ABSENT_NOTE = (
 def make_attribute_error(template: str, name: str) -> AttributeError:
     """Return an AttributeError in torch's words.
 
-    Its note, which tracebacks show, says in one sentence what to do.
+    Its note, which tracebacks show, says in one sentence what to do. Python suggests a name that is
+    alike where an error has an object: `add` for `addr`, which PyTorch has, and which is no
+    mistake. So it is given None.
     """
-    error = AttributeError(template.format(name))
+    error = AttributeError(template.format(name), name=name, obj=None)
     if not name.startswith("__"):
         error.add_note(ABSENT_NOTE.format(name))
     return error
