@@ -41,6 +41,10 @@ back. `eq_` and other comparisons in place, `map_`, `map2_` and `apply_` write a
 `resize_as` and `storage_type` are old forms that PyTorch advises against. `addmv`, `addr`, `addbmm` and `baddbmm` are
 further products: `addmm` and `addmm_` show the rule. `pin_memory` and what asks for it needs a GPU.
 
+Where a reduction or a product writes into its own input (`torch.sum(x, 0, out=x)`, `torch.mv(a, v, out=v)`) PyTorch
+reads cells that it has already written to; here the result is that of the input as it was. Of equal elements `median`
+and `kthvalue` choose the first in order, PyTorch any.
+
 Of a tensor that `as_subclass` made, PyTorch makes results of the subclass; here they are plain tensors, with the same
 memory, versions and nodes. `__torch_function__` is never called."""
 PLACES = ("torch", "torch.Tensor", "torch.autograd", "torch.nn", "torch.nn.functional", "torch.nn.init",

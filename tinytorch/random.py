@@ -260,12 +260,16 @@ def _fill_in_memory_order(a: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Write `values`, shape (a.size,), along the memory of `a` as torch's loops do; return `a`."""
     if a.dtype.char == "e" and values.dtype.kind != "b":
         values = values.astype(np.float32)  # torch goes through float32, and so rounds twice
-    view = a
-    if not a.flags.c_contiguous:
-        outermost_first = sorted(range(a.ndim), key=lambda d: (-a.strides[d], -a.shape[d]))
-        view = a.transpose(outermost_first)
+    view = a.transpose(_order_dims_by_memory(a))
     view[...] = values.reshape(view.shape)
     return a
+
+
+def _order_dims_by_memory(a: np.ndarray) -> list[int]:
+    """Return the dimensions in the order in which torch's loops go, the outermost first."""
+    if a.flags.c_contiguous:
+        return list(range(a.ndim))
+    return sorted(range(a.ndim), key=lambda d: (-a.strides[d], -a.shape[d]))
 
 
 def draw_unit(generator: Generator, n: int, kind: str = "d") -> np.ndarray:
@@ -435,3 +439,16 @@ def bernoulli_(a: np.ndarray, p: float, generator: Generator) -> np.ndarray:
     if not 0.0 <= p <= 1.0:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
     return _fill_in_memory_order(a, draw_unit(generator, a.size) < p)
+
+
+def bernoulli_each_(a: np.ndarray, p: np.ndarray, generator: Generator) -> np.ndarray:
+    """Fill with 1 where a draw from [0, 1) is below the probability of that element, else 0."""
+    if p.dtype.kind != "f":
+        raise _not_implemented("bernoulli_tensor_cpu_p_", p)
+    chances = np.broadcast_to(p, a.shape).transpose(_order_dims_by_memory(a)).ravel()
+    if not ((chances >= 0) & (chances <= 1)).all():
+        raise RuntimeError(
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message "
+            "be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
+    return _fill_in_memory_order(a, draw_unit(generator, a.size, p.dtype.char) < chances)

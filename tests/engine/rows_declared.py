@@ -37,7 +37,9 @@ NO_OUT = {
     "floor_divide",
     "isclose",
 }
-OTHERWISE = {"clone", "detach", "empty_like", "fill", "set", "zero"}
+# Of equal elements any may be chosen, and of an expanded tensor PyTorch's `median` reads other cells.
+AMONG_EQUALS = {"kthvalue", "median"}
+OTHERWISE = AMONG_EQUALS | {"clone", "detach", "empty_like", "fill", "set", "zero"}
 
 
 def values(o: Op, place: int) -> tuple[str, ...]:

@@ -240,9 +240,9 @@ class AbsentName:
 # Attributes of torch.Tensor that ours lacks; most of them exist in place, too, with an
 # underscore.
 ABSENT_FROM_TENSOR = """
-    absolute acos acosh addbmm addmv addr   aminmax angle apply_ arccos arccosh
+    absolute acos acosh addbmm addmv addr aminmax angle apply_ arccos arccosh
     arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh baddbmm
-    bernoulli bfloat16 bincount   cauchy_
+    bfloat16 bincount cauchy_
     ccol_indices cdouble cfloat chalf cholesky cholesky_inverse cholesky_solve clamp_max
     clamp_min coalesce col_indices conj_physical const_data_ptr copysign corrcoef cosh
     count_nonzero cov cross crow_indices cummax cummin deg2rad dense_dim dequantize det
@@ -252,9 +252,9 @@ ABSENT_FROM_TENSOR = """
     igamma igammac imag index indices inner int_repr inverse ipu
     is_coalesced is_conj is_distributed is_ipu is_maia is_mps is_mtia is_neg
     is_pinned is_same_size is_sparse_csr is_vulkan is_xla is_xpu isneginf isposinf
-    isreal istft kron kthvalue lcm ldexp le_ less less_equal lgamma log10 log1p log2
+    isreal istft kron lcm ldexp le_ less less_equal lgamma log10 log1p log2
     log_normal_ logaddexp logaddexp2 logcumsumexp logdet logit lstsq lt_ lu lu_solve
-    map2_ map_ matrix_exp matrix_power median mode module_load msort mtia multinomial
+    map2_ map_ matrix_exp matrix_power mode module_load msort mtia multinomial
     multiply mvlgamma name nan_to_num nanmean nanmedian nanquantile nansum ne_ negative
     new nextafter nonzero_static not_equal orgqr ormqr pin_memory pinverse polygamma
     prelu q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
@@ -263,7 +263,7 @@ ABSENT_FROM_TENSOR = """
     slogdet smm solve sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_
     sspaddmm stft storage_type subtract svd symeig tan to_dense to_mkldnn
     to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc
-    to_sparse_csr  triangular_solve true_divide unique unique_consecutive
+    to_sparse_csr triangular_solve unique unique_consecutive
     unsafe_chunk unsafe_split unsafe_split_with_sizes values vdot volatile xlogy xpu
 """.split()  # noqa: SIM905 - a list of strings would take a line for each
 

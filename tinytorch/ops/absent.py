@@ -10,7 +10,6 @@ _FACTORS = "*, Scalar beta=1, Scalar alpha=1)"
 # front of each its place among the forms that PyTorch's errors list; -1 if only its `out=` is absent.
 ABSENT_FORMS = (
     (1, f"addmm(Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, {_FACTORS}"),
-    (0, "bernoulli_(Tensor(a!) self, Tensor p, *, Generator? generator=None)"),
     (1, "bmm(Tensor self, Tensor mat2, ScalarType out_dtype)"),
     (1, "mm(Tensor self, Tensor mat2, ScalarType out_dtype)"),
     (0, "normal(Tensor mean, Tensor std, *, Generator? generator=None)"),

@@ -370,6 +370,42 @@ for _start, _end in (
         method=False,
     )
 
+
+def _logspace(d: dtypes.dtype, start: Any, end: Any, steps: int, base: float) -> np.ndarray:
+    """Make the powers of `base` at even steps of the exponent from start to end, both included."""
+    for name, bound in (("start", start), ("end", end)):
+        if isinstance(bound, Tensor) and bound._data.ndim:
+            raise RuntimeError(
+                "logspace only supports 0-dimensional start and end tensors, but got "
+                f"{name} with {bound._data.ndim} dimension(s)."
+            )
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    start, end, _ = _bounds_as_numbers(start, end)
+    if steps == 1:
+        return run_silenced(lambda: convert_values(np.float64(base) ** np.full(1, start), d.np))
+    if steps:
+        _refuse_bool("logspace", d)
+    # In the dtype first, as for `linspace`.
+    first, last = (number_array(x, d).item() for x in (start, end))
+    root = number_array(int(base) if d.np.kind in "iu" else base, d).item()
+    exponents = _space_evenly(first, last, steps, d if d is dtypes.float64 else dtypes.float32)
+    return run_silenced(lambda: convert_values(root ** exponents.astype(np.float64), d.np))
+
+
+for _start, _end in (
+    ("Tensor", "Tensor"),
+    ("Scalar", "Tensor"),
+    ("Tensor", "Scalar"),
+    ("Scalar", "Scalar"),
+):
+    op(
+        f"logspace({_start} start, {_end} end, int steps, float base=10., *, {OPTIONS})",
+        factory(_logspace, **_AS_ROW),
+        out=True,
+        method=False,
+    )
+
 # identity matrices --------------------------------------------------------------------------------
 
 

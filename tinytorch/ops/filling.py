@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import random
 from ..base import check_overlap, dtypes
+from ..graph import make_undifferentiable_node_class
 from ..tensor import Tensor
 from .creation import (
     OPTIONS,
@@ -26,7 +27,8 @@ from .creation import (
 )
 from .define import op
 from .kernels import array_to_fill, composite, write
-from .sums import sum_all
+from .out_argument import OutRule
+from .sums import expand, sum_all
 
 _GENERATOR = "Generator? generator=None"
 
@@ -134,6 +136,45 @@ for _numbers, _node, _kernel in (
     ),
 ):
     op(f"{_numbers} {_GENERATOR})", _kernel, function=False, backward=_node, self=zero_gradient)
+
+
+def _draw_with_chances(a: np.ndarray, p: np.ndarray, generator: Any) -> None:
+    check_overlap(a)
+    random.bernoulli_each_(a, expand(p, a.shape), random.generator_or_default(generator))
+
+
+def _draw_like(a: np.ndarray, generator: Any) -> np.ndarray:
+    """Draw for each element, which is the probability of its 1."""
+    drawn = np.empty(a.shape, a.dtype)
+    return random.bernoulli_each_(drawn, a, random.generator_or_default(generator))
+
+
+def _draw_with_chance(a: np.ndarray, p: float, generator: Any) -> np.ndarray:
+    """Draw as many as there are elements, each with the same probability."""
+    drawn = np.empty(a.shape, a.dtype)
+    return random.bernoulli_(drawn, float(p), random.generator_or_default(generator))
+
+
+op(
+    f"bernoulli_(Tensor(a!) self, Tensor p, *, {_GENERATOR})",
+    write(_draw_with_chances),
+    function=False,
+    backward="BernoulliBackward1",
+    self=zero_gradient,
+    p=lambda grad, p: zeros_like(p),
+)
+op(
+    f"bernoulli(Tensor self, *, {_GENERATOR})",
+    _draw_like,
+    out=OutRule(is_silent=True),
+    self=zero_gradient,
+)
+op(
+    f"bernoulli(Tensor self, float p, *, {_GENERATOR})",
+    _draw_with_chance,
+    out=False,
+    node_class=make_undifferentiable_node_class("aten::bernoulli"),
+)
 
 # new tensors of random numbers --------------------------------------------------------------------
 

@@ -375,9 +375,17 @@ def _make_tensor_over_buffer(obj: Any, dtype: Any, requires_grad: bool | None) -
     return tensor
 
 
+_ASARRAY_WARNING = (
+    "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. "
+    "Pass requires_grad=False explicitly to get the old behavior and silence this warning."
+)
+
+
 def _asarray(
     obj: Any, dtype: Any, device: Any, copy: bool | None, requires_grad: bool | None
 ) -> Tensor:
+    if requires_grad is None and isinstance(obj, Tensor) and obj.requires_grad:
+        warn_in_torch(_ASARRAY_WARNING, "torch/csrc/utils/tensor_new.cpp:1737", once=True)
     where = None if device is None else as_device(device)
     has_buffer = _has_buffer(obj)
     shared = has_buffer or isinstance(obj, (Tensor, np.ndarray))
@@ -400,6 +408,8 @@ def _asarray(
         )
     out = convert_tensor(source, dtype, where)
     out = clone(out) if copy and shared and out is source else out
+    if requires_grad and not out.is_floating_point():
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     # As in torch, `requires_grad=False` is also set on `obj` itself, if that is what is returned.
     if requires_grad is False and needs_grad(out):
         return detach(out) if out.grad_fn is not None else out.requires_grad_(False)

@@ -1,6 +1,6 @@
-"""The order of elements along a dimension: `sort`, `argsort` and `topk`.
+"""The order of elements: `sort`, `argsort`, `topk`, and one element in it: `median`, `kthvalue`.
 
-The order of equal elements is kept, as PyTorch's `sort` keeps it; its `topk` promises no order.
+The order of equal elements is kept, as PyTorch's `sort` keeps it; the others promise none.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dense_strides, empty_like_strides, wrap_dim
+from ..base import convert_values, dense_strides, empty_like_strides, wrap_dim
 from .choosing import scatter_from_
 from .define import op
 from .filling import written_zeros
-from .kernels import composite, row_major
+from .kernels import check_kernel, composite, row_major
+from .reductions import check_chosen_from, grad_shared_by_equals, grad_to_chosen
 
 
 def _find_order(a: np.ndarray, d: int, descending: bool) -> np.ndarray:
@@ -85,4 +86,68 @@ op(
     f"topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) {_SORTED}",
     row_major(_find_largest, checks_overlap=True),
     self=_grad_to_places,
+)
+
+# one element in order -----------------------------------------------------------------------------
+
+
+def _take_in_order(a: np.ndarray, d: int, k: int, keepdim: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the elements at place `k` of the order along a dimension, and their indices."""
+    if not a.ndim:
+        return a.copy(), np.zeros((), np.int64)
+    order = np.take(_find_order(a, d, False), [k], d)
+    values = np.take_along_axis(a, order, d)
+    return (values, order) if keepdim else (values.squeeze(d), order.squeeze(d))
+
+
+def _find_kth(a: np.ndarray, k: int, dim: int, keepdim: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the k-th smallest elements along a dimension, and their indices."""
+    d = wrap_dim(dim, a.ndim)
+    check_chosen_from(a, d, "kthvalue")
+    if not 1 <= k <= (a.shape[d] if a.ndim else 1):
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {d}")
+    check_kernel(a.dtype, "if", "kthvalue_cpu")
+    return _take_in_order(a, d, k - 1, keepdim)
+
+
+def _find_median(a: np.ndarray) -> np.ndarray:
+    """Return the middle element, of two the lower one; nan if there is one, or no element."""
+    if not a.size:
+        return convert_values(np.array(np.nan), a.dtype)
+    check_kernel(a.dtype, "if", "median_cpu")
+    is_nan = a != a
+    place = (a.size - 1) // 2
+    return a[is_nan][0] if is_nan.any() else np.sort(a, axis=None)[place]
+
+
+def _find_median_along(a: np.ndarray, dim: int, keepdim: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the middle elements along a dimension, and their indices. The first nan is the median."""
+    d = wrap_dim(dim, a.ndim)
+    check_chosen_from(a, d, "median")
+    check_kernel(a.dtype, "if", "median_out")
+    values, indices = _take_in_order(a, d, (a.shape[d] - 1) // 2 if a.ndim else 0, keepdim)
+    is_nan = a != a
+    if not (a.ndim and is_nan.any()):
+        return values, indices
+    found = is_nan.any(d, keepdims=keepdim)
+    return (
+        np.where(found, a.dtype.type(np.nan), values),
+        np.where(found, is_nan.argmax(d, keepdims=keepdim), indices),
+    )
+
+
+op("median(Tensor self)", row_major(_find_median), out=False, self=grad_shared_by_equals)
+op(
+    f"median(Tensor self, int dim, bool keepdim=False) {_SORTED}",
+    row_major(_find_median_along),
+    out="Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but "
+    "type torch.{1}Tensor does not equal torch.{0}Tensor (while checking arguments for median)",
+    backward="MedianBackward1",
+    self=grad_to_chosen,
+)
+op(
+    f"kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) {_SORTED}",
+    row_major(_find_kth, checks_overlap=True),
+    out="output values must be of same type as input",
+    self=grad_to_chosen,
 )

@@ -32,6 +32,7 @@ from .kernels import (
     row_major,
     write,
 )
+from .out_argument import OutArgument, OutRule
 from .schema import is_number
 
 
@@ -567,6 +568,23 @@ div = op(
     self=lambda grad, other: grad / other,
     other=lambda grad, self, other: -grad * ((self / other) / other),
 )
+op(
+    "true_divide(Tensor self, Tensor other)",
+    delegating(div, lambda self, other: (self, other)),
+    numbers=True,
+    out=True,
+)
+op(
+    "true_divide(Tensor self, Scalar other)",
+    composite(lambda self, other: div(self, other)),
+    out=False,
+)
+for _other in ("Tensor", "Scalar"):
+    op(
+        f"true_divide_(Tensor(a!) self, {_other} other)",
+        composite(lambda self, other: div.run_in_place(self, other)),
+        function=False,
+    )
 # Not in place by default: the node of `floor_divide_` has a name of its own in PyTorch.
 floor_divide = op(
     "floor_divide(Tensor self, Tensor other)",
@@ -765,10 +783,19 @@ power_of_tensors = op(
         )
     ),
 )
+
+
+def _prepare_power(out: OutArgument, a: Any, exponent: Any) -> None:
+    """Prepare the `out=` of a number's power, which is resized before its dtype is looked at."""
+    out.resize(exponent.shape)
+    out.check_overlap(exponent)
+
+
 power_of_number = op(
     "pow(Scalar self, Tensor exponent)",
     # PyTorch makes a result row by row for this overload alone
-    row_major(_powers, checks_overlap=True),
+    row_major(_powers),
+    out=OutRule(prepare=_prepare_power),
     backward="PowBackward2",
     exponent=_grad_of_exponent,
 )

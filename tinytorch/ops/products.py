@@ -17,6 +17,7 @@ from .creation import new_ones
 from .define import op
 from .filling import written_zeros
 from .kernels import Kernel, check_kernel, row_major, write
+from .out_argument import OutArgument, OutRule
 from .parts import cat, narrow, select, slice_, stack
 from .sums import expand, numpy_axes, sum_dims
 from .views import reshape, unsqueeze
@@ -65,6 +66,12 @@ def _declare_running(name: str, ufunc: np.ufunc, formula: Any) -> Any:
         check_overlap(a)
         return _accumulate_array(a, ufunc, dim, a.dtype)
 
+    def prepare(out: OutArgument, a: np.ndarray, dim: int, dtype: Any) -> None:
+        d = _dtype_of_sum(a, dtype)
+        wrap_dim(dim, a.ndim)
+        out.resize_for(a.shape, d)
+        out.check_overlap(a)
+
     op(
         f"{name}_(Tensor(a!) self, int dim, *, ScalarType? dtype=None)",
         write(accumulate_in_place),
@@ -76,8 +83,8 @@ def _declare_running(name: str, ufunc: np.ufunc, formula: Any) -> Any:
         row_major(
             lambda a, dim, dtype: _accumulate_array(a, ufunc, dim, _dtype_of_sum(a, dtype)),
             True,
-            checks_overlap=True,
         ),
+        out=OutRule(prepare=prepare),
         self=formula,
     )
 

@@ -213,7 +213,7 @@ for _name, _kernel in (
 # extremes -----------------------------------------------------------------------------------------
 
 
-def _grad_to_chosen(
+def grad_to_chosen(
     grads: tuple, dim: int, indices: Any, self_sym_sizes: tuple, keepdim: bool
 ) -> Any:
     """Return a gradient that is 0 but for the elements that were chosen."""
@@ -223,14 +223,14 @@ def _grad_to_chosen(
     return scatter_from_(written_zeros(grad, self_sym_sizes), dim, indices, grad)
 
 
-def _grad_shared_by_equals(grad: Any, self: Any, result: Any) -> Any:
+def grad_shared_by_equals(grad: Any, self: Any, result: Any) -> Any:
     """Share the gradient of the one value of a tensor among the elements that have it."""
     # nan is equal to nothing: a maximum of nan shares its gradient among the elements that are nan.
     mask = isnan(self) if (result != result).any() else self == result
     return masked_fill_with_(new_zeros(grad, self.shape), mask, grad / sum_all(mask))
 
 
-def _check_chosen_from(a: Any, d: int | None, name: str) -> None:
+def check_chosen_from(a: Any, d: int | None, name: str) -> None:
     """Raise PyTorch's IndexError if there is nothing of which one element could be chosen."""
     if d is None and not a.size:
         raise IndexError(
@@ -252,7 +252,7 @@ def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
 
     def find_along_dim(a: Any, dim: int, keepdim: bool) -> tuple:
         d = wrap_dim(dim, a.ndim)
-        _check_chosen_from(a, d, name)
+        check_chosen_from(a, d, name)
         # NumPy has no dimension 0 in a 0-d array, PyTorch has.
         if not a.ndim:
             return a.copy(), np.zeros((), np.int64)
@@ -264,7 +264,7 @@ def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
         if a.dtype.kind == "b":
             raise RuntimeError(f"arg{name}(): does not support bool input")
         d = None if dim is None else wrap_dim(dim, a.ndim)
-        _check_chosen_from(a, d, f"arg{name}")
+        check_chosen_from(a, d, f"arg{name}")
         return np.asarray(arg(a, d, keepdims=keepdim) if a.ndim else 0, np.int64)
 
     def find_value(a: Any) -> Any:
@@ -280,14 +280,14 @@ def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
         row_major(find_value),
         out=OutRule(cast_error=_NOT_CAST_WHOLE),
         backward=f"{name.title()}Backward1",
-        self=_grad_shared_by_equals,
+        self=grad_shared_by_equals,
     )
     op(f"{name}(Tensor self, Tensor other)", composite(of_two), out=True)
     op(
         f"{name}(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         row_major(find_along_dim, checks_overlap=True),
         backward=f"{name.title()}Backward0",
-        self=_grad_to_chosen,
+        self=grad_to_chosen,
     )
     op(
         f"arg{name}(Tensor self, int? dim=None, bool keepdim=False)",

@@ -262,6 +262,8 @@ class Param:
             default = "torch.contiguous_format"
         elif default == "[]":
             default = "None"
+        elif self.name == "base":
+            default += ".0"
         if self.name == "pin_memory":
             default = "False"
         elif self.schema_type == "ScalarType":
