@@ -10,7 +10,7 @@ from types import ModuleType
 import copylab.lessons
 import pytest
 from copylab.quiz.exercises import Exercise
-from copylab.quiz.misconceptions import MISCONCEPTIONS
+from copylab.quiz.misconceptions import MISCONCEPTIONS, Misconception
 from copylab.quiz.prediction import Prediction
 from copylab.quiz.retests import draw_retest
 from copylab.quiz.wrong_answers import foresee_answers
@@ -115,6 +115,26 @@ def test_a_belief_fits_the_program_and_the_answer() -> None:
                     program, given = ABOUT.get(str(belief), ("", ".*"))
                     assert re.search(program, thing.code), (thing.key, question.text, belief)
                     assert re.fullmatch(given, str(answer)), (thing.key, question.text, belief)
+
+
+def find_strange_names(belief: str) -> set[str]:
+    """Names of variables that no other code in a belief shows: a retest has variables of its own."""
+    names = set(re.findall(r"`([a-z])`", belief))
+    code = " ".join(quoted for quoted in re.findall(r"`([^`]+)`", belief) if len(quoted) > 1)
+    return names - set(re.findall(r"\b[a-z]\b", code))
+
+
+def test_a_belief_names_no_variable_of_one_program() -> None:
+    assert find_strange_names("`z` was computed from `y.detach()`.") == {"z"}
+    lessons = [importlib.import_module(f"copylab.lessons.{lesson}") for lesson in LESSONS]
+    own = [entry for lesson in lessons for entry in vars(lesson).values()]
+    beliefs = [
+        entry.belief
+        for entry in [*MISCONCEPTIONS.values(), *own]
+        if isinstance(entry, Misconception)
+    ]
+    assert len(beliefs) > len(MISCONCEPTIONS)
+    assert [belief for belief in beliefs if find_strange_names(belief)] == []
 
 
 EXERCISES = {
