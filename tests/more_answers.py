@@ -281,6 +281,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _RING + "screen[...] = frame",
         ],
         {
+            _RING + "buffer.set_(frame)": SEEN_TWICE,
             _RING + "buffer.data = frame": UNCOUNTED,
             _RING + "buffer.data.copy_(frame)": UNCOUNTED,
             _RING + "buffer = frame\n    screen = buffer": UNCOUNTED,

@@ -26,11 +26,13 @@ from copylab.quiz.checked_facts import (
     has_grad,
     is_leaf_with_grad,
     is_tensor_list,
+    know_source,
     leads_back_once,
     needs_no_grad,
     sends_gradient,
     share_no_cells,
     shows_values,
+    was_freed,
     was_gone_through,
     was_written,
 )
@@ -208,6 +210,19 @@ def test_a_gradient_that_was_put_there_by_hand(engine: ModuleType) -> None:
     no_backward = was_gone_through(y=a * a)
     assert not no_backward.holds
     assert "no `backward` went through" in no_backward.no
+    kept = a * a
+    kept.backward(retain_graph=True)
+    assert not was_gone_through(y=kept).holds, "no tensor tells"
+    for source, is_told in (
+        ("kept.backward(retain_graph=True)", True),
+        ("torch.autograd.backward(kept, retain_graph=keeps)", True),
+        ("kept.backward(retain_graph=False)", False),
+        ("retain_graph = True\na.grad = 6", False),
+        ("%time kept.backward(retain_graph=True)", False),
+    ):
+        with know_source(source):
+            assert was_gone_through(y=kept).holds is is_told, source
+            assert not was_freed(y=kept).holds
     set_by_hand = a * 2
     set_by_hand.grad = engine.tensor(4.0)
     assert "was set by hand" in has_grad(4, y=set_by_hand).no

@@ -82,6 +82,16 @@ def test_every_task_of_a_lesson_has_a_title_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("key", sorted(MORE))
+def test_a_graph_that_is_kept_is_no_fault_where_the_task_allows_it(key: str) -> None:
+    exercise = EXERCISES[key]
+    for code in (exercise.code, *exercise.also, *MORE[key][0]):
+        kept = code.replace(".backward()", ".backward(retain_graph=True)")
+        verdict = exercise.judge_cell(f"{exercise.start}\n{kept}", tinytorch)
+        is_forbidden = key in ("clinic/state", "stop_gradient/hidden")
+        assert verdict or (is_forbidden and "retain_graph" in verdict.says), verdict
+
+
+@pytest.mark.parametrize("key", sorted(MORE))
 def test_what_is_said_to_an_answer_has_its_code_in_code_type(key: str) -> None:
     """Names are in backticks, and so are lists; the first letter after the colon is a small one."""
     exercise = EXERCISES[key]

@@ -14,6 +14,7 @@ from ..quiz import (
     sends_gradient,
     shows_number,
     shows_values,
+    was_freed,
     was_gone_through,
     was_written,
 )
@@ -190,4 +191,4 @@ def hidden_state(w, h):
     yield shows_number(0.125, h=h)
     yield has_grad(1.75, w=w)
     if is_tensor(h):
-        yield was_gone_through(h=h)
+        yield was_freed(h=h)

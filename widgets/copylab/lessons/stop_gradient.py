@@ -13,6 +13,7 @@ from ..quiz import (
     shows_number,
     shows_values,
     walk_nodes,
+    was_freed,
     was_gone_through,
 )
 from ..wording import gettext
@@ -177,7 +178,7 @@ def hidden(w, h):
     yield has_grad(35.3125, w=w)
     # A number of Python's is handed on without a history, too, and has no nodes to look at.
     if is_tensor(h):
-        yield was_gone_through(h=h)
+        yield was_freed(h=h)
 
 
 @task(

@@ -32,6 +32,7 @@ from .checked_facts import (
     shows_number,
     shows_values,
     walk_nodes,
+    was_freed,
     was_gone_through,
     was_written,
 )
@@ -111,6 +112,7 @@ __all__ = [
     "shows_number",
     "shows_values",
     "walk_nodes",
+    "was_freed",
     "was_gone_through",
     "was_written",
     "write_question",

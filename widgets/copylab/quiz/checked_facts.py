@@ -13,9 +13,12 @@ prediction are in `tensor_facts.py`, and are read off a run.
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -306,12 +309,49 @@ def _can_run_backward_unseen(result: Any) -> bool:
     return not any(saved.state in ("freed", "packed") for saved in saved_by_nodes)
 
 
+_source_of_answer = ContextVar("source of the answer", default="")
+
+
+@contextlib.contextmanager
+def know_source(source: str) -> Iterator[None]:
+    """Let facts know the program that is judged: not everything can be told from tensors."""
+    token = _source_of_answer.set(source)
+    try:
+        yield
+    finally:
+        _source_of_answer.reset(token)
+
+
+def _keeps_graph(source: str) -> bool:
+    """Return True if a program calls `backward` with `retain_graph`, other than False."""
+    try:
+        calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    except SyntaxError:  # a cell with a magic
+        return False
+    keywords = itertools.chain.from_iterable(
+        call.keywords for call in calls if ast.unparse(call.func).endswith("backward")
+    )
+    return any(
+        keyword.arg == "retain_graph" and ast.unparse(keyword.value) != "False"
+        for keyword in keywords
+    )
+
+
 @_require_tensors
 def was_gone_through(**named: Any) -> CheckedFact:
+    """A backward went through the nodes behind a tensor.
+
+    It may have kept what they saved, with `retain_graph=True`, which no tensor tells from a backward
+    that never was. The program does, where it is known, and is believed.
+    """
+    return CheckedFact(True, "") if _keeps_graph(_source_of_answer.get()) else was_freed(**named)
+
+
+@_require_tensors
+def was_freed(**named: Any) -> CheckedFact:
     """A backward went through the nodes behind a tensor, and freed what they had saved.
 
-    It may have been kept with `retain_graph=True` as well, which nothing tells from a backward that
-    never was: the sentence says both.
+    Nothing tells one that kept it from none: the sentence says both.
     """
     ((name, tensor),) = named.items()
     no = gettext(

@@ -51,7 +51,7 @@ from .attempts import (
     select_variables,
     state_of_variables,
 )
-from .checked_facts import CheckedFact
+from .checked_facts import CheckedFact, know_source
 from .progress import add_note, find_note
 from .verify import Verification, mutate_program
 from .view import Task, TaskView
@@ -384,6 +384,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             with (
                 warnings.catch_warnings(action="ignore"),
                 contextlib.redirect_stdout(io.StringIO()),
+                know_source("" if cell is None else cell.source),
             ):
                 return self._verdict_of(self._check(**arguments))
         # `check` has a sentence for it.
