@@ -49,6 +49,7 @@ from copylab.quiz.wrong_answers import make_finder
 from copylab.wording import use_language
 
 NAN = "x = torch.tensor([float('nan'), 1.0])\ny = x.clone()\nz = x.view(2)"
+NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
 CLONE = """
 a = torch.tensor(1.0, requires_grad=True)
 y = a**2
@@ -638,6 +639,17 @@ def test_all_rows_then_the_reveal_then_reset() -> None:
     p.reset()
     assert (p.committed, p.answers, p.reveal) == (False, {}, None)
     assert p.commit([1, 2]).headline == "All 2 right."
+
+
+def test_numbers_that_nobody_computes_by_hand_are_given_by_the_lesson() -> None:
+    past = importlib.import_module("copylab.lessons.data").past
+    prose = (NOTEBOOKS / "04_data.ipynb").read_text("utf-8")
+    given = re.search(r"After line 2, `out` is about `(\[[0-9., ]+\])`", prose)
+    assert given
+    (question,) = (question for question in past.questions if question.name == "value(out)")
+    refutation = question.refute(past.run(), given[1])
+    assert refutation.misconception
+    assert refutation.misconception.name == "another tensor, another memory"
 
 
 def test_which_write_was_wrong_is_said_once_and_its_code_is_marked() -> None:

@@ -288,7 +288,7 @@ class Progress(Presentation):
         caption = gettext("What you believed, and the run refuted:")
         if any(note.get("state") == "met" for note in self.misconceptions.values()):
             caption = gettext(
-                "What you believed, and the run refuted. Run `from copylab import retest` once, then the call on "
+                "The run refuted what you believed. Run `from copylab import retest` once, then the call on "
                 "the right."
             )
         return Box(
