@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import BY_NUM, ShownAs, as_device, cpp_name, type_name
+from .base import BY_NUM, ShownAs, as_device, check_overlap, cpp_name, type_name
 from .tensor import Tensor, make_tensor
 
 DEFAULT_SEED = 67280421310721  # of a Generator that nobody seeded
@@ -290,6 +290,7 @@ def uniform_(a: np.ndarray, low: float, high: float, generator: Generator) -> np
         raise RuntimeError(
             f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
         )
+    check_overlap(a)
     values = draw_unit(generator, a.size, a.dtype.char)
     if a.dtype.char == "d":
         values = fma64(values, high - low, low)
@@ -308,6 +309,7 @@ def normal_(a: np.ndarray, mean: float, std: float, generator: Generator) -> np.
         return a
     if a.dtype.kind != "f":
         raise _not_implemented("normal_kernel_cpu", a)
+    check_overlap(a)
     # torch has another algorithm for contiguous tensors of 16 elements and more, which is
     # vectorised.
     if a.size < 16 or not a.flags.c_contiguous:
@@ -438,6 +440,7 @@ def bernoulli_(a: np.ndarray, p: float, generator: Generator) -> np.ndarray:
     """Fill with 1 where a draw from [0, 1) is below `p`, else 0."""
     if not 0.0 <= p <= 1.0:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    check_overlap(a)
     return _fill_in_memory_order(a, draw_unit(generator, a.size) < p)
 
 

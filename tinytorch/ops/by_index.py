@@ -252,9 +252,10 @@ def _check_copied(a: np.ndarray, d: int, index: np.ndarray, source: np.ndarray) 
 def _copy_at_index(a: np.ndarray, dim: int, index: np.ndarray, source: np.ndarray) -> None:
     """Copy slices of the source to the indices of one dimension."""
     d = wrap_dim(dim, a.ndim)
-    _check_copied(a, d, index, source)
+    # PyTorch looks at memory before it looks at shapes.
     check_overlap(a)
     check_no_overlap(a, index, source)
+    _check_copied(a, d, index, source)
     x, i = np.atleast_1d(a), np.atleast_1d(index)
     try:
         check_index_range(x, d, i)

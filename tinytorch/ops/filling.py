@@ -89,7 +89,7 @@ def written_zeros(grad: Any, sizes: tuple) -> Any:
 
 
 def _make_random_kernel(fill: Callable) -> write:
-    """Make a kernel of `fill(array, numbers..., generator)`, one of PyTorch's ways to draw."""
+    """Make a kernel of `fill(array, whole numbers..., generator)`, one of PyTorch's ways to draw."""
 
     def draw(a: np.ndarray, *args: Any) -> None:
         *numbers, generator = args
@@ -100,7 +100,13 @@ def _make_random_kernel(fill: Callable) -> write:
 
 
 def _make_random_float_kernel(fill: Callable) -> write:
-    return _make_random_kernel(lambda a, *args: fill(a, *map(float, args[:-1]), args[-1]))
+    """Make a kernel of `fill(array, numbers..., generator)`, which looks at its numbers before memory."""
+
+    def draw(a: np.ndarray, *args: Any) -> None:
+        *numbers, generator = args
+        fill(a, *map(float, numbers), random.generator_or_default(generator))
+
+    return write(draw)
 
 
 for _numbers, _node, _kernel in (

@@ -63,6 +63,7 @@ def _declare_running(name: str, ufunc: np.ufunc, formula: Any) -> Any:
                 "should match"
             )
         check_kernel(a.dtype, "if", f"{name}_out_cpu")
+        wrap_dim(dim, a.ndim)
         check_overlap(a)
         return _accumulate_array(a, ufunc, dim, a.dtype)
 
