@@ -1146,6 +1146,13 @@ def test_names_of_one_tensor_are_not_shown_as_an_assignment(engine: ModuleType) 
     assert "2 counters: that of `x`/`y` and `z`; that of `w`." in said
 
 
+def test_answers_are_foreseen_where_the_first_gradient_is_nan(engine: ModuleType) -> None:
+    # nan is not equal to itself, so it was taken for a second gradient after another one.
+    spoiled = "x = torch.tensor(2.0, requires_grad=True)\n(x * float('nan')).backward()"
+    checked = predict(spoiled, [value("x")], engine=engine).verify()
+    assert "FAULT" not in str(checked)
+
+
 def test_each_name_of_a_tensor_is_code_and_what_joins_them_is_not(engine: ModuleType) -> None:
     run = predict("x = torch.ones(2)\ny = x\nz = x[1:]", [version("z")], engine=engine).run()
     assert "counts for `x`/`y` as well" in describe_versions(run, "z", at=None)

@@ -37,7 +37,8 @@ def foresee_answers(run: QuizRun) -> list[str]:
     for step in run.trace.steps:
         added = []
         for name, gradient in step.seen.grads.items():
-            if gradients.get(name, gradient) != gradient:
+            # If you believe that `backward` overwrites, you answer with what the last one added.
+            if name in gradients and gradients[name] != gradient:
                 added.append(_subtract_lists(gradient, gradients[name]))
             gradients[name] = gradient
         answers |= dict.fromkeys(step.seen.values)
