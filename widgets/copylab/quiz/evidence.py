@@ -157,14 +157,14 @@ def describe_values(run: QuizRun, x: str, *, at: int | None) -> str:
 
 def describe_gradients(run: QuizRun, x: str, *, at: int | None) -> str:
     """List the gradients of a tensor in time, or say why it has none."""
-    # From the first on: what was set back to None is told, and not what no `backward` had reached.
-    had_one = False
+    # Moments before the first gradient are left out. A later None is listed: it was set back.
+    had_gradient = False
 
     def read_gradient(moment: Moment) -> Any:
-        nonlocal had_one
-        had_one = had_one or x in moment.grads
-        if not had_one or x not in moment.values:
-            raise KeyError(x)
+        nonlocal had_gradient
+        had_gradient = had_gradient or x in moment.grads
+        if not had_gradient or x not in moment.values:
+            raise KeyError(x)  # by which `QuizRun.history` leaves a moment out
         return moment.grads.get(x)
 
     gradients = _describe_changes(run, read_gradient, at)
@@ -200,9 +200,12 @@ def mark_code(run: QuizRun, sentence: str) -> str:
     in_brackets = "|".join([quoted, *map(re.escape, names)])
     # Between commas in English, in brackets in other languages, in Chinese wide ones.
     pattern = rf"(?<=, )(?:{quoted})(?=[.,:])|(?<=[(\uff08])(?:{in_brackets})(?=[)\uff09])"
-    outside = re.split("(`[^`]*`)", sentence)
-    outside[::2] = [re.sub(pattern, r"`\g<0>`", text) for text in outside[::2]]
-    return "".join(outside)
+    # What is in code type already stays as it is.
+    parts = re.split("(`[^`]*`)", sentence)
+    for position, part in enumerate(parts):
+        if not part.startswith("`"):
+            parts[position] = re.sub(pattern, r"`\g<0>`", part)
+    return "".join(parts)
 
 
 def _describe_changes(run: QuizRun, ask: Callable[[Moment], Any], at: int | None) -> str:

@@ -28,7 +28,7 @@ from .misconceptions import (
     require_name_or_sentence,
     require_no_misspelt_name,
 )
-from .mix_ups import find_missed_line
+from .objections import describe_missed_line
 from .runs import QuizRun
 from .wrong_answers import foresee_answers
 
@@ -93,7 +93,8 @@ class Question:
         ready-made question `Declaration.make_question` has bound the names that it is about.
     find_objection: returns a sentence against a wrong answer behind which no misconception is found,
         from the run and the answer; or None.
-    find_bound: the same, where the answer would not be right without one of the lines, either.
+    find_last_objection: the same, asked last: where that returns None, and leaving out a line of the
+        run makes the answer right for none of its lines (`describe_missed_line`).
     pattern: only for the question `node`, whose answers are names of nodes. A regular expression in
         small letters; a free answer has to match it, or to be the name of a node of the run or a
         key of `wrong`. Any other answer is asked for again.
@@ -108,7 +109,7 @@ class Question:
     hint: str = ""
     find_misconception: Callable[[QuizRun, str], Misconception | str | None] | None = None
     find_objection: Callable[[QuizRun, str], str | None] | None = None
-    find_bound: Callable[[QuizRun, str], str | None] | None = None
+    find_last_objection: Callable[[QuizRun, str], str | None] | None = None
     pattern: str = ""
 
     def __post_init__(self) -> None:
@@ -287,11 +288,11 @@ class Question:
             answer = format_number(number)
         objection = self.find_objection(run, answer) if self.find_objection is not None else None
         if objection is None:
-            objection = find_missed_line(
+            objection = describe_missed_line(
                 run, lambda shorter: self.is_right(answer, self.right_answer(shorter))
             )
-        if objection is None and self.find_bound is not None:
-            objection = self.find_bound(run, answer)
+        if objection is None and self.find_last_objection is not None:
+            objection = self.find_last_objection(run, answer)
         return objection
 
     def _find_misconception_or_sentence(
@@ -321,7 +322,7 @@ class Question:
             for answer in answers
             if not self.is_right(answer, right)
         }
-        finders = (self.find_misconception, self.find_objection, self.find_bound)
+        finders = (self.find_misconception, self.find_objection, self.find_last_objection)
         if self.choices is not None or not any(finders):
             return refutations
         for answer in foresee_answers(run):

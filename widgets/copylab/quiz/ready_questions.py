@@ -19,11 +19,11 @@ The arguments of `_question`:
 - `prompt` asks, with the function's arguments as `{x}`;
 - `because`, a function in `evidence.py`, says in sentences what decides it. It is called as the
   answering function is: `because(run, *subject, at=at)`;
-- `find_objection`, a function in `mix_ups.py`, finds a sentence where that finds nothing, and
-  `find_bound`, another one there, where no line left out makes the answer right, either; both are
-  called in the same way;
 - `find_misconception`, a function in `wrong_answers.py`, finds the one behind a wrong answer. It is
-  called as `find_misconception(run, answer, *subject, at=at)`;
+  called as `find_misconception(run, answer, *subject, at=at)`, and so are the next two;
+- `find_objection`, a function in `objections.py`, returns a sentence against a wrong answer behind
+  which no misconception is found. Where it finds none, the run is tried without each of its lines;
+- `find_last_objection`, another one there, is called where the answer is wrong without any of them;
 - `choices` are the answers to choose from; with neither `choices` nor `hint` they are yes and no;
 - `hint` says how to write a free answer, such as "a number";
 - `pattern` is there for `node` alone, whose answers look like names of nodes.
@@ -48,7 +48,7 @@ from tinytorch.viz import short_node_name
 
 from .. import tensor_facts
 from ..wording import gettext, gettext_noop, join_list
-from . import evidence, mix_ups, wrong_answers
+from . import evidence, objections, wrong_answers
 from .question import Question, Wrong
 from .runs import QuizRun
 
@@ -82,33 +82,33 @@ class Declaration:
     because: Callable[..., str]
     find_misconception: Callable[..., str | None] | None
     find_objection: Callable[..., str | None] | None
-    find_bound: Callable[..., str | None] | None
+    find_last_objection: Callable[..., str | None] | None
     choices: Sequence[str] | Callable[[str], Sequence[str]] | None
     hint: str
     pattern: str
 
-    def make_question(self, bound: inspect.BoundArguments) -> Question:
+    def make_question(self, arguments: inspect.BoundArguments) -> Question:
         """Return the question about some arguments, as `same_storage("x", "y", at=4)` has them."""
         name = self.find_answer.__name__
         # What the question is about; `at` and what all questions take can only be keywords.
-        subject = bound.args
-        keywords = bound.kwargs
+        subject = arguments.args
+        keywords = arguments.kwargs
         own_prompt, at = keywords.get("prompt"), keywords.get("at")
         # The same by the names of the parameters, for `{x}` in the prompt.
         subject_by_parameter = {
             parameter: value
-            for parameter, value in bound.arguments.items()
+            for parameter, value in arguments.arguments.items()
             if parameter not in keywords
         }
         # `outcome` and `printed` have no `at`, and their functions are called without one.
-        at_keyword = {"at": at} if "at" in bound.signature.parameters else {}
+        at_keyword = {"at": at} if "at" in arguments.signature.parameters else {}
         template = self.prompt(*subject) if callable(self.prompt) else self.prompt
         if not (own_prompt or template):
             raise ValueError(
                 f"{name}() with a function needs a prompt, for it cannot know what is asked"
             )
 
-        def bind(
+        def bind_subject(
             find: Callable[..., str | None] | None,
         ) -> Callable[[QuizRun, str], str | None] | None:
             if find is None:
@@ -124,9 +124,9 @@ class Declaration:
             because=lambda run: self.because(run, *subject, **at_keyword),
             name=_name_question(name, subject, at),
             hint=self.hint,
-            find_misconception=bind(self.find_misconception),
-            find_objection=bind(self.find_objection),
-            find_bound=bind(self.find_bound),
+            find_misconception=bind_subject(self.find_misconception),
+            find_objection=bind_subject(self.find_objection),
+            find_last_objection=bind_subject(self.find_last_objection),
             pattern=self.pattern,
         )
 
@@ -137,7 +137,7 @@ def _question(
     because: Callable[..., str],
     find_misconception: Callable[..., str | None] | None = None,
     find_objection: Callable[..., str | None] | None = None,
-    find_bound: Callable[..., str | None] | None = None,
+    find_last_objection: Callable[..., str | None] | None = None,
     choices: Sequence[str] | Callable[[str], Sequence[str]] | None = None,
     hint: str = "",
     pattern: str = "",
@@ -158,7 +158,7 @@ def _question(
             because,
             find_misconception,
             find_objection,
-            find_bound,
+            find_last_objection,
             choices,
             hint,
             pattern,
@@ -258,7 +258,7 @@ def on_graph(run: QuizRun, y: str, *, at: int | None = None) -> bool:
 @_question(
     gettext_noop("What is the node of `{y}` called?"),
     because=evidence.describe_node,
-    find_objection=mix_ups.object_to_node,
+    find_objection=objections.object_to_node,
     hint=gettext_noop("a name such as SinBackward0; none if there is none"),
     pattern=r"\w+backward\d*|copybackwards|copyslices|accumulategrad",
 )
@@ -294,8 +294,8 @@ def is_leaf(run: QuizRun, y: str, *, at: int | None = None) -> bool:
     gettext_noop("What is `{x}._version`?"),
     because=evidence.describe_versions,
     find_misconception=wrong_answers.find_version_misconception,
-    find_objection=mix_ups.object_to_version,
-    find_bound=mix_ups.bound_version,
+    find_objection=objections.object_to_version,
+    find_last_objection=objections.object_last_to_version,
     hint=gettext_noop("a number"),
 )
 def version(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
@@ -307,8 +307,8 @@ def version(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
     gettext_noop("What is `{x}.storage_offset()`?"),
     because=evidence.describe_offset,
     find_misconception=wrong_answers.find_offset_misconception,
-    find_objection=mix_ups.object_to_offset,
-    find_bound=mix_ups.bound_offset,
+    find_objection=objections.object_to_offset,
+    find_last_objection=objections.object_last_to_offset,
     hint=gettext_noop("a number"),
 )
 def offset(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
@@ -320,8 +320,8 @@ def offset(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
     gettext_noop("How many cells does the storage of `{x}` have?"),
     because=evidence.describe_cells,
     find_misconception=wrong_answers.find_cells_misconception,
-    find_objection=mix_ups.object_to_cells,
-    find_bound=mix_ups.bound_cells,
+    find_objection=objections.object_to_cells,
+    find_last_objection=objections.object_last_to_cells,
     hint=gettext_noop("a number"),
 )
 def cells(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
@@ -333,8 +333,8 @@ def cells(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
     gettext_noop("What is `{x}`?"),
     because=evidence.describe_values,
     find_misconception=wrong_answers.find_value_misconception,
-    find_objection=mix_ups.object_to_value,
-    find_bound=mix_ups.bound_value,
+    find_objection=objections.object_to_value,
+    find_last_objection=objections.object_last_to_value,
     hint=gettext_noop("a number, or numbers such as [1, 2]"),
 )
 def value(run: QuizRun, x: str, *, at: int | None = None) -> Any:
@@ -346,8 +346,8 @@ def value(run: QuizRun, x: str, *, at: int | None = None) -> Any:
     gettext_noop("What is `{x}.grad`?"),
     because=evidence.describe_gradients,
     find_misconception=wrong_answers.find_gradient_misconception,
-    find_objection=mix_ups.object_to_gradient,
-    find_bound=mix_ups.bound_gradient,
+    find_objection=objections.object_to_gradient,
+    find_last_objection=objections.object_last_to_gradient,
     hint=gettext_noop("a number, numbers such as [1, 2], or None"),
 )
 def gradient(run: QuizRun, x: str, *, at: int | None = None) -> Any:
@@ -396,7 +396,7 @@ def _list_outcomes(code: str) -> list[str]:
 @_question(
     gettext_noop("What happens when this runs?"),
     because=evidence.describe_outcome,
-    find_objection=mix_ups.object_to_outcome,
+    find_objection=objections.object_to_outcome,
     choices=_list_outcomes,
 )
 def outcome(run: QuizRun) -> str:
@@ -431,8 +431,8 @@ def _choose_count_prompt(kind: str) -> str:
 @_question(
     _choose_count_prompt,
     because=evidence.describe_count,
-    find_objection=mix_ups.object_to_count,
-    find_bound=mix_ups.bound_count,
+    find_objection=objections.object_to_count,
+    find_last_objection=objections.object_last_to_count,
     hint=gettext_noop("a number"),
 )
 def count(run: QuizRun, kind: str, *, at: int | None = None) -> int:
@@ -457,7 +457,7 @@ def _choose_names_prompt(test: evidence.NameTest, *_names: str) -> str:
 @_question(
     _choose_names_prompt,
     because=evidence.describe_each_name,
-    find_objection=mix_ups.object_to_names,
+    find_objection=objections.object_to_names,
     hint=gettext_noop("names, or none"),
 )
 def names_that(
@@ -474,7 +474,7 @@ def names_that(
 @_question(
     gettext_noop("Which of {names} show the {number:g}?"),
     because=evidence.describe_each_value,
-    find_objection=mix_ups.object_to_names_showing,
+    find_objection=objections.object_to_names_showing,
     hint=gettext_noop("names, or none"),
 )
 def names_showing(

@@ -1,8 +1,8 @@
 """Small programs that test one misconception each: the retests of a row that was got wrong.
 
-A retest is run twice: as it stands, and as who has the misconception takes it to be, with something
-else in place of one line. The first run gives the right answer to its question, the second the wrong one, so
-neither is stored. Names, numbers and shapes are drawn, see `retests.py`:
+A retest is run twice: as it is, and with one line replaced by what somebody with the misconception
+believes that it does. The first run gives the right answer to its question, the second the wrong
+one, so neither is stored. Names, numbers and shapes are drawn, see `retests.py`:
 
     x y z    names              V W    the numbers of two vectors of one length, N
     S T U    numbers            M      those of a matrix with R rows and C columns, P in all
@@ -26,7 +26,7 @@ from .runs import QuizRun
 
 @dataclass(frozen=True)
 class RetestProgram:
-    """A program of a few lines, and what it is taken to be by who has the misconception.
+    """A program of a few lines, and what somebody with the misconception believes that it does.
 
         RetestProgram("x = torch.tensor(V); y = x; y[I] = K", {2: "y = x.clone()"}, ask.value, "x")
 

@@ -5,15 +5,16 @@ the same numbers in another shape, what another name shows, what would be there 
 else how far it is from what the run showed. Each function takes the run, the wrong answer, and what
 the question is about. It returns a sentence, or None where there is nothing to say.
 
-Those that object are the `find_objection` of a declaration in `ready_questions.py`; those that bound
-are its `find_bound`, which is asked last.
+A declaration in `ready_questions.py` has such as `object_to_value` as its `find_objection`, and such
+as `object_last_to_value` as its `find_last_objection`. Between the two comes `describe_missed_line`:
+`Question._find_objection` asks the three in turn, until one returns a sentence.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -27,37 +28,41 @@ from .runs import Change, Moment, QuizRun, count_cells_in
 
 def object_to_value(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Object to wrong numbers of a tensor, or to a wrong value of a plain variable."""
-    return _object_to_shape(run.value(x, at), answer, x) or _find_name(run, answer, at)
+    objection = _object_to_shape(run.value(x, at), answer, x)
+    return objection or _describe_value_elsewhere(run, answer, at)
 
 
-def bound_value(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def object_last_to_value(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Say that a tensor is not None, or that no name ever showed the answer."""
     if parse_value(answer) is not None:
         right = run.value(x, at)
-        return _find_difference(right, answer, x) or _find_element(run, answer, at)
+        difference = _describe_first_difference(right, answer, x)
+        return difference or _describe_number_among_others(run, answer, at)
     if x in dict(run.snapshot(at).names):
         return gettext("`{x}` is a tensor: it shows numbers, and is not None.", x=x)
-    return _find_element(run, answer, at)
+    return _describe_number_among_others(run, answer, at)
 
 
 def object_to_gradient(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Object to a wrong gradient."""
     right = run.gradient(x, at)
     if right is None:
-        return _find_name(run, answer, at)
+        return _describe_value_elsewhere(run, answer, at)
     if parse_value(answer) is not None:
-        return _object_to_shape(right, answer, f"{x}.grad") or _find_name(run, answer, at)
+        objection = _object_to_shape(right, answer, f"{x}.grad")
+        return objection or _describe_value_elsewhere(run, answer, at)
     line = run.history(lambda moment: moment.grads[x], at)[0].line
     return gettext(
         "`{x}` requires grad, and the `backward` on line {line} reached it.", x=x, line=line
     )
 
 
-def bound_gradient(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def object_last_to_gradient(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Say where gradients are, or that no name ever showed the answer."""
-    if run.gradient(x, at) is not None:
-        right = run.gradient(x, at)
-        return _find_difference(right, answer, f"{x}.grad") or _find_element(run, answer, at)
+    right = run.gradient(x, at)
+    if right is not None:
+        difference = _describe_first_difference(right, answer, f"{x}.grad")
+        return difference or _describe_number_among_others(run, answer, at)
     have_one = join_list(f"`{name}`" for name in run.moment(at).grads)
     if have_one:
         return gettext("Only these names have a gradient: {names}.", names=have_one)
@@ -72,9 +77,11 @@ def _object_to_shape(right: Any, answer: str, name: str) -> str | None:
     same_numbers = gettext_noop(
         "The numbers are right, and the shape is not: that of `{name}` is `{shape}`."
     )
-    numbers, right_numbers = (set(map(format_number, flatten_lists(v))) for v in (given, right))
-    sentence = gettext_noop("The shape of `{name}` is `{shape}`.")
-    sentence = same_numbers if numbers == right_numbers else sentence
+    other_numbers = gettext_noop("The shape of `{name}` is `{shape}`.")
+    # As they are written: 2 and 2.0 are the same number.
+    given_numbers = set(map(format_number, flatten_lists(given)))
+    right_numbers = set(map(format_number, flatten_lists(right)))
+    sentence = same_numbers if given_numbers == right_numbers else other_numbers
     return gettext(sentence, name=name, shape=_shape_of(right))
 
 
@@ -85,15 +92,15 @@ def _shape_of(value: Any) -> tuple[int, ...]:
     return (len(value), *(_shape_of(value[0]) if value else ()))
 
 
-def _find_name(run: QuizRun, answer: str, at: int | None) -> str | None:
+def _describe_value_elsewhere(run: QuizRun, answer: str, at: int | None) -> str | None:
     """Say of which other name the answer would have been right, or at which other time."""
-    for sentence, details in _list_shown(run, at):
+    for sentence, details in _list_shown_values(run, at):
         if is_same_answer(answer, details["value"]):
             return gettext(sentence, given=answer, **details)
     return None
 
 
-def _list_shown(run: QuizRun, at: int | None) -> Iterator[tuple[str, dict[str, Any]]]:
+def _list_shown_values(run: QuizRun, at: int | None) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield what the run showed, what it shows last first: a sentence, and what is filled in."""
     moment = run.moment(at)
     for name, value in moment.values.items():
@@ -108,45 +115,58 @@ def _list_shown(run: QuizRun, at: int | None) -> Iterator[tuple[str, dict[str, A
         names_with_gradient |= dict.fromkeys(earlier.grads)
     for name in names:
         changes = run.history(lambda each, name=name: each.values[name], at)  # type: ignore[misc]
-        yield from _list_past(changes[:-1] if name in moment.values else changes, name)
+        yield from _list_past_values(changes, name, is_still_shown=name in moment.values)
     for name in names_with_gradient:
         changes = run.history(lambda each, name=name: each.grads[name], at)  # type: ignore[misc]
-        yield from _list_past(changes[:-1] if name in moment.grads else changes, f"{name}.grad")
+        is_still_shown = name in moment.grads
+        yield from _list_past_values(changes, f"{name}.grad", is_still_shown=is_still_shown)
 
 
-def _list_past(changes: list[Change], name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what a name showed, the last first, as `_list_shown` does."""
+def _list_past_values(
+    changes: list[Change], name: str, *, is_still_shown: bool
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what a name showed, the last first, as `_list_shown_values` does."""
     sentence = gettext_noop("`{given}` is what `{name}` showed after line {line}.")
-    for change in reversed(changes):
+    # The last value of a name that is still there is not past.
+    past = changes[:-1] if is_still_shown else changes
+    for change in reversed(past):
         yield sentence, {"name": name, "value": change.value, "line": change.line}
 
 
-def _find_difference(right: Any, answer: str, name: str) -> str | None:
-    """Name the first place at which the numbers of an answer of the right shape differ."""
-    given, place = parse_value(answer), []
+def _describe_first_difference(right: Any, answer: str, name: str) -> str | None:
+    """Name the first element that differs in an answer of the right shape; None in any other."""
+    given = parse_value(answer)
     if _shape_of(given) != _shape_of(right):
         return None
+    # From the outermost lists inwards: after each turn both are the items that differ first.
+    index: list[int] = []
     while isinstance(right, list):
         # Of brackets that do not fit, only the first in each have been compared.
         if not isinstance(given, list | tuple) or len(given) != len(right):
             return None
-        pairs = zip(given, right, strict=True)
-        index = next((i for i, (a, b) in enumerate(pairs) if not is_same_answer(a, b)), None)
-        if index is None:
+        position = _find_first_difference(given, right)
+        if position is None:
             return None
-        place.append(index)
-        given, right = given[index], right[index]
-    if not place:
+        index.append(position)
+        given, right = given[position], right[position]
+    if not index:
         return None
     return gettext(
         "The first that differs: `{place}` is {right}, not {given}.",
-        place=f"{name}{place}",
+        place=f"{name}{index}",
         right=format_number(right),
         given=format_number(given),
     )
 
 
-def _find_element(run: QuizRun, answer: str, at: int | None) -> str | None:
+def _find_first_difference(given: Sequence[Any], right: Sequence[Any]) -> int | None:
+    for position, (given_item, right_item) in enumerate(zip(given, right, strict=True)):
+        if not is_same_answer(given_item, right_item):
+            return position
+    return None
+
+
+def _describe_number_among_others(run: QuizRun, answer: str, at: int | None) -> str | None:
     """Say which name has a wrong number as one of several, or that no name ever showed it."""
     now = gettext_noop("`{given}` is one of the numbers of `{name}`.")
     before = gettext_noop("`{given}` was one of the numbers of `{name}`.")
@@ -172,14 +192,15 @@ def _find_element(run: QuizRun, answer: str, at: int | None) -> str | None:
 
 def object_to_version(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Say which write a wrong version leaves out, or which other tensor has that version."""
-    return _object_to_number(run, answer, f"`{x}._version`", _read_version(x), at) or _find_owner(
-        run, answer, at, "_version", lambda tensor: tensor.version
-    )
+    objection = _object_to_number(run, answer, f"`{x}._version`", _read_version(x), at)
+    if objection is not None:
+        return objection
+    return _describe_number_elsewhere(run, answer, at, "_version", lambda tensor: tensor.version)
 
 
-def bound_version(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def object_last_to_version(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Say how far the versions of a tensor went."""
-    return _bound_number(run, answer, f"`{x}._version`", _read_version(x), at)
+    return _describe_range(run, answer, f"`{x}._version`", _read_version(x), at)
 
 
 def _read_version(x: str) -> Callable[[Moment], Any]:
@@ -192,30 +213,40 @@ def object_to_offset(run: QuizRun, answer: str, x: str, *, at: int | None) -> st
     if not _is_number(offset) or tensor.offset is None:
         return None
     what = f"`{x}.storage_offset()`"
-    said = _object_to_number(run, answer, what, _read_offset(x), at)
-    if said is not None or not tensor.numel:
-        return said
-    byte = tensor.start_byte + (offset - tensor.offset) * tensor.itemsize
+    objection = _object_to_number(run, answer, what, _read_offset(x), at)
+    # A tensor without elements begins at none.
+    if objection is not None or not tensor.numel:
+        return objection
+    # The byte at which `x` would begin if the answer were right.
+    given_byte = tensor.start_byte + (offset - tensor.offset) * tensor.itemsize
     for name, other in _list_sharers(run, x, at):
-        places = (other.index_at(byte), other.index_at(tensor.start_byte))
-        if None not in places and other.itemsize == tensor.itemsize:
-            asked, right = (f"{name}{list(place) if place else ''}" for place in places)
-            return gettext(
-                "Cell {given} is `{asked}`, and `{x}` begins at `{right}`.",
-                given=answer,
-                asked=asked,
-                x=x,
-                right=right,
-            )
-    return _find_owner(run, answer, at, "storage_offset()", lambda record: record.offset)
+        given_index = other.index_at(given_byte)
+        right_index = other.index_at(tensor.start_byte)
+        if given_index is None or right_index is None or other.itemsize != tensor.itemsize:
+            continue
+        return gettext(
+            "Cell {given} is `{asked}`, and `{x}` begins at `{right}`.",
+            given=answer,
+            asked=_write_element(name, given_index),
+            x=x,
+            right=_write_element(name, right_index),
+        )
+    return _describe_number_elsewhere(
+        run, answer, at, "storage_offset()", lambda record: record.offset
+    )
 
 
-def bound_offset(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def _write_element(name: str, index: tuple[int, ...]) -> str:
+    """Return `m[1, 0]` for an element; of a tensor without dimensions its name alone."""
+    return f"{name}{list(index)}" if index else name
+
+
+def object_last_to_offset(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Say which cells a storage has, or how far the offsets of a tensor went."""
     offset, cells = parse_value(answer), count_cells_in(run.snapshot(at), x)
     if cells and _is_number(offset) and offset >= cells:
         return gettext("The last cell of this storage is cell {last}.", last=cells - 1)
-    return _bound_number(run, answer, f"`{x}.storage_offset()`", _read_offset(x), at)
+    return _describe_range(run, answer, f"`{x}.storage_offset()`", _read_offset(x), at)
 
 
 def _read_offset(x: str) -> Callable[[Moment], Any]:
@@ -247,9 +278,9 @@ def object_to_cells(run: QuizRun, answer: str, x: str, *, at: int | None) -> str
     return _object_to_number(run, answer, _name_cells(x), _read_cells(x), at)
 
 
-def bound_cells(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def object_last_to_cells(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Say how many cells a storage had at most and at least."""
-    return _bound_number(run, answer, _name_cells(x), _read_cells(x), at)
+    return _describe_range(run, answer, _name_cells(x), _read_cells(x), at)
 
 
 def _name_cells(x: str) -> str:
@@ -260,7 +291,7 @@ def _read_cells(x: str) -> Callable[[Moment], Any]:
     return lambda moment: count_cells_in(moment.snapshot, x)
 
 
-_COUNTED = {
+_NOUNS_BY_KIND = {
     "names": gettext_noop("the number of names"),
     "tensors": gettext_noop("the number of tensors"),
     "storages": gettext_noop("the number of storages"),
@@ -274,15 +305,15 @@ def object_to_count(run: QuizRun, answer: str, kind: str, *, at: int | None) -> 
     if not _is_number(number):
         return None
     snapshot = run.snapshot(at)
-    for other, what in _COUNTED.items():
+    for other, what in _NOUNS_BY_KIND.items():
         if other != kind and len(COUNTABLES[other].find_in(snapshot)) == number:
             return gettext("{given} is {what}.", given=answer, what=gettext(what))
-    return _object_to_number(run, answer, gettext(_COUNTED[kind]), _read_count(kind), at)
+    return _object_to_number(run, answer, gettext(_NOUNS_BY_KIND[kind]), _read_count(kind), at)
 
 
-def bound_count(run: QuizRun, answer: str, kind: str, *, at: int | None) -> str | None:
+def object_last_to_count(run: QuizRun, answer: str, kind: str, *, at: int | None) -> str | None:
     """Say how many there were at most and at least."""
-    return _bound_number(run, answer, gettext(_COUNTED[kind]), _read_count(kind), at)
+    return _describe_range(run, answer, gettext(_NOUNS_BY_KIND[kind]), _read_count(kind), at)
 
 
 def _read_count(kind: str) -> Callable[[Moment], Any]:
@@ -320,7 +351,7 @@ def _object_to_number(
     return None
 
 
-def _bound_number(
+def _describe_range(
     run: QuizRun, answer: str, what: str, ask: Callable[[Moment], Any], at: int | None
 ) -> str | None:
     """Say that a number never was as high or as low as a wrong answer, or that it is a number."""
@@ -342,7 +373,7 @@ def _bound_number(
     return gettext(sentence, what=what, bound=bound, line=at)
 
 
-def _find_owner(
+def _describe_number_elsewhere(
     run: QuizRun, answer: str, at: int | None, attribute: str, read: Callable[[Any], Any]
 ) -> str | None:
     """Say of which other tensor a wrong number would have been right."""
@@ -379,8 +410,11 @@ def _compare_names(right: frozenset[str] | set[str], answer: str, moment: Moment
     missing = join_list(f"`{right_names[name]}`" for name in right_names if name not in given)
     others = sorted(given - right_names.keys())
     added = join_list(f"`{written.get(name, name)}`" for name in others)
-    sentences = [gettext("Missing in that answer: {names}.", names=missing)] if missing else []
-    sentences += [gettext("Wrong in that answer: {names}.", names=added)] if added else []
+    sentences = []
+    if missing:
+        sentences.append(gettext("Missing in that answer: {names}.", names=missing))
+    if added:
+        sentences.append(gettext("Wrong in that answer: {names}.", names=added))
     return join_sentences(sentences) if sentences else None
 
 
@@ -435,7 +469,7 @@ def _list_simple_statements(code: str) -> list[ast.stmt]:
 # -- a line that was overlooked ---------------------------------------------------------
 
 
-def find_missed_line(run: QuizRun, is_answered: Callable[[QuizRun], bool]) -> str | None:
+def describe_missed_line(run: QuizRun, is_answered: Callable[[QuizRun], bool]) -> str | None:
     """Say without which line a wrong answer would be right: tried, each line in its turn.
 
     is_answered: returns True if the answer is right for a run.
