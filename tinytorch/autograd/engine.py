@@ -363,6 +363,10 @@ class GraphTask:
                 # An output that follows may be the same array, and go to a target where a gradient
                 # waits already: their sum is another array, and the second place is given up. So a
                 # leaf is not finished before that, and then gets the gradient without a copy.
+                # An example: `s = a + b`, `p = b * c`, and backward of `((s + p) * c).sum()`. `p` was
+                # visited before, so a gradient waits for the leaf `b`. Now `s` sends one array to
+                # `a` and to `b`. `a` comes first and is complete: finished at once, it would have
+                # to copy the array, which `b` is still to get. But `b` keeps a sum.
                 may_lose_second_place = state.maybe_held_twice and self.buffers
                 if target._ends_graph and not may_lose_second_place and self._can_finish_leaf_now():
                     if state.maybe_held_twice:

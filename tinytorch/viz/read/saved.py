@@ -119,10 +119,13 @@ class SavedReader:
         position = self._find_position(tensor)
         if position is None:
             position = self._add_saved_tensor(tensor)
-        answers = [
-            answer for finder in COMPARISON_FINDERS if (answer := finder(node, name)) is not None
-        ]
-        checksums = self._compare_with_save(tensor, answers[0] if answers else None)
+        comparison = None
+        for find_comparison in COMPARISON_FINDERS:
+            comparison = find_comparison(node, name)
+            # The first watch that knows the attribute is as good as any other.
+            if comparison is not None:
+                break
+        checksums = self._compare_with_save(tensor, comparison)
         return FoundSavedTensor(SavedRecord(f"ctx.{name}", "live", **checksums), position)
 
     def _read_attribute(self, node: Any, attribute: str, name: str) -> Iterator[FoundSavedTensor]:
@@ -166,11 +169,10 @@ class SavedReader:
         unpacked = open_packed(raw_saved)
         if unpacked.tensor is None:
             # What is computed again is in no memory that could have been written.
-            used = not unpacked.is_computed_again
             record = SavedRecord(
                 name,
                 "packed",
-                used=used,
+                used=not unpacked.is_computed_again,
                 refusal=unpacked.refusal,
                 doubt=unpacked.doubt,
                 change=unpacked.change,
@@ -316,7 +318,8 @@ class SavedReader:
             return FoundSavedTensor(SavedRecord(name, "freed" if was_freed else "unreadable"))
         tensor_position = None
         stale_raw_saved = _find_stale_raw_saved(raw_saved_tensors, versions)
-        # The tensor as it is now; of a result of the node itself a detached alias of it.
+        # The tensor as it is now; of a result of the node itself a detached alias of it. None where
+        # it is not known which was written: then the record has both versions and no tensor.
         tensor = find_tensor_in(stale_raw_saved)
         if tensor is not None:
             tensor_position = self._find_original(tensor, node)
@@ -382,10 +385,15 @@ def _add_opening(record: SavedRecord, opened: bool | None) -> SavedRecord:
 
 def _share_counter(tensor: Any, known_tensor: Any) -> bool:
     """Return True if a write through one tensor is counted for the other: `x.grad.data` is no `x.grad`."""
-    versions = version_of(tensor), version_of(known_tensor)
-    if None in versions:  # an inference tensor has no counter
+    version, known_version = version_of(tensor), version_of(known_tensor)
+    # An inference tensor has no counter.
+    if version is None or known_version is None:
         return True
-    return versions[0] == versions[1] and find_counter_sharers([tensor, known_tensor])[1] == 0
+    if version != known_version:
+        return False
+    # For each of the two, the position of the first one with its counter.
+    _, first_sharer = find_counter_sharers([tensor, known_tensor])
+    return first_sharer == 0
 
 
 def _is_ignored(name: str, *, has_raw: bool) -> bool:

@@ -77,7 +77,7 @@ _INKS: dict[RemarkKind, str] = {
     "changed cells": "new-t b",
     "hazard": "bad-t b",
 }
-"""Of remarks that are marked; all others are muted."""
+"""The ink of each kind of remark that is marked; all others have "m", which is muted."""
 
 
 class Columns(NamedTuple):
@@ -214,9 +214,11 @@ def draw_caption_lines(canvas: Canvas, lines: Sequence[CaptionLine], x: float, y
     for index, line in enumerate(lines):
         caption = line.caption
         if caption.is_hazard and line.is_first:
-            same = [other for other in lines[index:] if other.caption == caption]
-            width = max(other.width for other in same)
-            canvas.rect(x - 4, y, width + 6 + HAZARD_EDGE, len(same) * LINE_HEIGHT + 3, "bad", 4)
+            # One ground below all lines of the caption.
+            lines_of_caption = [other for other in lines[index:] if other.caption == caption]
+            width = max(other.width for other in lines_of_caption) + 6 + HAZARD_EDGE
+            height = len(lines_of_caption) * LINE_HEIGHT + 3
+            canvas.rect(x - 4, y, width, height, "bad", 4)
             canvas.sign("cross", x + 4, y + 9)
             y += 2
         whole = caption.text if line.text.endswith("…") else ""

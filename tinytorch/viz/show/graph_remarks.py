@@ -526,7 +526,9 @@ class _GraphDescriber:
         edges: dict[GraphEdge, None] = {}
         entry_of, outside = self.selection.entry_of, self.selection.outside
         # Only an opened fold has an outside.
-        for node in self.snap.nodes if outside else ():
+        if not outside:
+            return (), []
+        for node in self.snap.nodes:
             for end in node.ends:
                 tail, head = entry_of.get(node.id), entry_of.get(end)
                 if tail and not head:
@@ -651,11 +653,12 @@ def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[Rema
     head = gettext("saved {name}", name=shorten_text(escape_unseen(saved.name), SAVED_COLUMNS))
     value = head
     if saved.tensor is not None:
-        # What has no name, and shares no memory with something that has one, is not called by an id.
-        if snap.first_name(snap.tensor(saved.tensor)) or saved.tensor not in snap.label(
-            saved.tensor
-        ):
-            label = cut_middle(snap.label(saved.tensor), LABEL_COLUMNS)
+        label = snap.label(saved.tensor)
+        has_name = bool(snap.first_name(snap.tensor(saved.tensor)))
+        # Without a name it is called after what it shares memory with, or else by its id (T5), which
+        # a drawing does not have.
+        if has_name or saved.tensor not in label:
+            label = cut_middle(label, LABEL_COLUMNS)
             value = gettext("{what}: {facts}", what=head, facts=label)
     elif saved.value is not None:
         value = gettext("{what}: {facts}", what=head, facts=format_value(saved.value))
@@ -739,6 +742,7 @@ def _title_of_graph(snap: Snapshot) -> str:
 
 
 def _summarize_graph(changes: Changes, flow_count: int, cut_count: int) -> str:
+    """Return what the picture shows in a few words, for screen readers."""
     snap = changes.now
     summary = ngettext(
         "Autograd graph with {number} node", "Autograd graph with {number} nodes", len(snap.nodes)
@@ -747,38 +751,44 @@ def _summarize_graph(changes: Changes, flow_count: int, cut_count: int) -> str:
         summary += gettext(" and more")
     phrases = [summary]
     if changes.new_nodes:
-        phrases += [gettext("{number} of them new", number=f"{len(changes.new_nodes):,}")]
+        phrases.append(gettext("{number} of them new", number=f"{len(changes.new_nodes):,}"))
     if flow_count:
         went = gettext("a gradient went through {number} of them", number=f"{flow_count:,}")
-        phrases += [went]
+        phrases.append(went)
     if cut_count:
-        phrases += [ngettext("cut at {number} place", "cut at {number} places", cut_count)]
-    stale = [saved for _, saved in find_stale_saved(snap)]
-    raised_count = sum(saved.has_raised for saved in stale)
+        phrases.append(ngettext("cut at {number} place", "cut at {number} places", cut_count))
+    return join_phrases([*phrases, *_count_stale(snap)])
+
+
+def _count_stale(snap: Snapshot) -> Iterator[str]:
+    """Yield how many saved tensors are stale, those apart of which backward does not do the same."""
+    raised_count = sure_count = unsure_count = 0
+    for _, saved in find_stale_saved(snap):
+        if saved.has_raised:
+            raised_count += 1
+        elif saved.raises:
+            sure_count += 1
+        # The backward of a Function may not open it.
+        else:
+            unsure_count += 1
     if raised_count:
-        raised = ngettext(
+        yield ngettext(
             "{number} saved tensor stale: backward raised",
             "{number} saved tensors stale: backward raised",
             raised_count,
         )
-        phrases += [raised]
-    stale = [saved for saved in stale if not saved.has_raised]
-    sure_count = sum(saved.raises is True for saved in stale)
     if sure_count:
-        sure = ngettext(
+        yield ngettext(
             "{number} saved tensor stale: backward will raise",
             "{number} saved tensors stale: backward will raise",
             sure_count,
         )
-        phrases += [sure]
-    if sure_count < len(stale):
-        unsure = ngettext(
+    if unsure_count:
+        yield ngettext(
             "{number} saved tensor stale: backward raises if it opens it",
             "{number} saved tensors stale: backward raises if it opens one of them",
-            len(stale) - sure_count,
+            unsure_count,
         )
-        phrases += [unsure]
-    return join_phrases(phrases)
 
 
 def _list_notes(changes: Changes, selection: NodeSelection) -> Iterator[str]:

@@ -518,19 +518,18 @@ class Watch(Presentation):
         if use is FormulaUse.NOTHING:
             save.is_harmless = True
             return
-        # Both ways were computed: no gradient arrives there, or what is read of it is the same.
+        # This backward was computed before, from the values that are there and from those that were
+        # saved, and all leaves get the same: no gradient arrives there, or what is read is the same.
         if self.measurement.find_measured().is_right:
             return
-        finding, is_new = self._add_finding(
-            save,
-            Finding(
-                silent=True,
-                node=name_of_node(node),
-                compared=bool(has_changed),
-                is_partly_read=use is FormulaUse.COMPARISONS,
-            ),
-            backward_nr,
+        finding = Finding(
+            silent=True,
+            node=name_of_node(node),
+            # None where a write was seen to what cannot be compared.
+            compared=bool(has_changed),
+            is_partly_read=use is FormulaUse.COMPARISONS,
         )
+        finding, is_new = self._add_finding(save, finding, backward_nr)
         self._report_silent_finding(finding, is_new)
 
     def check_attribute(
@@ -557,7 +556,8 @@ class Watch(Presentation):
             kind="attribute",
             holder=attribute.path,
         )
-        self._report_silent_finding(*self._add_finding(comparison.cause, finding, backward_nr))
+        finding, is_new = self._add_finding(comparison.cause, finding, backward_nr)
+        self._report_silent_finding(finding, is_new)
 
     def find_comparison(self, node: Any, name: str) -> KeptComparison | None:
         """Return what is known of an attribute that a Function keeps; called by looks."""
@@ -591,7 +591,8 @@ class Watch(Presentation):
             holder=packed_save.kind,
             is_partly_read=use is FormulaUse.COMPARISONS,
         )
-        self._report_silent_finding(*self._add_finding(cause, finding, backward_nr))
+        finding, is_new = self._add_finding(cause, finding, backward_nr)
+        self._report_silent_finding(finding, is_new)
 
     def _report_silent_finding(self, finding: Finding, is_new: bool) -> None:
         """Warn of a finding where the engine raises no error, or raise it."""
@@ -725,7 +726,9 @@ class Watch(Presentation):
         written; None if a checkpoint computed other values, and it is not known why.
         """
         if save is not None:
-            finding.saved, finding.written = save.saving_place, save.find_line_to_blame()
+            # Two lines of the program, see `Finding`.
+            finding.saved = save.saving_place
+            finding.written = save.find_line_to_blame()
         with mark_look():
             frame = self._line_finder.find_frame()
             finding.backward = None if frame is None else place_of(frame)

@@ -352,11 +352,17 @@ class TorchHooks:
         save_inputs = getattr(frame, "save_inputs", None)
         if save_inputs is None:
             return False
-        # The frames below are `_is_output` and `pack`; above may be that of a comprehension. In a
-        # thread of the engine's own, nothing is above.
+        # 0 is this function, 1 `_is_output`, and 2 `pack`, which torch calls.
         caller = sys._getframe(2).f_back
-        above = (caller, caller and caller.f_back)
-        return any(frame is not None and frame.f_code is save_inputs.__code__ for frame in above)
+        # In between may be the frame of a comprehension. In a thread of the engine's own, nothing
+        # has called.
+        for _ in range(2):
+            if caller is None:
+                return False
+            if caller.f_code is save_inputs.__code__:
+                return True
+            caller = caller.f_back
+        return False
 
     def detach_unseen(self, tensor: Any) -> Any:
         """Return a detached alias. Other modes and tensor subclasses see what they see without a watch."""

@@ -83,7 +83,8 @@ def iterate_callers(frame: FrameType | None) -> Iterator[FrameType]:
     while waiting is not None:
         callers.append(waiting)
         waiting = waiting.f_back
-    # The frame may itself have been one that waits.
+    # The frame may itself have been one that waits: then both end at the same frame, and these
+    # callers were yielded above.
     if callers and callers[-1] is not outermost:
         yield from callers
 

@@ -129,10 +129,11 @@ class WatchedSave:
         version = self.tensor._version
         write = ObservedWrite(place, version)
         candidate = self.counted_write_candidate
-        # An earlier candidate that has left the version as it found it was not counted.
-        was_none_counted = candidate is None or candidate.version_before == version
-        # What `.data = ...` does is counted never.
-        if span is not None and was_none_counted:
+        # An earlier candidate that has left the version as it found it was not counted, and this
+        # write takes its place. One that was counted stays: it is the first.
+        has_counted_candidate = candidate is not None and candidate.version_before != version
+        # `.data = ...` is never counted.
+        if span is not None and not has_counted_candidate:
             self.counted_write_candidate = write
         if self.first_changing_write is not None:
             return
