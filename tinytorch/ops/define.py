@@ -588,12 +588,16 @@ class Op:
 
     def _compute_for_out(self, values: tuple, arrays: list) -> list[ndarray]:
         """Return the arrays of the results."""
+        # Composites run on tensors, all other kernels on arrays.
         if self.kernel.kind == "composite":
-            result = self.run_on_arrays(*values)
-            is_row = type(result) in (tuple, list)
-            return [t._data for t in result] if is_row else [result._data]
-        data = run_silenced(self.run_on_arrays, *arrays)
-        return [np.asarray(d) for d in (data if type(data) in (tuple, list) else (data,))]
+            tensors = self.run_on_arrays(*values)
+            if type(tensors) not in (tuple, list):
+                tensors = [tensors]
+            return [tensor._data for tensor in tensors]
+        results = run_silenced(self.run_on_arrays, *arrays)
+        if type(results) not in (tuple, list):
+            results = [results]
+        return [np.asarray(result) for result in results]
 
 
 def arrays_of(values: tuple) -> list:

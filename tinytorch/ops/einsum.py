@@ -263,14 +263,21 @@ def _sum_products(equation: str, tensors: list, path: Any) -> Any:
     """
     read = _read_equation(equation, tensors)
     labels = [_spell_out(names, x.ndim) for names, x in zip(read.operands, tensors, strict=True)]
-    every = list(dict.fromkeys(chain.from_iterable(labels)))
-    anys = sorted((x for x in every if x.isdigit()), key=int, reverse=True)
-    result = []
+    # The dimensions of "..." are called by numbers, all others by letters.
+    ellipsis_dims: list[str] = []
+    letters: list[str] = []
+    for label in dict.fromkeys(chain.from_iterable(labels)):
+        if label.isdigit():
+            ellipsis_dims.append(label)
+        else:
+            letters.append(label)
+    ellipsis_dims.sort(key=int, reverse=True)
+    letters.sort(key=_rank_label)
+    result: list[str] = []
     for label in read.result:
-        result += anys if label == _ANY else [label]
+        result += ellipsis_dims if label == _ANY else [label]
     # What is not in the result is summed: "..." first, then by name.
-    summed = [x for x in anys if x not in result]
-    summed += sorted((x for x in every if not x.isdigit() and x not in result), key=_rank_label)
+    summed = [label for label in (*ellipsis_dims, *letters) if label not in result]
     order = [*result, *summed]
     _check_sizes(tensors, labels)
     aligned = [_align_operand(x, names, order) for x, names in zip(tensors, labels, strict=True)]

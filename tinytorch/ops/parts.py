@@ -290,17 +290,24 @@ unfold = op(
 
 def _join_grads(grads: tuple, sizes: tuple, lengths: Any, dim: int) -> Any:
     """Return the gradient of what was split, zeros for the parts that none reached."""
-    d, like = dim % len(sizes), next(g for g in grads if g is not None)
-    shapes = [(*sizes[:d], n, *sizes[d + 1 :]) for n in lengths]
-    return cat(
-        [new_zeros(like, s) if g is None else g for g, s in zip(grads, shapes, strict=True)], d
-    )
+    split_dim = dim % len(sizes)
+    some_grad = next(grad for grad in grads if grad is not None)
+    parts = []
+    for grad, length in zip(grads, lengths, strict=True):
+        if grad is None:
+            shape = (*sizes[:split_dim], length, *sizes[split_dim + 1 :])
+            parts.append(new_zeros(some_grad, shape))
+        else:
+            parts.append(grad)
+    return cat(parts, split_dim)
 
 
 def _stack_grads(grads: tuple, dim: int) -> Any:
     """Return the gradient of what `unbind` took apart, zeros for the parts that none reached."""
-    like = next(g for g in grads if g is not None)
-    return stack([new_zeros(like, tuple(like.shape)) if g is None else g for g in grads], dim)
+    some_grad = next(grad for grad in grads if grad is not None)
+    shape = tuple(some_grad.shape)
+    parts = [new_zeros(some_grad, shape) if grad is None else grad for grad in grads]
+    return stack(parts, dim)
 
 
 def _lengths_of_parts(n: int, split_size: int) -> list[int]:

@@ -968,12 +968,15 @@ minimum = op(
 
 def _grad_of_bound(grad: Any, self: Any, min: Any, max: Any, lower: bool) -> Any:
     """Return the gradient of a bound that is a tensor: where it was taken, and no other one."""
-    bound, other = (min, max) if lower else (max, min)
-    is_taken = self < bound if lower else self > bound
-    if other is not None:
+    if lower:
+        is_taken = self < min
         # Of two bounds in the wrong order PyTorch takes the upper one.
-        combine = logical_and if lower else logical_or
-        is_taken = combine.run_in_place(is_taken, min < max if lower else max < min)
+        if max is not None:
+            is_taken = logical_and.run_in_place(is_taken, min < max)
+    else:
+        is_taken = self > max
+        if min is not None:
+            is_taken = logical_or.run_in_place(is_taken, max < min)
     return where(is_taken, grad, 0)
 
 

@@ -484,15 +484,21 @@ def _compute_logsumexp(a: Any, dim: tuple, keepdim: bool) -> Any:
     if dim == () and a.size and a.ndim and not keepdim:
         # PyTorch takes () for all dimensions in the sum, and for none in the maximum before that.
         raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * a.ndim}")
-    x = a if a.dtype.kind == "f" else a.astype(dtypes.get_default_dtype().np)
-    x = x.astype(np.float32) if x.dtype.char == "e" else x
+    values, is_half = a, a.dtype.char == "e"
+    if a.dtype.kind != "f":
+        values = a.astype(dtypes.get_default_dtype().np)
+    # float16 is computed in float32, also where it is the default.
+    if values.dtype.char == "e":
+        values = values.astype(np.float32)
     axes = numpy_axes(a, wrap_dims(dim, a.ndim))
-    largest = np.maximum.reduce(x, axes, keepdims=True, initial=-np.inf)
+    largest = np.maximum.reduce(values, axes, keepdims=True, initial=-np.inf)
     # The largest becomes 0, so that `exp` cannot overflow; infinities stay as they are.
-    largest = np.where(np.isfinite(largest), largest, x.dtype.type(0))
-    total = np.log(np.add.reduce(np.exp(x - largest), axes, keepdims=True)) + largest
-    result = np.asarray(total if keepdim else np.squeeze(total, axes))
-    return result.astype(a.dtype) if a.dtype.char == "e" else result
+    largest = np.where(np.isfinite(largest), largest, values.dtype.type(0))
+    total = np.log(np.add.reduce(np.exp(values - largest), axes, keepdims=True)) + largest
+    if not keepdim:
+        total = np.squeeze(total, axes)
+    result = np.asarray(total)
+    return result.astype(a.dtype) if is_half else result
 
 
 def _logsumexp_backward(grad: Any, self: Any, result: Any, dim: tuple, keepdim: bool) -> Any:

@@ -435,19 +435,25 @@ def mismatch(
 
     `has_hidden_form`: it has a deprecated form, too, which its errors count and do not list.
     """
-    n, first = len(args) + len(named), signatures[0]
-    types = [p.schema_type for p in first.params]
+    count, first = len(args) + len(named), signatures[0]
+    types = [param.schema_type for param in first.params]
     # Of what PyTorch has not written by its parser: `from_numpy`, and methods without arguments.
     takes_one_object = types == ["PyObject"] and not first.is_method
-    if len(signatures) == 1 and (not types or (takes_one_object and (n != 1 or named))):
+    if len(signatures) == 1 and (not types or (takes_one_object and (count != 1 or named))):
         place = "TensorBase" if first.is_method else "torch._VariableFunctionsClass"
-        takes = "exactly one argument" if types else "no arguments"
-        return TypeError(
-            f"{place}.{name}() takes {'no keyword arguments' if named else f'{takes} ({n} given)'}"
-        )
-    plausible = [s for s in signatures if s.required_count <= n <= len(s.params)]
-    if len(plausible) == 1 or (len(signatures) == 1 and not has_hidden_form):
-        return TypeError((plausible if len(signatures) > 1 else signatures)[0].match(args, named))
+        if named:
+            takes = "no keyword arguments"
+        elif types:
+            takes = f"exactly one argument ({count} given)"
+        else:
+            takes = f"no arguments ({count} given)"
+        return TypeError(f"{place}.{name}() takes {takes}")
+    if len(signatures) == 1 and not has_hidden_form:
+        return TypeError(first.match(args, named))
+    # One alone that takes so many arguments is the one that was meant.
+    plausible = [s for s in signatures if s.required_count <= count <= len(s.params)]
+    if len(plausible) == 1:
+        return TypeError(plausible[0].match(args, named))
     return _invalid_combination(name, args, named, [str(s) for s in signatures])
 
 
@@ -488,18 +494,30 @@ _SIMPLE = {"float": ("float", "int", "long"), "int": ("int", "long")}
 
 def _list_types(params: list, args: tuple, named: dict) -> str:
     """List the types of the arguments, those that do not fit in exclamation marks."""
-    out = []
-    for i, (type_shown, name) in enumerate(params):
-        if i >= len(args) and name not in named:
+    texts = []
+    for position, (expected_type, name) in enumerate(params):
+        is_named = position >= len(args)
+        if is_named and name not in named:
             continue
-        x = named[name] if i >= len(args) else args[i]
-        shown = type_name(x)
-        fits = shown in _SIMPLE.get(type_shown, (type_shown,))
-        if isinstance(x, (tuple, list)):
-            inner = ", ".join(type_name(e) for e in x)
-            shown += (
-                f" of ({inner}{',' * (len(x) == 1)})" if isinstance(x, tuple) else f" of [{inner}]"
-            )
-        shown = (f"{name}=" if i >= len(args) else "") + shown
-        out.append(shown if fits else f"!{shown}!")
-    return f"({', '.join(out)}{', ' if out and not args else ''})"
+        argument = named[name] if is_named else args[position]
+        given_type = type_name(argument)
+        fits = given_type in _SIMPLE.get(expected_type, (expected_type,))
+        text = given_type + _list_item_types(argument)
+        if is_named:
+            text = f"{name}={text}"
+        texts.append(text if fits else f"!{text}!")
+    # torch ends the list with a comma where all arguments are named: `(dim=str, )`.
+    end = ", " if texts and not args else ""
+    return f"({', '.join(texts)}{end})"
+
+
+def _list_item_types(argument: Any) -> str:
+    """Return ` of (int, str)` for a tuple, ` of [int]` for a list, and nothing for all else."""
+    if not isinstance(argument, (tuple, list)):
+        return ""
+    inner = ", ".join(type_name(item) for item in argument)
+    if isinstance(argument, list):
+        return f" of [{inner}]"
+    # As Python writes a tuple of one.
+    comma = "," if len(argument) == 1 else ""
+    return f" of ({inner}{comma})"
