@@ -257,11 +257,15 @@ def _copy_at_index(a: np.ndarray, dim: int, index: np.ndarray, source: np.ndarra
     check_no_overlap(a, index, source)
     _check_copied(a, d, index, source)
     x, i = np.atleast_1d(a), np.atleast_1d(index)
+    values = np.atleast_1d(source)
     try:
         check_index_range(x, d, i)
     except RuntimeError as error:
+        # As in PyTorch, what comes before it in the first row has been written by then.
+        count = int(((i < 0) | (i >= x.shape[d])).argmax())
+        x[(0,) * d][i[:count]] = values[(0,) * d][:count]
         raise IndexError(f"index_copy_(): {error}") from None
-    x[_index_dim(d, i)] = np.atleast_1d(source)
+    x[_index_dim(d, i)] = values
 
 
 def _prepare_copied(
@@ -312,10 +316,13 @@ def _fill_at_index(a: np.ndarray, dim: int, index: np.ndarray, value: Any) -> No
     n = x.shape[d]
     if not x.size and _has_no_place(x, d, len(i)):
         return
-    for k in i.tolist():
+    number = number_array(value, dtypes.BY_NUM[a.dtype.num])
+    for position, k in enumerate(i.tolist()):
         if not -n <= k < n:
+            # As in PyTorch, what comes before it in the first row has been written by then.
+            x[(0,) * d][i[:position]] = number
             raise IndexError(f"index {k} is out of bounds for dimension {d} with size {n}")
-    x[_index_dim(d, i)] = number_array(value, dtypes.BY_NUM[a.dtype.num])
+    x[_index_dim(d, i)] = number
 
 
 def _has_no_place(a: np.ndarray, d: int, count: int) -> bool:

@@ -116,23 +116,56 @@ def _broadcast_indices(shape: tuple, places: list) -> IndexGeometry:
     return IndexGeometry(together, used, at, (*rest[:at], *together, *rest[at:]))
 
 
-def _out_of_bounds_error(
+def _find_out_of_bounds(
     shape: tuple, places: list, used: list[int], together: tuple
-) -> IndexError:
-    """Make PyTorch's error for an index out of range.
+) -> tuple[int, IndexError]:
+    """Find the first element with an index out of range, and make PyTorch's error for it.
 
     PyTorch goes from element to element, and for each by dimension.
     """
     columns = [np.broadcast_to(places[d], together).reshape(-1) for d in used]
     sizes = [shape[d] for d in used]
-    for element in zip(*columns, strict=True):
+    for position, element in enumerate(zip(*columns, strict=True)):
         for nr, (index, size) in enumerate(zip(element, sizes, strict=True)):
             if not -size <= index < size:
                 # PyTorch, too, counts the dimensions that have an index, and no others.
-                return IndexError(
+                return position, IndexError(
                     f"index {index} is out of bounds for dimension {nr} with size {size}"
                 )
     raise AssertionError("no index is out of range")
+
+
+def _put_values(a: np.ndarray, cells: tuple, values: np.ndarray, add: bool) -> None:
+    """Write values, or add them, at NumPy's index."""
+    if not add:
+        a[cells] = values
+        return
+    # PyTorch would then add values that it has already written to.
+    if np.shares_memory(a, values):
+        raise make_absence_error(
+            "adding elements of a tensor to the tensor itself by index",
+            "please clone() the values first",
+        )
+    np.add.at(a, cells, values)
+
+
+def _write_before(
+    a: np.ndarray, places: list, shapes: IndexGeometry, values: np.ndarray, count: int, add: bool
+) -> None:
+    """Write, or add, what PyTorch has written when it meets an index out of range: `count` elements.
+
+    It goes row by row: where dimensions come before those with an index, that is in their first row.
+    """
+    first_row = (0,) * shapes.position
+    rows = np.broadcast_to(values, shapes.result_shape)[first_row]
+    rows = rows.reshape(-1, *rows.shape[len(shapes.index_shape) :])[:count]
+    cells = tuple(
+        [
+            slice(None) if i is None else np.broadcast_to(i, shapes.index_shape).reshape(-1)[:count]
+            for i in places[shapes.position :]
+        ]
+    )
+    _put_values(a[first_row], cells, rows, add)
 
 
 def _as_numpy_index(places: list) -> tuple:
@@ -147,7 +180,7 @@ def _read_at_indices(a: np.ndarray, indices: list) -> np.ndarray:
     try:
         data = a[_as_numpy_index(places)] if 0 not in shape else np.empty(shape, a.dtype)
     except IndexError:
-        raise _out_of_bounds_error(a.shape, places, used, together) from None
+        raise _find_out_of_bounds(a.shape, places, used, together)[1] from None
     # One dimension has one layout, but NumPy gives an empty array strides of 0.
     if data.ndim < 2:
         return data if data.size else np.empty(shape, a.dtype)
@@ -210,7 +243,8 @@ def _write_at_indices(
         return
     check_no_overlap(a, values, *indices)
     places = _read_index_arrays(a, indices)
-    together, used, _, want = _broadcast_indices(a.shape, places)
+    shapes = _broadcast_indices(a.shape, places)
+    together, used, want = shapes.index_shape, shapes.indexed_dims, shapes.result_shape
     lead = len(want) - values.ndim
     if lead < 0 or any(n not in (1, want[i + lead]) for i, n in enumerate(values.shape)):
         raise RuntimeError(
@@ -226,18 +260,11 @@ def _write_at_indices(
     if 0 in want:
         return
     try:
-        if accumulate:
-            # PyTorch would then add values that it has already written to.
-            if np.shares_memory(a, values):
-                raise make_absence_error(
-                    "adding elements of a tensor to the tensor itself by index",
-                    "please clone() the values first",
-                )
-            np.add.at(a, _as_numpy_index(places), values)
-        else:
-            a[_as_numpy_index(places)] = values
+        _put_values(a, _as_numpy_index(places), values, accumulate)
     except IndexError:
-        raise _out_of_bounds_error(a.shape, places, used, together) from None
+        count, error = _find_out_of_bounds(a.shape, places, used, together)
+        _write_before(a, places, shapes, values, count, accumulate)
+        raise error from None
 
 
 index = op(
