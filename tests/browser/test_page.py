@@ -183,6 +183,28 @@ def say(reveal: Reveal) -> list[str]:
     return [one.replace("`", "").replace("**", "") for row in reveal.rows for one in row.sentences]
 
 
+def test_the_program_stays_in_view_and_covers_no_button(watched: Watched, tmp_path: Path) -> None:
+    asked = predict("x = torch.ones(2)\ny = x.view(2)\ny[0] = 5")
+    (tmp_path / "page.html").write_text(
+        f"<!doctype html><title>t</title><main>{render_standalone(asked, tinytorch)}"
+        "<p style='height: 2000px'>More.",
+        "utf-8",
+    )
+    view = watched.page
+    view.goto((tmp_path / "page.html").as_uri())
+    view.evaluate("scrollTo(0, document.querySelector('.cl-commit').getBoundingClientRect().top)")
+    box = view.locator(".cl-program").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] > 0, "the program has left"
+    at_button = "document.querySelector('.cl-commit')"
+    assert view.evaluate(
+        f"""(() => {{
+            const {{ left, top, width, height }} = {at_button}.getBoundingClientRect();
+            return document.elementFromPoint(left + width / 2, top + height / 2) === {at_button};
+        }})()"""
+    )
+
+
 def test_what_is_written_runs_nothing(watched: Watched, tmp_path: Path) -> None:
     asked = predict("x = torch.ones(2)\ny = x.view(2)")
     (tmp_path / "page.html").write_text(
