@@ -2,6 +2,7 @@
 
 from search_words import SearchChinese, SearchKorean
 from sphinx.application import Sphinx
+from theme_words import add_words, replace_labels
 
 _LIVE_WIDGET = "application/vnd.jupyter.widget-view+json"
 
@@ -34,6 +35,8 @@ suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 
 
 def setup(app: Sphinx) -> None:
-    """Have the search find words of Chinese and Korean."""
+    """Have the search find words of Chinese and Korean, and the theme speak them."""
     app.add_search_language(SearchChinese)
     app.add_search_language(SearchKorean)
+    app.connect("builder-inited", add_words)
+    app.connect("build-finished", replace_labels)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import gettext
+import importlib.util
 import json
 import re
 from base64 import b64encode
 from collections import Counter
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from urllib.parse import unquote
 
 import build_site
 import copylab
 import pytest
 import search_words
+import sphinx.locale
+import theme_words
 from build_site import PAGES
 from copylab.course.lesson import lessons_folder
 from copylab.course.translation import list_languages
@@ -177,6 +183,50 @@ print(1)
     page = (tmp_path / "out" / "index.html").read_text("utf-8")
     assert build_site.SITE_LANGUAGES[language].show_output in page
     assert "code cell" not in page
+
+
+@pytest.mark.parametrize("language", ["zh_CN", "ko"])
+def test_labels_of_the_theme_are_in_the_language(language: str, tmp_path: Path) -> None:
+    """Those that Furo has in English alone; `theme_words` knows each, and touches no prose."""
+    spec = importlib.util.find_spec("furo")
+    assert spec is not None
+    assert spec.origin is not None
+    templates = Path(spec.origin).parent / "theme" / "furo"
+    text = "\n".join(path.read_text("utf-8") for path in sorted(templates.rglob("*.html")))
+    labels = re.findall(r'aria-label="([A-Z][^"{]*)"|<title>([A-Z][^<{]*)</title>', text)
+    asked = {a or b for a, b in labels} - {"On GitHub", "On Read the Docs"}  # not shown here
+    page = tmp_path / "page.html"
+    prose = "<p>Contents: Menu, Expand</p>"
+    page.write_text("".join(f"<title>{label}</title>" for label in sorted(asked)) + prose, "utf-8")
+    app: Any = SimpleNamespace(outdir=tmp_path, config=SimpleNamespace(language=language))
+    theme_words.replace_labels(app, None)
+    written = page.read_text("utf-8")
+    assert written.endswith(prose)
+    assert not re.findall(f"<title>({'|'.join(map(re.escape, asked))})</title>", written)
+    # What the templates translate: in Sphinx's catalogue, or in the table.
+    catalogue = gettext.translation("sphinx", Path(sphinx.locale.__file__).parent, [language])
+    app.translator = catalogue
+    theme_words.add_words(app)
+    for word in ("On this page", "Search", "Next", "Previous", "Home", "Back to top"):
+        assert f'_("{word}")' in text or word in text
+        assert catalogue.gettext(word) != word
+
+
+@pytest.mark.slow
+@pytest.mark.stress
+@pytest.mark.parametrize("language", ["zh", "ko"])
+def test_a_page_says_nothing_in_english_around_its_text(language: str, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "index.md").write_text("# 一\n\n## 二\n\n```{toctree}\nnext\n```\n", "utf-8")
+    (source / "next.md").write_text("# 三\n\n## 四\n", "utf-8")
+    build_site.run_sphinx(source, tmp_path / "out", language)
+    for name in ("index", "next", "search"):
+        page = (tmp_path / "out" / f"{name}.html").read_text("utf-8")
+        page = re.sub(r"(?s)<script.*?</script>|<style.*?</style>|<!--.*?-->", "", page)
+        shown = re.findall(r'>([^<>]+)<|(?:aria-label|placeholder|title)="([^"]*)"', page)
+        words = {word for pair in shown for word in re.findall("[A-Za-z]{3,}", " ".join(pair))}
+        assert words <= {"copylab", "Furo", "JavaScript"}, name
 
 
 @pytest.mark.slow
