@@ -636,12 +636,14 @@ def _reduce_scattered(
     check_kernel(
         a.dtype, "if" if reduce == "mean" else ALL_LETTERS, "scatter_gather_tensor_cpu_reduce_mean"
     )
-    x, cells, values = where_to
+    x, cells, values, error = where_to
     ufunc = _REDUCERS[reduce]
     if not include_self:
         # The first that comes is taken as it is.
         x[cells] = _find_neutral(reduce, x.dtype)
-    reduce_at_cells(ufunc, x, cells, values)
+    if include_self or error is None:
+        reduce_at_cells(ufunc, x, cells, values)
+    where_to.raise_error()
     if reduce == "mean":
         _divide_by_counts(x, cells, include_self)
 

@@ -397,6 +397,13 @@ class Scattering(NamedTuple):
     target: np.ndarray  # with one dimension at least
     cells: tuple  # NumPy's index
     values: Any  # an array of the index's shape, or one number
+    # What is raised when they are written; the rest is then what comes before an index out of range.
+    error: RuntimeError | None = None
+
+    def raise_error(self) -> None:
+        """Raise the error of an index out of range, if there is one."""
+        if self.error is not None:
+            raise self.error
 
 
 def check_scattered(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> int:
@@ -427,13 +434,19 @@ def prepare_scatter(
     if not index.size:
         return None
     x, i = np.atleast_1d(a), np.atleast_1d(index)
-    check_index_range(x, d, i)
     if isinstance(src, np.ndarray):
         # The source may be larger than the index, and what is beyond it is not read.
         src = np.atleast_1d(src)[tuple([slice(n) for n in i.shape])]
     else:
         src = number_array(src, dtypes.BY_NUM[a.dtype.num])
-    return Scattering(x, _cells_of_index(i, d), src)
+    cells = _cells_of_index(i, d)
+    try:
+        check_index_range(x, d, i)
+    except RuntimeError as bad_index:
+        count = int(((i < 0) | (i >= x.shape[d])).argmax())
+        cells = tuple([np.broadcast_to(c, i.shape).ravel()[:count] for c in cells])
+        return Scattering(x, cells, src.ravel()[:count] if src.ndim else src, bad_index)
+    return Scattering(x, cells, src)
 
 
 def _prepare_scattered(
@@ -451,6 +464,7 @@ def _scatter_elements(a: np.ndarray, dim: int, index: np.ndarray, src: Any) -> N
     where_to = prepare_scatter(a, dim, index, src)
     if where_to is not None:
         where_to.target[where_to.cells] = where_to.values
+        where_to.raise_error()
 
 
 def _combine_scattered(a: np.ndarray, dim: int, index: np.ndarray, src: Any, reduce: str) -> None:
@@ -467,14 +481,16 @@ def _combine_scattered(a: np.ndarray, dim: int, index: np.ndarray, src: Any, red
     error = "" if ufunc else "reduce argument must be either add or multiply."
     where_to = prepare_scatter(a, dim, index, src, error)
     if where_to is not None:
-        reduce_at_cells(ufunc, *where_to)
+        reduce_at_cells(ufunc, *where_to[:3])
+        where_to.raise_error()
 
 
 def _add_scattered(a: np.ndarray, dim: int, index: np.ndarray, src: np.ndarray) -> None:
     """Add the source's elements where `index` points, each time that it does."""
     where_to = prepare_scatter(a, dim, index, src)
     if where_to is not None:
-        reduce_at_cells(np.add, *where_to)
+        reduce_at_cells(np.add, *where_to[:3])
+        where_to.raise_error()
 
 
 def reduce_at_cells(ufunc: Any, a: np.ndarray, cells: Any, values: Any) -> None:
