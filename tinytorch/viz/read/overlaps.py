@@ -118,12 +118,14 @@ def count_common_cells(first: ViewGeometry, second: ViewGeometry) -> int | None:
     is_small = max(count_elements(first), count_elements(second)) <= _MOST_LISTED
     if first.itemsize != second.itemsize or not is_aligned or not is_small:
         return None
-    stretches = [normalize_geometry(view) for view in (first, second)]
-    are_unbroken = all(len(stretch) == 2 for stretch in stretches)
+    stretches = normalize_geometry(first), normalize_geometry(second)
+    are_unbroken = len(stretches[0]) == len(stretches[1]) == 2
     if are_unbroken and count_elements(first) and count_elements(second):
         # Each is one stretch of bytes: nothing has to be listed.
-        stop = min(start + size for start, (_, size) in stretches)
-        return max(0, stop - max(start for start, _ in stretches)) // first.itemsize
+        (first_start, (_, first_size)), (second_start, (_, second_size)) = stretches
+        start = max(first_start, second_start)
+        stop = min(first_start + first_size, second_start + second_size)
+        return max(0, stop - start) // first.itemsize
     return len(np.intersect1d(_list_starts(first), _list_starts(second)))
 
 

@@ -349,16 +349,21 @@ class Snapshot:
 
     def grad_labels(self, leaves: Sequence[str]) -> list[str]:
         """Return what to call the gradients of leaves; many without a name are counted."""
-        unnamed = [leaf for leaf in leaves if not self.tensor(leaf).names]
+        named, unnamed = [], []
+        for leaf in leaves:
+            if self.tensor(leaf).names:
+                named.append(leaf)
+            else:
+                unnamed.append(leaf)
         if len(unnamed) <= MAX_UNNAMED_LEAVES:
-            return [self.grad_label(leaf) for leaf in leaves]
+            return list(map(self.grad_label, leaves))
         summary = ngettext(
             "the .grad of {number} leaf without a name, of shape {shapes}",
             "the .grad of {number} leaves without a name, of shapes {shapes}",
             len(unnamed),
             shapes=join_few_names(format_shape(self.tensor(leaf).shape) for leaf in unnamed),
         )
-        return [*(self.grad_label(leaf) for leaf in leaves if self.tensor(leaf).names), summary]
+        return [*map(self.grad_label, named), summary]
 
     # -- what a reader can reach by a name -----------------------------------------------
 

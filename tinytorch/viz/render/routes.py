@@ -144,14 +144,16 @@ def _list_points(points: Sequence[Point]) -> Iterator[Point]:
 def measure_clearance(points: Sequence[Point], others: Sequence[DrawnArea]) -> float:
     """Return how far a line is from the nearest of some boxes; `LEAST_CLEARANCE` for all that is farther."""
     # A curve stays within its control points: most boxes are far from all of them.
-    xs, ys = [x for x, _ in points], [y for _, y in points]
+    xs, ys = zip(*points, strict=True)
     reach = DrawnArea(min(xs), min(ys), max(xs), max(ys))
     near = [box for box in others if box.measure_gap(reach) < LEAST_CLEARANCE]
     if not near:
         return LEAST_CLEARANCE
     passed = list(_list_points(points))
-    distances = (min(map(box.measure_distance, passed)) for box in near)
-    return min(LEAST_CLEARANCE, *distances)
+    clearance = LEAST_CLEARANCE
+    for box in near:
+        clearance = min(clearance, *map(box.measure_distance, passed))
+    return clearance
 
 
 def _list_courses(
@@ -177,13 +179,20 @@ def _list_courses(
         yield from _pass_in_lane(start, end, lane, (leave, arrive), others, along)
 
 
+def _find_sides(box: DrawnArea, axis: int) -> tuple[float, float]:
+    """Return where a box begins and ends along x (0) or y (1)."""
+    if axis == 0:
+        return box.left, box.right
+    return box.top, box.bottom
+
+
 def _list_lanes(
     others: Sequence[DrawnArea], across: int, ends: tuple[float, float]
 ) -> Iterator[float]:
     """Yield where a line has a little room beside a box, within what is drawn."""
-    sides = [(box.top, box.bottom) if across else (box.left, box.right) for box in others]
-    first = min(*ends, *(low for low, _ in sides))
-    last = max(*ends, *(high for _, high in sides))
+    sides = [_find_sides(box, across) for box in others]
+    lows, highs = zip(*sides, strict=True) if sides else ((), ())
+    first, last = min(*ends, *lows), max(*ends, *highs)
     for low, high in sides:
         for lane in (low - _BESIDE_BOX, high + _BESIDE_BOX):
             if first <= lane <= last:
@@ -200,9 +209,12 @@ def _pass_in_lane(
 ) -> Iterator[list[Point]]:
     """Yield the line that changes to a lane in the room behind its row, and back before the last."""
     leave, arrive = channel
-    sides = [(box.top, box.bottom) if along else (box.left, box.right) for box in others]
-    enter = min((low for low, _ in sides if low > leave), default=arrive) - _TURN
-    exit_ = max((high for _, high in sides if high < arrive), default=leave) + _TURN
+    sides = [_find_sides(box, along) for box in others]
+    begins = [low for low, _ in sides if low > leave]
+    ends = [high for _, high in sides if high < arrive]
+    # To the lane before the first box behind the row begins, and back behind the last one.
+    enter = min(begins, default=arrive) - _TURN
+    exit_ = max(ends, default=leave) + _TURN
     if not leave < enter <= exit_ < arrive:
         return
     first = (lane, enter) if along else (enter, lane)
@@ -239,7 +251,7 @@ def _find_channel(
     """Return where the room between the rows of two cards begins and ends."""
     leave, arrive = start[along], end[along]
     for box in others:
-        low, high = (box.top, box.bottom) if along else (box.left, box.right)
+        low, high = _find_sides(box, along)
         if low < start[along] < high:
             leave = max(leave, high + _TURN)
         if low < end[along] < high:

@@ -140,12 +140,12 @@ class _CountedFinding:
         self._read_counts[thread] += 1
         # The first one is what the finding is about.
         if self._read_counts[thread] > 1:
-            savers = (*self.finding.other_saves, finding.node_and_line)
-            is_same = span is not None and span == self._first_spans[thread]
+            is_same_memory = span is not None and span == self._first_spans[thread]
+            # True as long as all of the others are the same memory.
             is_first_other = not self.finding.other_saves
-            self.finding.is_saved_again = is_same and (
-                is_first_other or self.finding.is_saved_again
-            )
+            were_all_same = is_first_other or self.finding.is_saved_again
+            self.finding.is_saved_again = is_same_memory and were_all_same
+            savers = (*self.finding.other_saves, finding.node_and_line)
             self.finding.other_saves = tuple(dict.fromkeys(savers))
         else:
             self._first_spans[thread] = span

@@ -193,11 +193,11 @@ class TorchHooks:
         has_node = self.get_sequence_nr() != self.next_node_nr
         node_nr = self.get_sequence_nr() if has_node else None
         if writes is _WRITES_OF_BATCH_NORM_GRAD:
-            # 3 and 4 are the running mean and variance, as in the operation itself.
-            is_training = args[7]
-            if is_training and node_nr is not None and args[3] is not None:
-                self.watch.excuse_node(args[3], node_nr)
-                self.watch.excuse_node(args[4], node_nr)
+            # At the same positions as in the operation itself.
+            running_mean, running_var, is_training = args[3], args[4], args[7]
+            if is_training and node_nr is not None and running_mean is not None:
+                self.watch.excuse_node(running_mean, node_nr)
+                self.watch.excuse_node(running_var, node_nr)
             return []
         found: list[WriteInProgress | _UncountedListWrite | None] = []
         for position, name in writes:
@@ -211,12 +211,15 @@ class TorchHooks:
             # `_fused_adam_` and its like are never counted, with or without a mode.
             if is_list and func.__name__.startswith("_foreach_"):
                 found.append(_UncountedListWrite(self.torch.autograd.graph, value))
-        # 5 is `training`; of `_batch_norm_with_update` the momentum, without which nothing changes.
-        if writes is _WRITES_OF_BATCH_NORM and args[5] and args[3] is not None:
+        if writes is _WRITES_OF_BATCH_NORM:
+            # The third is `training`; of `_batch_norm_with_update` it is the momentum, without which
+            # nothing changes.
+            running_mean, running_var, is_updating = args[3:6]
             # The node of this very operation has saved the running statistics, too, but its
             # gradient does not need them.
-            found.append(self.watch.record_write(args[3], excused_nr=node_nr))
-            found.append(self.watch.record_write(args[4], excused_nr=node_nr))
+            if is_updating and running_mean is not None:
+                found.append(self.watch.record_write(running_mean, excused_nr=node_nr))
+                found.append(self.watch.record_write(running_var, excused_nr=node_nr))
         return [write for write in found if write is not None]
 
     # -- values that leave the graph --------------------------------------------------
