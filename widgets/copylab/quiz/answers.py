@@ -42,6 +42,9 @@ _NODE_DECORATION = re.compile(
 """Parts of a printed node outside of its name, as in `<torch::autograd::CopySlices object at
 0x7f>`, and the number that most nodes have: an answer without it names the same node."""
 
+_NOT_FINITE = re.compile(r"(?<![\w.'])(?:torch\.|math\.|np\.)?(nan|inf)(?![\w.'])", re.IGNORECASE)
+"""Numbers that Python has no literal for, as they are printed."""
+
 _COUNTER = re.compile(r"\s*(?:个|個|块|种|次|개|가지|번)\Z")
 """The word that Chinese and Korean put after a number of things: `4个`, `네 개`."""
 
@@ -151,11 +154,30 @@ def parse_value(answer: Any) -> Any:
     # First as it is: `1.` is a number with a point, `[1, 2].` is a list at the end of a sentence.
     for literal in (text, text.rstrip("."), with_commas):
         try:
-            return ast.literal_eval(literal)
+            return _read_literal(literal)
         # No literal; of brackets that are nested too deep the parser raises the last two.
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue
     return " ".join(text.split())
+
+
+def _read_literal(text: str) -> Any:
+    """Return the value of a Python literal, which may have `nan` and `inf`.
+
+    Raises what `ast.literal_eval` raises, for anything else.
+    """
+    # A number that is too large is infinite; what is not a number is a text, until it is read.
+    with_literals = _NOT_FINITE.sub(
+        lambda name: "1e999" if name[1].lower() == "inf" else "'nan'", text
+    )
+    return _find_nan(ast.literal_eval(with_literals))
+
+
+def _find_nan(value: Any) -> Any:
+    """Return a value with the number in the place of each text "nan"."""
+    if isinstance(value, list | tuple):
+        return type(value)(map(_find_nan, value))
+    return math.nan if value == "nan" else value
 
 
 def is_list_of_names(answer: Any) -> bool:

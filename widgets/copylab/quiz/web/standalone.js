@@ -34,7 +34,9 @@ const meansNone = (text) => NONE_WORDS.has(bareWord(text));
 
 /** A number, a list or a text in quotes as Python writes it, by way of JSON; undefined for anything else. */
 function parseLiteral(text) {
-  const inJson = { "(": "[", ")": "]", "[": "[", "]": "]", True: "true", False: "false", None: "null" };
+  const inJson = { "(": "[", ")": "]", "[": "[", "]": "]", True: "true", False: "false", None: "null",
+    // JSON has no such numbers: they are compared as texts.
+    nan: '"nan"', inf: '"inf"', "-inf": '"-inf"' };
   const json = text.replace(/"[^"]*"|'[^']*'|[[\]()]|[^\s,[\]()]+/g, (piece) => {
     if (/^["']/.test(piece)) return JSON.stringify(piece.slice(1, -1));
     return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(piece) ? Number(piece) : inJson[piece];
