@@ -50,11 +50,7 @@ def test_answers_are_read_as_python_reads_them(watched: Watched) -> None:
         frozenset,
         type(None),
     )
-    ask = [
-        one
-        for one in MEANT
-        if isinstance(one[0], str) and type(one[1]) in here
-    ]
+    ask = [one for one in MEANT if isinstance(one[0], str) and type(one[1]) in here]
     watched.page.add_script_tag(
         content="function render() {}\n" + read_web_files("quiz/standalone.js")
     )
