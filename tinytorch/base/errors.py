@@ -137,11 +137,13 @@ ABSENT_NOTE = (
 def make_attribute_error(template: str, name: str) -> AttributeError:
     """Return an AttributeError in torch's words.
 
-    Its note, which tracebacks show, says in one sentence what to do. Python suggests a name that is
-    alike where an error has an object: `add` for `addr`, which PyTorch has, and which is no
-    mistake. So it is given None.
+    Its note, which tracebacks show, says in one sentence what to do.
     """
-    error = AttributeError(template.format(name), name=name, obj=None)
+    text = template.format(name)
+    # Python suggests a name that is alike, `zeros` for `zeross`, unless the error has no object. But
+    # `addr` is no mistake for `add`: PyTorch has it.
+    is_of_pytorch = name in vars(AbsentNames)
+    error = AttributeError(text, name=name, obj=None) if is_of_pytorch else AttributeError(text)
     if not name.startswith("__"):
         error.add_note(ABSENT_NOTE.format(name))
     return error
