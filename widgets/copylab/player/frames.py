@@ -44,9 +44,8 @@ from ..run import RecordedRun, Step, make_printable, stabilize_text, truncate_te
 from ..wording import cached_property_in_language, gettext, gettext_noop, ngettext
 from .changed_lines import find_changed_lines
 from .code_marks import CodeWords, collect_code_words
-from .forced_copies import explain_copy
 from .harm import measure_harm
-from .lost_writes import find_lost_write
+from .line_remarks import explain_copy, find_lost_write
 
 
 @dataclass(frozen=True)
