@@ -1,4 +1,4 @@
-"""What is said of a single line, by its code and the snapshots before and after it.
+"""Remarks on a single line, found by its code and the snapshots before and after it.
 
 Why it copied that would rather have made a view: `t.reshape(6)`, `t.contiguous()`. PyTorch decides
 that by strides, which nobody has in mind. It is read off the run: the result has another storage than
