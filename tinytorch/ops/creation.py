@@ -357,12 +357,14 @@ def _space_evenly(first: Any, last: Any, steps: int, d: dtypes.dtype) -> np.ndar
     )
 
 
-for _start, _end in (
+# Of start and end: PyTorch declares a form for each.
+_KINDS_OF_BOUNDS = (
     ("Tensor", "Tensor"),
     ("Scalar", "Tensor"),
     ("Tensor", "Scalar"),
     ("Scalar", "Scalar"),
-):
+)
+for _start, _end in _KINDS_OF_BOUNDS:
     op(
         f"linspace({_start} start, {_end} end, int steps, *, {OPTIONS})",
         factory(_linspace, **_AS_ROW),
@@ -393,12 +395,7 @@ def _logspace(d: dtypes.dtype, start: Any, end: Any, steps: int, base: float) ->
     return run_silenced(lambda: convert_values(root ** exponents.astype(np.float64), d.np))
 
 
-for _start, _end in (
-    ("Tensor", "Tensor"),
-    ("Scalar", "Tensor"),
-    ("Tensor", "Scalar"),
-    ("Scalar", "Scalar"),
-):
+for _start, _end in _KINDS_OF_BOUNDS:
     op(
         f"logspace({_start} start, {_end} end, int steps, float base=10., *, {OPTIONS})",
         factory(_logspace, **_AS_ROW),
