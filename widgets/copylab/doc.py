@@ -413,13 +413,20 @@ class Figure(Part):
     """A picture with its words.
 
     live: drawn into a page that has the colours; otherwise an image, for any page.
+    has_title_inside: the title is drawn in the picture, and not seen above it a second time.
     """
 
     def __init__(
-        self, picture: Picture, title: str, *, live: bool = False, **attributes: Any
+        self,
+        picture: Picture,
+        title: str,
+        *,
+        live: bool = False,
+        has_title_inside: bool = False,
+        **attributes: Any,
     ) -> None:
         self.picture, self.title, self.live = picture, title, live
-        self.attributes = attributes
+        self.has_title_inside, self.attributes = has_title_inside, attributes
 
     def text(self) -> str:
         """Return all that it shows, in words."""
@@ -433,7 +440,10 @@ class Figure(Part):
             # The script keeps what a reader has opened when the page is renewed, by this name.
             data_keep=self.title,
         )
-        head = html_element("figcaption", inline_html(self.title), class_="cl-title")
+        head = ""
+        # The picture has its title as a name, for those who hear it.
+        if not self.has_title_inside:
+            head = html_element("figcaption", inline_html(self.title), class_="cl-title")
         return html_element("figure", head + self._picture_html() + words.html(), **self.attributes)
 
     def _picture_html(self) -> str:

@@ -13,6 +13,7 @@ from copylab import CopyLab, Method, Source
 from copylab.copying.methods import METHODS
 from copylab.lab.controls import WRITES
 from copylab.ui.theme import panel_style_sheet
+from copylab.wording import gettext, use_language
 from labs import actions, models, press, seen, source
 
 import tinytorch
@@ -56,6 +57,22 @@ class TestWhatItRuns:
         lab.clear()
         assert "A wrong gradient, and no error:" not in lab.text
         assert 'class="bad"' not in lab._panel.html
+
+    @pytest.mark.parametrize("language", [None, "zh", "ko"])
+    def test_the_title_of_the_graph_is_said_once(
+        self, engine: ModuleType, language: str | None
+    ) -> None:
+        """A heading "Graph" stood above a picture whose first line is "Graph: backward runs down."."""
+        use_language(language)
+        lab = CopyLab(engine=engine)
+        title = gettext("Graph")
+        for html in (lab.html, lab._panel.html):
+            (heading,) = re.findall("<figcaption[^>]*>(.*?)</figcaption>", html)
+            assert heading == gettext("Memory"), "the picture of memory has none in it"
+        graph = lab._panel.html.partition('data-picture="graph"')[2]
+        assert f'aria-label="{title}"' in graph, "for those who hear it"
+        drawn = "".join(re.findall("<text[^>]*>(.*?)</text>", graph))
+        assert title in drawn
 
     def test_the_program_can_be_copied(
         self, engine: ModuleType, capsys: pytest.CaptureFixture[str]

@@ -397,7 +397,16 @@ def _draw_pictures(result: LabResult, *, live: bool) -> list[Part]:
     if result.snapshot.nodes:
         changes = compare_snapshots(result.snapshot, result.before)
         ((_, graph),) = graphs_of([changes], [result.wrong_nodes])
-        pictures.append(_FigureOrWords(graph, gettext("Graph"), live=live, data_picture="graph"))
+        pictures.append(
+            _FigureOrWords(
+                graph,
+                gettext("Graph"),
+                live=live,
+                # Its first line begins "Graph: backward runs".
+                has_title_inside=True,
+                data_picture="graph",
+            )
+        )
     return pictures
 
 
