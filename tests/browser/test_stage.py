@@ -280,6 +280,43 @@ def limit_height(code: str) -> int:
     return 560 if len(code.splitlines()) <= 14 else 700
 
 
+LONG_ERROR = """\
+x = torch.ones(2, requires_grad=True)
+h = x.sigmoid()
+kept = []
+kept.append(h)
+h *= 2
+loss = h.sum()
+loss.backward()
+"""
+
+
+def test_a_long_error_leaves_the_first_line_in_view(watched: Watched, tmp_path: Path) -> None:
+    """At 800 px the upper half of line 1 was cut off, below it stood six lines of PyTorch's."""
+    steps(LONG_ERROR, engine=tinytorch).save(tmp_path / "page.html")
+    page = watched.page
+    page.set_viewport_size({"width": 800, "height": 800})
+    page.goto((tmp_path / "page.html").as_uri())
+    player = page.locator(".cl-player")
+    player.press("End")
+    expect(player.locator(".cl-alarms .cl-error")).to_be_visible()
+    code = player.locator(".cl-listing")
+    assert code.evaluate("(code) => [code.scrollTop, code.scrollHeight - code.clientHeight]") == [
+        0,
+        0,
+    ]
+    assert player.evaluate("(player) => player.offsetHeight") <= 560
+    ([*_, (_, missing)], _) = player.evaluate(MOMENTS)
+    assert missing == [], "nor of the sentences"
+    error = player.locator(".cl-error > pre")
+    assert error.evaluate("(text) => text.scrollHeight > text.clientHeight"), "all of it is there"
+    assert error.get_attribute("tabindex") == "0"
+    # Where there is room for both, the error is seen whole.
+    page.set_viewport_size({"width": 1280, "height": 800})
+    expect(player).not_to_have_class(re.compile("cl-tight"))
+    assert error.evaluate("(text) => text.scrollHeight <= text.clientHeight")
+
+
 @pytest.mark.stress
 def test_every_player_of_the_lessons_is_one_view(watched: Watched, tmp_path: Path) -> None:
     """Made anew, with the code that the stored outputs show: at all steps, in pages of all widths."""

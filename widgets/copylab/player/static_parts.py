@@ -300,7 +300,9 @@ class OutputPart(Part):
 
     def html(self) -> str:
         """A `<div>`; a long output scrolls, and can be reached by key for that."""
-        scrolls = len(self.output) > 500 or self.output.count("\n") > 9
+        # A player may show three lines of an error, so that its code is whole.
+        room = 120 if self.kind == "error" else 500
+        scrolls = len(self.output) > room or self.output.count("\n") > 9
         region = {"tabindex": 0, "role": "region", "aria_label": self.title} if scrolls else {}
         inside = html_element("strong", escape(self.title))
         inside += html_element("pre", escape_output(self.output), **region)

@@ -98,16 +98,13 @@ function readGroups(root, steps, pack) {
     const ofStep = holder && steps[holder.dataset.packed - 1]?.pictures.get("memory");
     return ofStep ?? (holder && makePicture(holder, pack));
   };
-  return [...root.querySelectorAll("details.cl-group")].map((details) => ({
-    kind: details.dataset.kind,
-    code: Number(details.dataset.code ?? 0),
-    line: Number(details.dataset.line),
-    first: details.dataset.first - 1,
-    last: details.dataset.last - 1,
-    title: details.querySelector("summary").textContent,
-    says: [...details.querySelectorAll(":scope > .cl-says > li")],
-    memory: readMemory(details.querySelector(":scope > .cl-of-group")),
-  }));
+  return [...root.querySelectorAll("details.cl-group")].map((details) => {
+    const { kind, code = 0, line, first, last } = details.dataset;
+    const numbers = { code: Number(code), line: Number(line), first: first - 1, last: last - 1 };
+    const title = details.querySelector("summary").textContent;
+    const says = [...details.querySelectorAll(":scope > .cl-says > li")];
+    return { kind, title, says, ...numbers, memory: readMemory(details.querySelector(":scope > .cl-of-group")) };
+  });
 }
 
 /** Exchange the places of pictures in `steps` for the pictures. Returns those that are no images, each with its place. */
@@ -171,7 +168,7 @@ class Player {
     this.slider = makeElement("input", range);
     this.slider.addEventListener("input", () => {
       const to = this.slider.value - 1;
-      this.showStep(to > this.index ? findNearestStop(this.isStop, to, 1) : findNearestStop(this.isStop, to, -1));
+      this.showStep(findNearestStop(this.isStop, to, to > this.index ? 1 : -1));
       this.slider.value = this.index + 1;
     });
     // The status says it to screen readers.
@@ -305,8 +302,7 @@ class Player {
 
   /** Show which parts of code and pictures are of one tensor. */
   highlightTensor(event) {
-    const leaves = event.type === "pointerout" || event.type === "focusout";
-    const tensor = leaves ? null : event.composedPath().find((element) => element.dataset?.t)?.dataset.t;
+    const tensor = event.type.endsWith("out") ? null : event.composedPath().find((element) => element.dataset?.t)?.dataset.t;
     for (const part of [this.root, ...[...this.panes.values()].map(({ shadow }) => shadow)]) {
       for (const element of part.querySelectorAll("[data-t]")) {
         element.classList.toggle("joined", element.dataset.t === tensor);
@@ -323,21 +319,27 @@ class Player {
     const width = this.stage.clientWidth;
     if (!width || width === this.laidOutWidth) return;
     this.laidOutWidth = width;
-    this.wordsHeights = new Map();
     this.stage.style.height = "";
     this.happened.style.zoom = 1;
     // Words grow to the height of an earlier layout, and would be measured as that high.
     this.stage.style.removeProperty("--cl-beside");
     const rest = this.root.offsetHeight - this.stage.offsetHeight;
     const heights = HEIGHTS.map((height) => height - rest);
-    const forms = width < NARROW ? [] : this.listForms(width);
+    const forms = width < NARROW ? [] : this.listForms();
     let best = null;
-    for (const name of forms) {
-      // Where nothing is cut, only both pictures side by side may be lower, and that takes room.
-      if (best && !best.cost && !(name === "row" && this.hasRoomForRow(width))) break;
-      const form = this.measureForm(name, width, heights);
-      const isLower = form.cost === best?.cost && form.height < best.height;
-      if (!best || form.cost < best.cost || isLower) best = form;
+    // A long error gives way to code that is not seen whole.
+    for (const isTight of [false, true]) {
+      if (best && best.code + best.wordsHeight < best.height - best.below - 1) break;
+      this.root.classList.toggle("cl-tight", isTight);
+      this.wordsHeights = new Map();
+      best = null;
+      for (const name of forms) {
+        // Where nothing is cut, only both pictures side by side may be lower, and that takes room.
+        if (best && !best.cost && !(name === "row" && this.hasRoomForRow(width))) break;
+        const form = this.measureForm(name, width, heights);
+        const isLower = form.cost === best?.cost && form.height < best.height;
+        if (!best || form.cost < best.cost || isLower) best = form;
+      }
     }
     if (best) this.useForm(best);
     else this.useOneColumn(width);
@@ -384,8 +386,7 @@ class Player {
     // To scroll aside is worse than to scroll down.
     const cost = 2 * hidden + cut + Math.max(height - room, 0);
     const wordsHeight = Math.min(words, roomForWords);
-    const places = { memoryWidth, memoryHeight, graphHeight, code, wordsHeight, below };
-    return { name, width, program, ...places, height, cost };
+    return { name, width, program, memoryWidth, memoryHeight, graphHeight, code, wordsHeight, below, height, cost };
   }
 
   /** How much larger words can be below the whole code, and how high they are then, before that. */
@@ -780,35 +781,36 @@ function printAllSteps() {
 // JupyterLab takes the arrows and Enter, on the document, before any widget sees them. So the player's keys are caught
 // one level above it, only while the focus is in a player; all others pass.
 function handleKey(event) {
+  const { key } = event;
   const target = event.composedPath()[0];
   const player = target?.closest?.(".cl-player");
   if (!player || target.matches("textarea") || event.ctrlKey || event.altKey || event.metaKey) return;
+  const stopHere = () => event.stopImmediatePropagation();
   const scrolls = target !== player && target.matches("[tabindex]");
   // In px.
-  const sideways = { ArrowLeft: -96, ArrowRight: 96 }[event.key];
+  const sideways = { ArrowLeft: -96, ArrowRight: 96 }[key];
   if (event.shiftKey) {
     if (!scrolls || !sideways) return;
-    event.stopImmediatePropagation();
+    stopHere();
     target.scrollLeft += sideways;
     return;
   }
-  const isSlider = target.matches("input[type=range]");
-  if (isSlider && /^(Arrow|Home|End|Page)/.test(event.key)) {
+  if (target.matches("input[type=range]") && /^(Arrow|Home|End|Page)/.test(key)) {
     // The browser moves the slider itself.
-    event.stopImmediatePropagation();
+    stopHere();
   } else if (target.matches("select")) {
     // The browser chooses itself.
-    if (event.key !== "Tab") event.stopImmediatePropagation();
-  } else if (scrolls && /^(ArrowUp|ArrowDown|Page)/.test(event.key)) {
+    if (key !== "Tab") stopHere();
+  } else if (scrolls && /^(ArrowUp|ArrowDown|Page)/.test(key)) {
     // The browser scrolls itself.
-    event.stopImmediatePropagation();
-  } else if (event.key in ACTION_OF_KEY) {
-    event.stopImmediatePropagation();
+    stopHere();
+  } else if (key in ACTION_OF_KEY) {
+    stopHere();
     event.preventDefault();
-    player.dispatchEvent(new CustomEvent("copylab-key", { detail: ACTION_OF_KEY[event.key] }));
-  } else if ((event.key === "Enter" || event.key === " ") && target.matches("button, summary")) {
+    player.dispatchEvent(new CustomEvent("copylab-key", { detail: ACTION_OF_KEY[key] }));
+  } else if ((key === "Enter" || key === " ") && target.matches("button, summary")) {
     // The browser presses it itself.
-    event.stopImmediatePropagation();
+    stopHere();
   }
 }
 
