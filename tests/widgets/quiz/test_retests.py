@@ -22,6 +22,7 @@ from copylab.quiz.prediction import Retest
 from copylab.quiz.progress import add_note, find_note, load_seed
 from copylab.quiz.retest_programs import RETEST_PROGRAMS, RetestProgram
 from copylab.quiz.retests import draw_retest, find_programs
+from copylab.quiz.reveal import UnreadableAnswerError
 
 import tinytorch
 
@@ -249,6 +250,21 @@ def test_a_lesson_opens_with_what_is_open_from_an_earlier_one() -> None:
     assert recall("data").tests.name == "detach copies"
     fresh = recall("clone_detach")
     assert fresh.questions[0].text
+
+
+def test_what_is_no_answer_of_the_belief_is_taken_for_none() -> None:
+    """A list of letters was judged, and what came next was "The same belief in a new program"."""
+    asked = recall("assignment")
+    for nonsense in ("banana", "['a']", "True", "{}", "..."):
+        with pytest.raises(UnreadableAnswerError, match="cannot be read"):
+            asked.commit([nonsense])
+        assert not asked.committed
+    (row,) = asked.commit(["99999"]).rows
+    assert row.refutation is not None
+    assert row.refutation.misconception is None
+    assert row.testable_misconception is asked.tests
+    after = asked.make_retest(asked.tests.name)
+    assert "belief" not in after.title, "none was shown"
 
 
 def test_a_right_row_that_can_be_got_wrong_says_why() -> None:

@@ -89,8 +89,29 @@ def is_of_same_kind(answer: Any, right: Any, known_names: Collection[str]) -> bo
         return is_list_of_names(answer) and parse_names(answer) <= accepted
     if isinstance(right, str | bool):
         return True
-    # What stays a text when it is parsed is no value.
-    return not isinstance(parse_value(answer), str)
+    return _is_value(parse_value(answer), right)
+
+
+def _is_value(value: Any, right: Any) -> bool:
+    """Return True for None, numbers and lists of them: what a tensor, a gradient or a count can be.
+
+    True and False can be only where the right answer has one of them. What stays a text when it is
+    parsed is no value, and neither is a dict or `...`, which Python reads as well.
+    """
+    if isinstance(value, list | tuple):
+        return all(_is_value(item, right) for item in value)
+    if isinstance(value, bool):
+        return _has_type(right, bool)
+    if isinstance(value, complex):
+        return _has_type(right, complex)
+    return value is None or isinstance(value, int | float)
+
+
+def _has_type(right: Any, kind: type) -> bool:
+    """Return True if a right answer is, or has in its lists, something of a type."""
+    if isinstance(right, list | tuple):
+        return any(_has_type(item, kind) for item in right)
+    return isinstance(right, kind)
 
 
 def matches_pattern(answer: str, pattern: str, known_names: Collection[str]) -> bool:
@@ -103,9 +124,7 @@ def matches_pattern(answer: str, pattern: str, known_names: Collection[str]) -> 
 
 def has_tolerance(right: Any) -> bool:
     """Return True if a right answer has a decimal number: those are compared with a tolerance."""
-    if isinstance(right, list | tuple):
-        return any(map(has_tolerance, right))
-    return isinstance(right, float)
+    return _has_type(right, float)
 
 
 def _equal_values(value: Any, right: Any) -> bool:

@@ -32,7 +32,7 @@ _NAMES = (
     "north south west",
     "tea milk sugar",
 )
-RETEST_TITLE = gettext_noop("The same belief in a new program")
+RETEST_TITLE = gettext_noop("The same point in a new program")
 _SHAPES = ((2, 3), (3, 2), (2, 4), (4, 2))
 # The words of `retest_programs.py` in whose place something is drawn.
 _WORD = re.compile(r"\b[xyzVWNSTUMRCPKI]\b")

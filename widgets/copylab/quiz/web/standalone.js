@@ -32,15 +32,13 @@ function normalizeText(text) {
 const bareWord = (text) => text.toLowerCase().replace(/\.+$/, "");
 const meansNone = (text) => NONE_WORDS.has(bareWord(text));
 
-/** A number, a list or a text in quotes as Python writes it, by way of JSON; undefined for anything else. */
+/** A number or a list as Python writes it, by way of JSON; undefined for anything else, as for a text in quotes. */
 function parseLiteral(text) {
   const inJson = { "(": "[", ")": "]", "[": "[", "]": "]", True: "true", False: "false", None: "null",
     // JSON has no such numbers: they are compared as texts.
     nan: '"nan"', inf: '"inf"', "-inf": '"-inf"' };
-  const json = text.replace(/"[^"]*"|'[^']*'|[[\]()]|[^\s,[\]()]+/g, (piece) => {
-    if (/^["']/.test(piece)) return JSON.stringify(piece.slice(1, -1));
-    return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(piece) ? Number(piece) : inJson[piece];
-  });
+  const isNumber = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i;
+  const json = text.replace(/[[\]()]|[^\s,[\]()]+/g, (piece) => (isNumber.test(piece) ? Number(piece) : inJson[piece]));
   try {
     const values = JSON.parse(`[${json.replace(/,\s*(?=\]|$)/g, "")}]`);
     // (2) is 2; so is (2,) where values are compared.
@@ -114,12 +112,16 @@ function isSameAnswer(answer, right, row) {
 
 /** True if an answer to a row can be judged; any other is asked for again. */
 function isReadable(answer, row) {
+  const value = parseValue(answer);
   if (row.pattern) {
     const text = normalizeText(answer);
-    return parseValue(answer) === null || new RegExp(`^(?:${row.pattern})$`).test(text) || row.names.includes(text);
+    return value === null || new RegExp(`^(?:${row.pattern})$`).test(text) || row.names.includes(text);
   }
   if (row.kind === "names") return isListOfNames(answer) && parseNames(answer).every((name) => row.names.includes(name));
-  return row.kind !== "value" || typeof parseValue(answer) !== "string" || parseValue(answer) === row.right;
+  const isText = typeof value === "string" && !/^-?(nan|inf)$/.test(value);
+  // True and False are a value only where the right answer has one of them.
+  const hasTruth = (one) => /true|false/.test(one);
+  return row.kind !== "value" || (!isText && (hasTruth(row.right) || !hasTruth(value)));
 }
 
 /** A part of a page, to be changed and written again. */
@@ -233,12 +235,12 @@ function makeModel(program, data, el) {
     state[name] = value;
     handlers[`change:${name}`]?.();
   };
-  function commit(answersByName) {
+  function commit() {
     change("problem", "");
-    const answers = answersOf(answersByName);
+    const answers = answersOf(committed);
     const problems = data.rows.flatMap((row, at) => {
-      const values = { number: at + 1, given: answers[at], takes: row.format };
-      return isReadable(values.given, row) ? [] : [say("Row {number}: “{given}” cannot be read. Write it as {takes}.", values)];
+      const [number, given, takes] = [at + 1, answers[at], row.format];
+      return isReadable(given, row) ? [] : say("Row {number}: “{given}” cannot be read. Write it as {takes}.", { number, given, takes });
     });
     if (problems.length) change("problem", problems.join(" "));
     else change("content", program + renderResult(data, answers));
@@ -248,14 +250,10 @@ function makeModel(program, data, el) {
     set: (values) => Object.assign(state, values),
     save_changes() {},
     send({ do: action, answers, belief }) {
-      if (action === "retest") {
-        showRetest(el, program, data, belief);
-        return;
-      }
+      if (action === "retest") return showRetest(el, program, data, belief);
       if (action === "commit") {
         committed = answers;
-        commit(answers);
-        return;
+        return commit();
       }
       for (const place of el.querySelectorAll(":scope > .cl-retest")) place.remove();
       // To start from anew, or to keep what was right.
