@@ -152,6 +152,9 @@ def _exchange_parts(t1: Any, t2: Any) -> None:
     for tensor in (t1, t2):
         for earlier in () if tensor._meta is None else tensor._meta.earlier_gradient_specs:
             earlier.leaf = weakref.ref(tensor)
+            accumulator = earlier.accumulator and earlier.accumulator()
+            if accumulator is not None:
+                accumulator.variable = tensor
 
 
 def _redirect_edge(edge: Any, others: dict[Any, Any]) -> Any:

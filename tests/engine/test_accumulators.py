@@ -137,3 +137,17 @@ def test_accumulators(program: Callable) -> None:
             program(engine, lambda *words: said[-1].append(" ".join(map(str, words))))
     assert said[1] == said[0]
     assert said[0]
+
+
+def test_a_leaf_forgets_accumulators_that_nothing_leads_to():
+    leaf = tinytorch.ones(2, requires_grad=True)
+    old = leaf * 2
+    for _ in range(100):
+        with tinytorch.no_grad():
+            leaf.set_(tinytorch.ones(2))
+    assert len(leaf._meta.earlier_gradient_specs) > 17, "the first node needs its own"
+    del old
+    for _ in range(100):
+        with tinytorch.no_grad():
+            leaf.set_(tinytorch.ones(2))
+    assert len(leaf._meta.earlier_gradient_specs) <= 17

@@ -32,6 +32,7 @@ from ..graph import (
     HIGHEST_NUMBER,
     IGNORED_ERRORS,
     MODES,
+    AccumulateGrad,
     GradientList,
     GradientState,
     Node,
@@ -42,6 +43,7 @@ from ..graph import (
     get_numpy_errors,
     hooks,
     read_saved,
+    redirect_edges,
     set_numpy_errors,
     set_saved_tensor_hooks,
 )
@@ -216,6 +218,10 @@ class GraphTask:
                 # `x + y`, say) may be gone by the time that the gradient comes to a leaf.
                 if node._hooks is not None or node._needs_tensors or node in captures:
                     self._settle_states(arrived)
+                    if type(node) is AccumulateGrad:
+                        # That of a leaf which has another since: edges lead to the node itself.
+                        self._finish_accumulator(node, node.variable, arrived, node)
+                        continue
                     devices = devices_of_outputs(node)
                     arrived = self._run_hooks_before(node, node._hooks, arrived, devices)
                     if arrived is None:
@@ -407,10 +413,6 @@ class GraphTask:
         if buffer is None:
             buffer = self.buffers[id(target)] = GradientList.empty(target._output_count)
         earlier = buffer[output_nr]
-        is_sum = earlier is not None and gradient is not None
-        if is_sum and target._ends_graph and gradient.dtype is not earlier.dtype:
-            self._finish_earlier_dtype(target, buffer)
-            earlier = None
         if earlier is None:
             buffer[output_nr], buffer.states[output_nr] = gradient, state
         elif gradient is not None:
@@ -419,19 +421,6 @@ class GraphTask:
                 earlier_state = self._settle_state(earlier_state, earlier, outside_queue)
             total, state = add_gradients(earlier, gradient, earlier_state)
             buffer[output_nr], buffer.states[output_nr] = total, state
-
-    def _finish_earlier_dtype(self, leaf: Any, buffer: GradientList) -> None:
-        """Give a leaf the gradient that waits for more, as one of another dtype comes.
-
-        `.data =` of another dtype makes another AccumulateGrad in PyTorch: the gradients of both do
-        not meet, and hooks on the leaf see one after the other.
-        """
-        waiting = GradientList((buffer[0],), [buffer.states[0]])
-        buffer[0] = None
-        self._settle_states(waiting)
-        self._finish_leaf(leaf, waiting[0], waiting.states[0])
-        # Hooks may have switched it.
-        MODES.thread.is_recording = not self.on_arrays
 
     def _push(self, node: Any, arrived: GradientList) -> None:
         """Put a node with its gradients among those that are ready."""
@@ -487,12 +476,20 @@ class GraphTask:
             accumulate_into_leaf(leaf, gradient, state, self.warnings)
             return
         accumulator = meta.accumulator and meta.accumulator()
+        self._finish_accumulator(leaf, leaf, GradientList((gradient,), [state]), accumulator)
+
+    def _finish_accumulator(
+        self, node: Any, leaf: Any, arrived: GradientList, accumulator: Any
+    ) -> None:
+        """Run the hooks of a leaf and of an AccumulateGrad of it, and add to `.grad`.
+
+        `node` is what edges lead to: the leaf itself, or the AccumulateGrad that it had before.
+        """
         node_hooks = None if accumulator is None else accumulator._hooks
-        if meta.grad_hooks:
-            node_hooks = hooks.NodeHooks(meta.grad_hooks, of_accumulator=node_hooks)
-        devices = [leaf.device]
-        arrived = GradientList((gradient,), [state])
-        gradients = self._run_hooks_before(leaf, node_hooks, arrived, devices)
+        if leaf._meta.grad_hooks:
+            node_hooks = hooks.NodeHooks(leaf._meta.grad_hooks, of_accumulator=node_hooks)
+        devices = [leaf.device] if node is leaf else devices_of_outputs(node)
+        gradients = self._run_hooks_before(node, node_hooks, arrived, devices)
         if gradients is not None:
             accumulate_into_leaf(leaf, gradients[0], gradients.states[0], self.warnings)
             if node_hooks is not None and node_hooks.post:
@@ -503,6 +500,7 @@ def count_dependencies(root: Any) -> dict[int, int]:
     """Return for each node below a root how many edges lead to it, by the node's `id`."""
     dependencies: dict[int, int] = {}
     stack = [root]
+    is_any_leaf_changed = False
     while stack:
         for edge in stack.pop()._edges:
             if edge is not None:
@@ -510,9 +508,26 @@ def count_dependencies(root: Any) -> dict[int, int]:
                 key = id(node)
                 dependencies[key] = count = dependencies.get(key, 0) + 1
                 # Seen for the first time. A leaf has no edges: the graph ends there.
-                if count == 1 and node._edges:
-                    stack.append(node)
+                if count == 1:
+                    if node._edges:
+                        stack.append(node)
+                    elif node._ends_graph and node._meta.earlier_gradient_specs:
+                        is_any_leaf_changed = True
+    if is_any_leaf_changed and redirect_edges_below(root):
+        return count_dependencies(root)
     return dependencies
+
+
+def redirect_edges_below(root: Any) -> bool:
+    """Redirect the edges of a root and the nodes below it, see `redirect_edges`; False for none."""
+    found, stack, is_any_changed = {root}, [root], False
+    while stack:
+        node = stack.pop()
+        is_any_changed = redirect_edges(node) or is_any_changed
+        below = {edge[0] for edge in node._edges if edge is not None and edge[0]._edges}
+        stack += below - found
+        found |= below
+    return is_any_changed
 
 
 def find_nodes_above(targets: set, root: Any) -> set:

@@ -70,6 +70,7 @@ from .node import (
     next_number,
     note_data_assigned,
     read_saved,
+    redirect_edges,
 )
 from .node_names import name_of_node, short_name
 from .operations import OPERATIONS, provide_operations
@@ -164,6 +165,7 @@ __all__ = [
     "provide_operations",
     "read_saved",
     "rebase_history",
+    "redirect_edges",
     "regenerate_grad_fn",
     "replace_history",
     "retain_grad",

@@ -110,6 +110,7 @@ class Node:
         """For each input, the node that its gradient goes to, and the number of that node's output."""
         functions = _NEXT_FUNCTIONS.get(self)
         if functions is None:
+            redirect_edges(self)
             functions = tuple([edge_for_user(edge) for edge in self._edges])
             if any([edge is not None and edge[0]._ends_graph for edge in self._edges]):
                 _NEXT_FUNCTIONS[self] = functions
@@ -254,12 +255,15 @@ def make_undifferentiable_node_class(operation: str) -> Any:
 class AccumulateGrad(Node):
     """The node that is shown for a leaf, and adds to its `.grad`.
 
-    The engine's edges have the leaf itself.
+    The engine's edges have the leaf itself, but for one that was given another AccumulateGrad since:
+    see `redirect_edges`.
     """
 
     __slots__ = ("variable",)
     __module__ = "builtins"
     _name = "torch::autograd::AccumulateGrad"
+    # So that the walk asks no more of other nodes: it looks at those before they run.
+    _needs_tensors = True
 
     def __init__(self, leaf: Any) -> None:
         self.variable = leaf
@@ -295,13 +299,15 @@ class EarlierSpec:
     have an edge to another AccumulateGrad.
     """
 
-    __slots__ = ("holders", "leaf", "spec", "until")
+    __slots__ = ("accumulator", "holders", "leaf", "spec", "until")
 
     def __init__(self, leaf: Any, spec: GradientSpec) -> None:
         self.leaf = weakref.ref(leaf)
         self.spec = spec
         self.until: int | None = None
         self.holders: tuple[weakref.ref, ...] = ()
+        # To the AccumulateGrad of that time, if it was shown, or an edge was redirected to it.
+        self.accumulator: weakref.ref | None = None
 
     def is_expected_by(self, sequence_nr: int | None) -> bool:
         """Return True if a node of this number has an edge to that AccumulateGrad.
@@ -309,6 +315,20 @@ class EarlierSpec:
         None stands for a node that would be made now.
         """
         return self.until is None or (sequence_nr is not None and sequence_nr < self.until)
+
+    def close(self, accumulator: weakref.ref | None) -> None:
+        """Note that nodes have an edge to another AccumulateGrad from now on."""
+        self.until = next_number()
+        self.accumulator = accumulator
+
+    def materialize_accumulator(self, leaf: Any) -> AccumulateGrad:
+        """Return the AccumulateGrad of that time, made now if nobody holds it."""
+        node = None if self.accumulator is None else self.accumulator()
+        if node is None:
+            node = AccumulateGrad(leaf)
+            self.accumulator = weakref.ref(node)
+        node._gradient_specs = (self.spec,)
+        return node
 
     def watch_holders(self) -> bool:
         """Find those who hold that AccumulateGrad, to hear when they are gone; False for none."""
@@ -357,10 +377,9 @@ def note_data_assigned(leaf: Any, earlier: GradientSpec, is_forced: bool = False
         return
     current = gradient_spec_of(leaf)
     open_specs = [spec for spec in m.earlier_gradient_specs if spec.until is None]
-    # torch makes another AccumulateGrad if the dtype or the device differs, and hooks on the first
-    # one are lost.
+    # torch makes another AccumulateGrad if the dtype or the device differs, and for `set_` always.
     is_other_accumulator = is_forced or current[1:] != earlier[1:]
-    if current != earlier and (is_other_accumulator or not open_specs):
+    if not open_specs and (is_other_accumulator or current != earlier):
         spec = EarlierSpec(leaf, earlier)
         # With another AccumulateGrad, which nodes hold the earlier one is told by their numbers: there
         # is no search, which for each parameter of `module.half()` would take milliseconds.
@@ -368,9 +387,46 @@ def note_data_assigned(leaf: Any, earlier: GradientSpec, is_forced: bool = False
             m.earlier_gradient_specs += (spec,)
             open_specs.append(spec)
     if is_other_accumulator:
-        m.accumulator = None
         for spec in open_specs:
-            spec.until = next_number()
+            spec.close(m.accumulator)
+        m.accumulator = None
+        if len(m.earlier_gradient_specs) > _SPECS_BEFORE_SEARCH:
+            _drop_specs_without_nodes(leaf)
+
+
+# So many changes of one leaf are worth a search for the nodes that were recorded before them.
+_SPECS_BEFORE_SEARCH = 16
+
+
+def _drop_specs_without_nodes(leaf: Any) -> None:
+    """Forget what no node expects any more, of a leaf that was given other memory often."""
+    oldest = min([node._sequence_number for node in find_holders(leaf)], default=HIGHEST_NUMBER)
+    specs = leaf._meta.earlier_gradient_specs
+    leaf._meta.earlier_gradient_specs = tuple([s for s in specs if s.is_expected_by(oldest)])
+
+
+def redirect_edges(node: Node) -> bool:
+    """Give a node the AccumulateGrad of its time for a leaf that has another now; False for none.
+
+    torch's edges lead to that from the beginning. Here they have the leaf, and the leaf knows no
+    nodes: so they are brought up to date when they are walked or shown.
+    """
+    edges = tuple([_redirect_edge(edge, node._sequence_number) for edge in node._edges])
+    is_changed = any([new is not old for new, old in zip(edges, node._edges, strict=True)])
+    if is_changed:
+        node._edges = edges
+    return is_changed
+
+
+def _redirect_edge(edge: Edge | None, sequence_nr: int) -> Edge | None:
+    """Return an edge from a node of this number, to the AccumulateGrad of that time."""
+    if edge is None or not edge[0]._ends_graph:
+        return edge
+    leaf = edge[0]
+    for spec in leaf._meta.earlier_gradient_specs:
+        if spec.until is not None and sequence_nr < spec.until:
+            return spec.materialize_accumulator(leaf), 0
+    return edge
 
 
 # classes of nodes by formulas ------------------------------------------------------------------

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from ...graph import AutogradMeta, NodeHooks, name_of_node
 from ...nn import Module
 from ..wording import gettext, join_few_names, ngettext, short_node_name
-from .gradient_specs import gradient_specs_of
+from .gradient_specs import gradient_specs_of, has_other_spec
 from .naming import things_in
 from .probe import disable_overrides, getattr_or_none, is_tensor, leaf_of_accumulator
 from .rehearsal import Rehearsal, StandIn, rehearse_call, stand_in_for, stand_in_for_gradient
@@ -79,7 +79,7 @@ def doubts_of_node(node: Any, *, may_get_none: bool = False) -> Iterator[str]:
         yield gettext("{node} refuses some values, inputs or modes", node=name)
     # Tensors of tinytorch alone have it.
     meta = getattr_or_none(leaf_of_accumulator(node), "_meta")
-    if getattr_or_none(meta, "earlier_gradient_specs"):
+    if has_other_spec(leaf_of_accumulator(node)):
         yield gettext(
             "a leaf was given another shape by .data, and gradients of the old one are expected"
         )

@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import Any
 
-from ...graph import AccumulateGrad, Node, name_of_node
+from ...graph import AccumulateGrad, Node, gradient_spec_of, name_of_node
 from ..wording import short_node_name
 from .probe import getattr_or_none
 from .records import GradientSpec
@@ -26,10 +26,8 @@ _POINTWISE = re.compile(
 def gradient_specs_of(node: Any) -> tuple[GradientSpec | None, ...]:
     """Return what the gradient of each output of a node must be; None where that is not known."""
     if isinstance(node, AccumulateGrad):
-        # `.data =` leaves more than one shape behind, see `Node.earlier_gradient_specs`.
         leaf = node.variable
-        has_earlier = leaf._meta is not None and leaf._meta.earlier_gradient_specs
-        return () if has_earlier else (_make_spec(leaf.shape, leaf.dtype),)
+        return () if has_other_spec(leaf) else (_make_spec(leaf.shape, leaf.dtype),)
     if isinstance(node, Node):
         specs = getattr_or_none(node, "_gradient_specs") or ()
         return tuple([_make_spec(shape, _name_of_dtype(dtype)) for shape, dtype, _ in specs])
@@ -40,6 +38,17 @@ def gradient_specs_of(node: Any) -> tuple[GradientSpec | None, ...]:
         )
         for input_metadata in metadata
     )
+
+
+def has_other_spec(leaf: Any) -> bool:
+    """Return True if gradients of another shape or dtype than a leaf's are expected of some nodes.
+
+    `.data =` leaves that behind, see `EarlierSpec`. False for tensors of torch, which show no such
+    thing, and for None.
+    """
+    meta = getattr_or_none(leaf, "_meta")
+    specs = getattr_or_none(meta, "earlier_gradient_specs") or ()
+    return any(earlier.spec != gradient_spec_of(leaf) for earlier in specs)
 
 
 @cache
