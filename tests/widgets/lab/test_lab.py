@@ -62,7 +62,7 @@ class TestWhatItRuns:
     def test_the_title_of_the_graph_is_said_once(
         self, engine: ModuleType, language: str | None
     ) -> None:
-        """A heading "Graph" stood above a picture whose first line is "Graph: backward runs down."."""
+        """Above a picture whose first line is "Graph: backward runs down.", a heading said "Graph", too."""
         use_language(language)
         lab = CopyLab(engine=engine)
         title = gettext("Graph")
