@@ -37,7 +37,7 @@ LESSON_ARGUMENTS: dict[str, tuple[int | str, ...]] = {
     "": ("title", "prompt", "because", "hint", "wrong"),  # of any other call
     "predict": ("title",),
     # Their `wrong` is for those who test them.
-    **dict.fromkeys(("exercise", "task"), (1, "task", "title", "hints", "right")),
+    **dict.fromkeys(("exercise", "task"), (1, "task", "title", "about", "hints", "right")),
     "Misconception": (0, 1, 2, "name", "belief", "refutation"),
     "Question": (0, 1, 3, 4, "prompt", "choices", "wrong", "because", "hint"),
 }

@@ -135,9 +135,10 @@ def test_a_class_writes_an_exam_and_is_graded(tmp_path: Path) -> None:
     assert states[2] in ("wrong", "unclear")
     assert "'=HYPERLINK(1)" in (tmp_path / "answers.csv").read_text("utf-8")
     noted = [row for row in rows if row["from"] == "copylab-progress.json"]
-    assert [(row["learner"], row["key"], row["kind"], row["hints"]) for row in noted] == [
-        ("Ada", "clone/both", "exercise", "2"),
-        ("Ada", "=1+1", "prediction", ""),
+    fields = ("learner", "key", "title", "kind", "hints")
+    assert [tuple(row[field] for field in fields) for row in noted] == [
+        ("Ada", "clone/both", "Exercise 2: a clone with a gradient", "exercise", "2"),
+        ("Ada", "=1+1", "", "prediction", ""),
     ]
 
 

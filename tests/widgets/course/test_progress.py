@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -20,13 +21,16 @@ from copylab.course.layout import lay_out
 from copylab.course.overview import load_course, progress
 from copylab.lessons.clone import seven
 from copylab.questions import value
+from copylab.quiz import Exercise
 from copylab.quiz.answers import format_answer
 from copylab.quiz.prediction import retest
 from copylab.quiz.progress import add_note, find_note, find_progress_file, load_notes, load_seed
 from copylab.wording import use_language
 
 import tinytorch
+from tinytorch.viz import text_width
 
+SEVEN, BOTH = "A clone, two gradients, one write", "Exercise 2: a clone with a gradient"
 EMPTY: dict[str, dict[str, object]] = {"predictions": {}, "exercises": {}, "misconceptions": {}}
 
 
@@ -270,7 +274,29 @@ def test_the_course_is_in_its_order() -> None:
     clone = found["02_clone"]
     assert clone.title == "clone: a copy that stays on the graph"
     assert list(clone.tasks) == ["clone/seven", "clone/rest", "clone/readings", "clone/both"]
-    assert clone.title_of_task("clone/both") == "Exercise 2"
+    assert clone.title_of_task("clone/both") == "Exercise 2: a clone with a gradient"
+    assert clone.tasks["clone/both"].title == "Exercise 2", "above the task itself"
+    assert (
+        found["14_clinic"].title_of_task("clinic/optimizer") == "Patient 9: the loss doesn't fall"
+    )
+
+
+def test_no_exercise_goes_by_its_number_alone() -> None:
+    known: list[set[str]] = []
+    for language in (None, "zh", "ko"):
+        use_language(language)
+        titles = [
+            task.title_in_table
+            for lesson in load_course()
+            for task in lesson.tasks.values()
+            if isinstance(task, Exercise)
+        ]
+        names = [re.split("[:\uff1a] ?", title, maxsplit=1)[1] for title in titles]
+        assert len(set(names)) == len(names) == 48
+        assert max(map(text_width, titles)) <= 480, "px"
+        known.append(set(names))
+    english, *translated = known
+    assert all(english.isdisjoint(names) for names in translated)
 
 
 def lines(text: str) -> list[str]:
@@ -313,15 +339,15 @@ def test_the_notes_as_a_table_for_a_spreadsheet() -> None:
     assert list(csv.DictReader(io.StringIO(progress().csv))) == [
         dict(
             zip(
-                ("lesson", "key", "kind", "state", "right", "of", "hints", "solution"),
+                ("lesson", "key", "title", "kind", "state", "right", "of", "hints", "solution"),
                 row,
                 strict=True,
             )
         )
         for row in (
-            ("02_clone", "clone/seven", "prediction", "committed", "7", "11", "", ""),
-            ("02_clone", "clone/both", "exercise", "wrong", "", "", "2", "True"),
-            ("", 'mine, "1"', "exercise", "right", "", "", "0", ""),
+            ("02_clone", "clone/seven", SEVEN, "prediction", "committed", "7", "11", "", ""),
+            ("02_clone", "clone/both", BOTH, "exercise", "wrong", "", "", "2", "True"),
+            ("", 'mine, "1"', "", "exercise", "right", "", "", "0", ""),
         )
     ]
 
@@ -333,10 +359,10 @@ def test_one_lesson_by_the_titles_in_it(name: str) -> None:
     assert lines(progress(name).text) == [
         "Progress: 0 of 2 predictions committed, 1 of 2 exercises solved.",
         "What So far",
-        "A clone, two gradients, one write ○ not yet",
+        f"{SEVEN} ○ not yet",
         "Four more things that are said about clones ○ not yet",
-        "Exercise 1 ✔ solved, 1 hint",
-        "Exercise 2 ○ not yet",
+        "Exercise 1: three readings of a sensor ✔ solved, 1 hint",
+        f"{BOTH} ○ not yet",
         "",
         "No misconception has come up so far.",
     ]
@@ -363,7 +389,8 @@ def test_rows_lead_to_what_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("COPYLAB_PROGRESS")
     texts = progress().text, progress("clone").text
     assert '<a href="01_assignment.ipynb"><code>=</code> is no copy</a>' in progress().html
-    assert '<a href="02_clone.ipynb#cell-id=exercise-2">Exercise 2</a>' in progress("clone").html
+    assert f'<a href="02_clone.ipynb#cell-id=exercise-2">{BOTH}</a>' in progress("clone").html
+    assert "Exercise 1: <code>out</code> in percent</a>" in progress("data").html
     monkeypatch.chdir("/")
     assert (progress().text, progress("clone").text) == texts
 

@@ -131,7 +131,8 @@ def _tabulate_lessons(course: Progress) -> str:
         open_tasks = ""
         if course.is_begun(lesson):
             links = [_link_task(lesson, key) for key in course.list_open_tasks(lesson)]
-            open_tasks = ", ".join(links) or "✔"
+            # Titles have commas of their own.
+            open_tasks = " · ".join(links) or "✔"
         rows.append([_link_lesson(lesson), *counts, open_tasks])
     return _format_table([*head, gettext("Still to do")], rows)
 

@@ -39,7 +39,7 @@ from .tables import format_table
 from .translation import read_translated
 
 _KINDS = ("predictions", "exercises")
-_CSV_COLUMNS = ("lesson", "key", "kind", "state", "right", "of", "hints", "solution")
+_CSV_COLUMNS = ("lesson", "key", "title", "kind", "state", "right", "of", "hints", "solution")
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Lesson:
         """Return the title of a task; of several without one, each is numbered."""
         task = self.tasks[key]
         if task.has_title:
-            return task.title
+            return task.title_in_table
         untitled = [key for key, other in self.tasks.items() if not other.has_title]
         if len(untitled) == 1:
             return task.title
@@ -236,7 +236,7 @@ class Progress(Presentation):
     def csv(self) -> str:
         """The notes as a table for a spreadsheet: a line for each task that was answered."""
         notes = {"predictions": self.predictions, "exercises": self.exercises}
-        rows = list_note_rows(notes, self._lesson_of_key)
+        rows = list_note_rows(notes, self._lesson_of_key, list_titles(self.lessons))
         shown = [row for row in rows if row["key"] in self._kind_of_key]
         return format_table(_CSV_COLUMNS, shown)
 
@@ -304,8 +304,19 @@ def _make_table(head: Sequence[str], rows: Iterable[Sequence[Cell | str]]) -> Ta
     return table
 
 
+def list_titles(lessons: Iterable[Lesson]) -> dict[str, str]:
+    """Return the titles of all tasks by their keys, for a spreadsheet: without marks of code."""
+    titles = {}
+    for lesson in lessons:
+        for key in lesson.tasks:
+            titles[key] = lesson.title_of_task(key).replace("`", "")
+    return titles
+
+
 def list_note_rows(
-    notes: Mapping[str, Mapping[str, Any]], lesson_of_key: Mapping[str, str]
+    notes: Mapping[str, Mapping[str, Any]],
+    lesson_of_key: Mapping[str, str],
+    title_of_key: Mapping[str, str],
 ) -> list[dict[str, Any]]:
     """Return a row for each task with a note: those of the course in its order, then the others."""
     rows = []
@@ -314,6 +325,7 @@ def list_note_rows(
             # Answers, which are lists, are left out, and what copylab did not write.
             row: dict[str, Any] = {field: note.get(field, "") for field in _CSV_COLUMNS}
             row |= {"lesson": lesson_of_key.get(key, ""), "key": key, "kind": kind[:-1]}
+            row["title"] = title_of_key.get(key, "")
             if kind == "predictions":
                 row["state"] = "committed"
             rows.append(row)

@@ -27,7 +27,7 @@ from ..safe_files import SafeFolder
 from ..wording import current_language, gettext, join_list, ngettext, use_language
 from .exam import Key, KeyTask, normalize_name, read_key, write_program
 from .judging import Judgement, judge_answers
-from .overview import list_note_rows, load_course
+from .overview import list_note_rows, list_titles, load_course
 from .reading import (
     MAX_ANSWER,
     SUBMITTED,
@@ -52,6 +52,7 @@ _ANSWER_COLUMNS = (
     "from",
     "lesson",
     "key",
+    "title",
     "kind",
     "state",
     "right",
@@ -146,9 +147,11 @@ def _judge_all(
     tell_progress: Callable[[int, int], None],
 ) -> list[dict[str, Any]]:
     """Return the rows of the table of answers, learner by learner."""
+    course = load_course()
     lesson_of_key: dict[str, str] = {}
-    for each in load_course():
+    for each in course:
         lesson_of_key |= dict.fromkeys(each.tasks, each.name)
+    titles = list_titles(course)
     asked = _list_asked(submissions)
     # Threads are enough: each answer is run in a process of its own, and a thread waits for that.
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
@@ -163,13 +166,14 @@ def _judge_all(
     rows: list[dict[str, Any]] = []
     judgements = zip(submissions, tasks, verdicts, strict=True)
     for position, (submission, own, judged) in enumerate(judgements, 1):
-        notes = list_note_rows(submission.notes, lesson_of_key)
+        notes = list_note_rows(submission.notes, lesson_of_key, titles)
         mine = [
             *_judge_exam(submission, key, own, judged),
             *(_judge_lesson_task(submission, *task, judged) for task in asked),
             *(row | {"from": PROGRESS_FILE} for row in notes),
         ]
-        rows += [row | {"learner": submission.learner} for row in mine]
+        more = {"learner": submission.learner}
+        rows += [row | more | {"title": titles.get(row["key"], "")} for row in mine]
         tell_progress(len(submissions) + position, 2 * len(submissions))
     return rows
 

@@ -74,6 +74,7 @@ written = predict(
 @task(
     "assignment/earlier",
     "`before` should still show `[1, 2]` when `position` has moved on to `[11, 12]`. Change the line that moves.",
+    about="the position before the move",
     given="position = torch.tensor([1.0, 2.0])\n",
     start="before = position\nposition += 10",
     hints=[
@@ -100,6 +101,7 @@ def earlier(position, before):
 @task(
     "assignment/double",
     "`double(t)` should return the doubled numbers and leave the caller's tensor alone: afterwards `a` shows `[1, 2]`.",
+    about="doubled, and the argument left alone",
     start="def double(t):\n    t *= 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])\nb = double(a)",
     hints=[
         "When the function is called, its `t` becomes a second name of the tensor `a`.",
@@ -136,6 +138,7 @@ def doubled(double, a, torch):
 @task(
     "assignment/rows",
     "`table` should be a list of three tensors of two zeros; then 1 is added to the first, and to that one alone.",
+    about="three rows that are three tensors",
     start="table = [torch.zeros(2)] * 3\ntable[0] += 1",
     hints=[
         "How often does `torch.zeros(2)` run in that line?",

@@ -44,6 +44,7 @@ families = predict(
 @task(
     "beyond/percent",
     "`to_percent(x)` returns the numbers times 100, as `float32`, and leaves `x` alone, whatever its dtype. Fix it.",
+    about="percent for every dtype",
     start="def to_percent(x):\n    y = x.to(torch.float32)\n    y *= 100\n    return y",
     hints=[
         "Call it with a `float32` tensor and look at that tensor afterwards.",
@@ -78,6 +79,7 @@ def scaled(to_percent, torch):
 @task(
     "beyond/mask",
     "Set the negative numbers of `x` to 0, in `x` itself. Change the last line.",
+    about="negative numbers become 0",
     start="x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\nx[x < 0][:] = 0.0",
     hints=[
         "`x[x < 0]` is a copy. The second pair of brackets writes into it.",
@@ -101,6 +103,7 @@ def picked(x):
     "beyond/best",
     "`best` should keep the layer's numbers from before the write, as a dict of tensors that require no grad. "
     "Change the line of `best`.",
+    about="the numbers before the write",
     start="torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1)\nbest = dict(layer.state_dict())\n"
     "with torch.no_grad():\n    layer.weight.fill_(99.0)",
     hints=[

@@ -74,6 +74,7 @@ def _describe_problem(error: TypeError | ValueError) -> str:
     "choosing/dangerous",
     "Let `names` list the methods of the table for which a write through `y` gives a **wrong** gradient of a "
     "function of `x`, without an error.",
+    about="the dangerous methods",
     start="names = []",
     hints=[
         "The same storage, but another counter. Which columns say that?",
@@ -169,6 +170,7 @@ def _write_choice(*names: str | None) -> str:
 @task(
     "choosing/wishes",
     "Choose a method for each of the five situations: replace `None` by its name in the table.",
+    about="five situations",
     start=_write_choice(*[None] * 5),
     hints=[
         "Ask the four questions for each.",
@@ -227,6 +229,7 @@ def wishes(choice, torch):
     "choosing/leaf",
     "`fresh_leaf(x)` returns a leaf that requires grad, with the numbers of `x` in its own cells, and leaves `x` "
     "as it is.",
+    about="a fresh leaf",
     start="def fresh_leaf(x):\n    return x",
     hints=[
         "Cut, copy, and ask for a gradient: three calls.",

@@ -65,6 +65,7 @@ _LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith 
     "clinic/best",
     "After training, somebody wanted to reload the best weights. They turn out to be the last ones. `best` should "
     "hold the 1, as a dict of tensors that require no grad.",
+    about="the best weights are the last ones",
     title="Patient 1",
     start=_LAYER + "best = layer.state_dict()\n" + _TRAIN,
     hints=[
@@ -103,6 +104,7 @@ _NEXT_FILE = '\nreader["buffer"][:] = 0.0  # the next file'
 @task(
     "clinic/numpy",
     "A buffer is reused for the next file, and the data that was read before is gone. `data` should stay `[1, 2]`.",
+    about="data that changes by itself",
     title="Patient 2",
     given="import numpy as np\n\narray = np.array([1.0, 2.0])\n"
     'reader = {"buffer": array}  # it reads each file into this array\n',
@@ -146,6 +148,7 @@ _BACK = "\nloss = (w * w).sum()\nloss.backward()"
     "clinic/scaled",
     "After `backward`, `w.grad` is None. `w` should show `[0.3, 0.4]`, `w.grad` should be `[0.6, 0.8]`, and an optimizer should be "
     "able to take `w`. Change the first line.",
+    about="`w.grad` is None, and nothing raises an error",
     title="Patient 3",
     start="w = torch.tensor([3.0, 4.0], requires_grad=True) * 0.1" + _BACK,
     hints=[
@@ -180,6 +183,7 @@ _ERRORS = (
     "clinic/stacked",
     "`loss.backward()` raises 'element 0 of tensors does not require grad and does not have a grad_fn'. `loss` should "
     "be 5. Call `backward` in your cell; `w.grad` should be 7.",
+    about="“does not require grad and does not have a grad_fn”",
     title="Patient 4",
     start=_ERRORS + f"loss = {_NUMBERS}).mean()\n# then: loss.backward(), which raises the error",
     hints=[
@@ -212,6 +216,7 @@ _LEARN = "\nloss.backward()"
     "clinic/parts",
     "Two parts are trained together. `b` learns, `a` never does: its `.grad` is None. `a.grad` should be 8, `b.grad` 12. "
     "`kept` is for a plot: it should show 12 and require no grad.",
+    about="one part never learns",
     title="Patient 5",
     given="a = torch.tensor([3.0], requires_grad=True)\nb = torch.tensor([2.0], requires_grad=True)\nh = a * 4\n",
     start="kept = h.detach()\nloss = (kept * b).sum()" + _LEARN,
@@ -249,6 +254,7 @@ def parts(a, b, kept, loss):
     "clinic/rounds",
     "The gradient grows from round to round, and `grads` shows `[6]` three times. It should show `[1]`, `[2]`, `[3]`, the "
     "gradient of each round, as three tensors.",
+    about="the gradient grows from round to round",
     title="Patient 6",
     given="w = torch.tensor([1.0], requires_grad=True)\ngrads = []\nfor x in (1.0, 2.0, 3.0):\n",
     start="    (w * x).sum().backward()\n    grads.append(w.grad)",

@@ -26,6 +26,7 @@ from . import task
     "clinic/write",
     "`h.sum().backward()` raises 'modified by an inplace operation'. `h` should be `exp(a) + 1`, and `a.grad` should be `[2.72, 7.39]`. "
     "Call `backward` in your cell.",
+    about="“modified by an inplace operation”",
     title="Patient 7",
     given="a = torch.tensor([1.0, 2.0], requires_grad=True)\n",
     start="h = a.exp()\nh += 1",
@@ -51,6 +52,7 @@ def write_before(a, h):
     "clinic/update",
     "After two rounds `w` is 2.56, as it should be. But `w.grad` is 5.12, and for the second round 6.4 would be right. "
     "Fix it so that `w._version` counts both updates, too.",
+    about="a wrong gradient, and no error",
     title="Patient 8",
     given="w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n",
     start="    w.grad = None\n    loss = (w * w).sum()\n    w.data -= 0.1 * 2 * w.data\n    loss.backward()",
@@ -89,6 +91,7 @@ _TRAIN = _LOSS_OF_LAYER + "    opt.step()"
     "clinic/optimizer",
     "Training runs, and the loss stays at 16. After two rounds `layer.weight` should be 1; the `loss` of the second "
     "round should be 4.",
+    about="the loss doesn't fall",
     title="Patient 9",
     given="torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n",
     start=_SGD + _LOADED + _TRAIN,
@@ -123,6 +126,7 @@ def optimizer(layer, opt, loss):
 @task(
     "clinic/running",
     "Memory grows with every round. `total`, the sum of the losses, is only printed. It should show 14; `w.grad` should be 28.",
+    about="memory grows with every round",
     title="Patient 11",
     given="w = torch.tensor([1.0], requires_grad=True)\ntotal = 0.0\nfor x in (1.0, 2.0, 3.0):\n",
     start="    loss = ((w * x) ** 2).sum()\n    loss.backward(retain_graph=True)\n    total = total + loss",
@@ -146,6 +150,7 @@ def running_loss(w, total):
     "clinic/leaf",
     "'A view of a leaf Variable that requires grad is being used in an in-place operation.' The first number of the "
     "parameter should become 1, by a write that `w._version` counts.",
+    about="a parameter that can't be written to",
     title="Patient 10",
     given="w = torch.full((3,), 0.5, requires_grad=True)\n",
     start="first = w[0]  # then: first.fill_(1.0), which raises the error",
@@ -173,6 +178,7 @@ def leaf_view(w):
     "'Trying to backward through the graph a second time.' The advice was `retain_graph=True`; since then each round is "
     "slower than the last. A round should send its gradient through its own step alone: `h` should be 0.125, and "
     "`w.grad` 1.75, the sum of the three rounds.",
+    about="“Trying to backward through the graph a second time”",
     title="Patient 12",
     given="w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor _ in range(3):\n",
     start="    h = h * w\n    h.backward(retain_graph=True)",

@@ -155,6 +155,7 @@ for _ in range(3):
     "clone/readings",
     "A sensor is read three times, always into the same tensor. `kept` should hold the three readings `[1, 1]`, `[2, 2]`, "
     "`[3, 3]` as tensors. Run the cell, look at what it holds, and fix one line.",
+    about="three readings of a sensor",
     start=_KEEP.format("reading") + "print(kept)",
     hints=[
         "How many storages have `reading` and two of the kept together? See `memory(r=reading, k0=kept[0], k1=kept[1])`.",
@@ -189,6 +190,7 @@ _GO = "\nout.backward()"
     "clone/both",
     "`c` should be a clone of `a`, and `out` should be computed from `c` alone, so that after `out.backward()` both `a.grad` "
     "and `c.grad` can be read and both are 12. Replace what is `None`, and call `backward`.",
+    about="a clone with a gradient",
     start="a = torch.tensor(2.0, requires_grad=True)\nc = None\nout = None",
     hints=[
         "For the number: `out = c * 12` will do. So will `c**3`, whose gradient at 2 is 3 * 2 * 2.",

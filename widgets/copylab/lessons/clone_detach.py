@@ -84,6 +84,7 @@ _BACKUP = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
 @task(
     "clone_detach/backup",
     "`saved` should hold the parameters as they were before the write: tensors that require no grad. Change one line.",
+    about="a backup of parameters",
     start=_BACKUP
     + "saved = list(layer.parameters())\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
     hints=["A list holds the tensors themselves, not copies.", "Cut, then copy, for each `p`."],
@@ -111,6 +112,7 @@ def backup(layer, saved):
     "clone_detach/between",
     "The gradient should flow through the copy `k`; `c` is for experiments. `c` should show `[11, 12]` and require no "
     "grad, and `k` should show `[1, 2]`. Change the third line.",
+    about="a copy for experiments",
     start="x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone()\nc = k\nc += 10\nk.sum().backward()",
     hints=[
         "`c = k` copies nothing.",

@@ -52,6 +52,7 @@ _RING = "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    fr
     "copy_/screen",
     "`screen` should always show the latest frame, in the tensor that `buffer` named at the start. Change the "
     "last line of the loop.",
+    about="a screen with the latest frame",
     start=_RING + "    buffer = frame",
     hints=[
         "`buffer = frame` only moves a name. `screen` stays the old tensor.",
@@ -91,6 +92,7 @@ def ring(buffer, screen, frame):
     "copy_/load",
     "Put the numbers of `new` into the layer so that `layer.weight` stays the same parameter. Change the "
     "last line (two lines will do).",
+    about="new numbers for a parameter",
     given="torch.manual_seed(0)\nlayer = torch.nn.Linear(2, 1, bias=False)\nweight = layer.weight\nnew = torch.tensor([[5.0, 6.0]])\n",
     start="layer.weight = torch.nn.Parameter(new)",
     hints=[

@@ -55,6 +55,7 @@ past = predict(
 @task(
     "data/display",
     "`shown` should hold `out` in percent, without requiring grad, and `out` should stay as it is. Change one line.",
+    about="`out` in percent",
     start="a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\nout = a.sigmoid()\nshown = out.data\nshown.mul_(100)",
     hints=["`mul_` writes. Into whose cells?", "Cut the graph, and copy: two calls."],
     solution="out = a.sigmoid()\nshown = out.detach().clone()\nshown.mul_(100)",
@@ -79,6 +80,7 @@ def counted(a, out, shown):
     "data/update",
     "The gradient of `w * w` at 4 is 8, and the program finds 6. `w` should go from 4 to 3, `w.grad` should be `[8]`, "
     "and the write should be counted.",
+    about="an update that is counted",
     given="w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\n",
     start="w.data -= 1.0\nloss.backward()",
     hints=[
@@ -105,6 +107,7 @@ def update(w):
 @task(
     "data/silent",
     "Add one line, so that no error is raised, `y` is 9, and `x.grad` is `[200]` where `[6]` would be right.",
+    about="a wrong gradient on purpose",
     given="x = torch.tensor([3.0], requires_grad=True)\n",
     start="y = (x * x).sum()\ny.backward()",
     hints=[

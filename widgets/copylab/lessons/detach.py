@@ -48,6 +48,7 @@ cut = predict(
     "detach/monitor",
     "A running sum of losses should keep no graph alive: `total` is 75, as a tensor or a number, and requires no grad, "
     "while `loss` can still go `backward`. Change the line of the loop.",
+    about="a running sum without a graph",
     start="a = torch.tensor([3.0, 4.0], requires_grad=True)\nloss = (a * a).sum()\ntotal = 0.0\n"
     "for _ in range(3):\n    total = total + loss",
     hints=[
@@ -84,6 +85,7 @@ def monitor(a, loss, total):
     "detach/protect",
     "For a display, the first number of `shown` is set to 0. `shown` requires no grad, and `out.sum().backward()` has "
     "to run afterwards. Change one line.",
+    about="a display that leaves `out` alone",
     start="a = torch.tensor([1.0, 2.0], requires_grad=True)\nout = a.exp()\nshown = out.detach()\nshown[0] = 0.0",
     hints=[
         "`detach` cuts the graph. What else does `shown` need, so that the write does not reach `out`?",
@@ -111,6 +113,7 @@ def protect(a, out, shown):
     "detach/half",
     "`y` is `a * a`, which is 9, and its gradient would be 6. Let the gradient through **one** of the two factors "
     "only, so that after `y.backward()`, `a.grad` is 3. (Call `backward` in your cell.)",
+    about="half a gradient",
     start="a = torch.tensor(3.0, requires_grad=True)\ny = a * a",
     hints=[
         "One factor counts as a bare number.",

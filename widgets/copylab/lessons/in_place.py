@@ -110,6 +110,7 @@ breaks = predict(
     "in_place/activation",
     "Numbers of `h` below 0.5 should count as 0. As written, `loss.backward()` raises an error. Fix the program, and "
     "call `loss.backward()` in your cell.",
+    about="small numbers count as 0",
     given="a = torch.tensor([-1.0, 0.5, 2.0], requires_grad=True)\nh = a.sigmoid()\n",
     start="h[h < 0.5] = 0.0\nloss = h.sum()",
     hints=[
@@ -150,6 +151,7 @@ def activation(a, h, loss):
     "in_place/running",
     "`state` is a running sum, and `total` sums its squares. As written, `total.backward()` raises an error. Fix it: "
     "`total` is 46 and `w.grad` is `[92]`. Call `backward` in your cell.",
+    about="a running sum and its squares",
     given="w = torch.tensor([1.0], requires_grad=True)\nstate = torch.zeros(1)\ntotal = torch.zeros(1)\n",
     start="for x in (1.0, 2.0, 3.0):\n    state += w * x\n    total = total + state * state",
     hints=[
@@ -179,6 +181,7 @@ def running(w, total):
     "in_place/rounds",
     "Add a second round: add 1 to `w` in place, counted but not recorded; compute `y` again; call `backward`. At the "
     "end `w.grad` is that of the second round alone, `[6]`.",
+    about="a second round",
     given="w = torch.tensor([2.0], requires_grad=True)\n",
     start="y = (w * w).sum()\ny.backward()",
     hints=[

@@ -115,6 +115,7 @@ pattern = predict(
     "new_tensor/targets",
     "`target_for(scores)` should return the numbers 0 and 1 with the dtype and the device of `scores`, whatever they "
     "are. Change the line of the function.",
+    about="a target like its scores",
     start="def target_for(scores):\n    return torch.tensor([0, 1], device=scores.device)",
     hints=["`scores` is the pattern.", "Put `scores` before the dot and the list in the call."],
     solution="def target_for(scores):\n    return scores.new_tensor([0, 1])",
@@ -153,6 +154,7 @@ def targets(target_for, torch):
     "new_tensor/weights",
     "`weighted(x)` should return a result with the dtype of `x`. As it is, an `x` of `float16` gives a `float32` result. "
     "Change the first line of the function.",
+    about="a result with the dtype of `x`",
     start="def weighted(x):\n    factors = torch.tensor([1.0, 10.0])\n    return (x * factors).sum()",
     hints=[
         "The factors have the dtype that `torch.tensor` gives Python's numbers.",

@@ -133,6 +133,7 @@ recorded = predict(
     "start/part",
     "Replace `None`: `t` should be a tensor of shape `(2,)` that shows `[2., 3.]`, without copying a number, so that a "
     "write into `t` is seen in `x`.",
+    about="a view of two numbers",
     start="x = torch.tensor([0.0, 1.0, 2.0, 3.0, 4.0, 5.0])\nt = None",
     hints=[
         "`x[1:]` is a view that begins at the second cell of `x`.",
@@ -159,6 +160,7 @@ def part(x, t):
     "start/twelve",
     "Replace `None`: compute `y` from `x`, and call `backward` in the same cell, so that `x.grad` is 12 in the end. What "
     "counts is that number, and that it came through `y`.",
+    about="a gradient of 12",
     start="x = torch.tensor(6.0, requires_grad=True)\ny = None",
     hints=[
         "If `y = x * 3`, then `x.grad` is 3.",

@@ -110,6 +110,7 @@ def _compute_loss(first, second):
     "stop_gradient/frozen",
     "After `loss.backward()` the parameters of `B` should have gradients and those of `A` none (`None`), and `A` should "
     "still be trainable elsewhere. Change the line of the loss.",
+    about="a part that is frozen",
     given="torch.manual_seed(0)\nA = torch.nn.Linear(1, 1)\nB = torch.nn.Linear(1, 1)\nx = torch.tensor([2.0])\n",
     start="loss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()",
     hints=["Between `A` and `B`.", "`B` takes the numbers that `A` made, without their history."],
@@ -156,6 +157,7 @@ def frozen(A, B, loss):  # noqa: N803
     "stop_gradient/hidden",
     "Each `backward` should go through its own step only, without `retain_graph`. `h` keeps its value from round "
     "to round, not its history, and `w.grad` adds up the gradients of the three rounds.",
+    about="a hidden state without its history",
     given="w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor x in (1.0, 2.0, 3.0):\n",
     start="    h = h * w + x\n    (h * h).backward(retain_graph=True)",
     hints=["Cut where the state passes to the next round.", "`h.detach()` on the right side."],
@@ -185,6 +187,7 @@ def hidden(w, h):
     "stop_gradient/goal",
     "`value[0]` should move towards the goal, and the goal should stay put: `value.grad` is `[-3.6, 0]`. "
     "Change one line.",
+    about="a goal that stays put",
     given="value = torch.tensor([1.0, 2.0], requires_grad=True)\nreward = 1.0\n",
     start="goal = reward + 0.9 * value[1]\nloss = (value[0] - goal) ** 2\nloss.backward()",
     hints=[

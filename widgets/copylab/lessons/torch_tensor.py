@@ -41,6 +41,7 @@ fresh = predict(
     "torch_tensor/sum",
     "`total` should be the sum of the parts, and after `total.backward()`, `w.grad` should be `[3, 4]`. Change the last "
     "line, and call `backward` below it.",
+    about="a sum that keeps its graph",
     start="w = torch.tensor([1.0, 2.0], requires_grad=True)\nparts = [w[0] * 3, w[1] * 4]\n"
     "total = torch.tensor(parts).sum()",
     hints=[
@@ -70,6 +71,7 @@ def stacked(w, total):
     "torch_tensor/start",
     "`start` should have the numbers of `trained`, in its own cells, as a leaf that requires grad. Change the "
     "last line. (Which way is clearest to a reader?)",
+    about="a leaf with trained numbers",
     start="trained = torch.tensor([1.0, 2.0], requires_grad=True) * 2\nstart = trained",
     hints=[
         "It needs three things: no history, its own cells, and to require grad.",

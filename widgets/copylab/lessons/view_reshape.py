@@ -33,6 +33,7 @@ shapes = predict(
 @task(
     "view_reshape/columns",
     "The rows of `y` should be the columns of `x`: `[0, 3]`, `[1, 4]`, `[2, 5]`, without copying a number.",
+    about="columns as rows",
     start="x = torch.arange(6.0).view(2, 3)\ny = x.view(3, 2)",
     hints=["`view` reads the cells in their order.", "Which call swaps the strides?"],
     solution="x = torch.arange(6.0).view(2, 3)\ny = x.t()",
@@ -54,6 +55,7 @@ def columns(x, y):
     "view_reshape/independent",
     "`flat` should show `[11, 12, 13, 14]`, and `x` shouldn't change, whatever its layout in memory. Change "
     "the second line.",
+    about="a flat copy",
     given="x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\n",
     start="flat = x.reshape(4)\nflat += 10",
     hints=["Here `reshape` gives a view.", "Copy first, then reshape."],
@@ -75,6 +77,7 @@ def independent(x, flat):
 @task(
     "view_reshape/rows",
     "`table` should have three rows `[1, 2]`; then add 100 to the first row alone (`table[0] += 100`). `row` shouldn't change.",
+    about="three rows, one of them changed",
     start="row = torch.tensor([1.0, 2.0])\ntable = row.expand(3, 2)",
     hints=[
         "An expanded tensor has one row of cells, read three times.",

@@ -179,6 +179,8 @@ class Exercise(Task):
         runs after `start`.
     start: the code in the learner's cell at first. Variables that are as they were then are not
         attempted yet, and so are variables that are missing, None or `...`.
+    title: a line above the task, such as "Exercise 2".
+    about: what it is about, in a few words; a table of tasks has them behind the title.
     right: why an answer is right, in a sentence that holds for every right one. Without it a right
         answer is told what was looked at.
     engine: the module that the code knows as `torch`; by default the global `torch` of the caller
@@ -214,6 +216,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         right: str = "",
         engine: ModuleType | None = None,
         title: str | None = None,
+        about: str = "",
     ) -> None:
         parameters = tuple(inspect.signature(check).parameters)
         self._check, self._check_takes_torch = check, "torch" in parameters
@@ -223,7 +226,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
                 "check must be a function of variables, "
                 "and wrong a dict, {code: what is said to it}"
             )
-        self.key, self._task, self._title = key, task, title
+        self.key, self._task, self._title, self._about = key, task, title, about
         # A single text is a sequence, too: of letters.
         self._hints = (hints,) if isinstance(hints, str) else tuple(hints)
         self.also = (also,) if isinstance(also, str) else tuple(also)
@@ -241,6 +244,13 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
     def task(self) -> str:
         """The text that says what to do."""
         return textwrap.dedent(gettext(self._task)).strip()
+
+    @property
+    def title_in_table(self) -> str:
+        """The title, and what it is about."""
+        if not self._about:
+            return self.title
+        return gettext("{what}: {facts}", what=self.title, facts=gettext(self._about))
 
     @property
     def hints(self) -> tuple[str, ...]:

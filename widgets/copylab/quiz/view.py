@@ -38,6 +38,11 @@ class Task(Presentation):
         """The line above it."""
         return gettext(self._title) if self._title else gettext(self.UNTITLED)
 
+    @property
+    def title_in_table(self) -> str:
+        """The title by which it is known where the task itself is not in sight."""
+        return self.title
+
     def help(self) -> None:
         """Say how to use it."""
         print(gettext(self.HELP))
