@@ -71,7 +71,7 @@ def accumulate_into_leaf(
     """
     meta = leaf._meta
     if leaf._view_meta is not None:
-        # Brings its history up to date: a write to its base may have given it one.
+        # Called to bring its history up to date: a write to its base may have given it one.
         gradient_edge(leaf)
     # Asked where no gradient arrives, too.
     if leaf._edge is not None:

@@ -130,29 +130,29 @@ class GraphTask:
         # With `inputs=` the walk is smaller than the graph, in two ways. Nodes that run: those
         # with a target below them and, if gradients are accumulated, the targets themselves. None for
         # all.
-        self.nodes_needed: set | None = None
-        # Nodes to which gradients are sent: `nodes_needed`, and those where gradients are only
+        self.nodes_to_run: set | None = None
+        # Nodes to which gradients are sent: `nodes_to_run`, and those where gradients are only
         # captured, so that the walk ends there. None for all.
-        self.to_visit: set | None = None
+        self.nodes_to_reach: set | None = None
         if targets is not None:
-            self._find_nodes_needed(targets, accumulate)
+            self._find_nodes_to_run(targets, accumulate)
 
-    def _find_nodes_needed(self, targets: list, accumulate: bool) -> None:
+    def _find_nodes_to_run(self, targets: list, accumulate: bool) -> None:
         """Find the nodes that lead to the targets, and note what to capture."""
         target_nodes = {edge[0] for edge in targets if edge is not None}
-        self.nodes_needed = find_nodes_above(target_nodes, self.root)
+        self.nodes_to_run = find_nodes_above(target_nodes, self.root)
         self.captured_gradients = [None] * len(targets)
         # Even if no target is below it, the hooks on the root's tensor run: `_walk` runs those of
         # each node that has an entry here, be it an empty one.
         self.captures = {self.root: []}
         if accumulate:
-            self.nodes_needed |= target_nodes
+            self.nodes_to_run |= target_nodes
         else:
             for index, edge in enumerate(targets):
                 if edge is not None:
                     node, output_nr = edge
                     self.captures.setdefault(node, []).append(Capture(output_nr, index))
-        self.to_visit = self.nodes_needed.union(self.captures)
+        self.nodes_to_reach = self.nodes_to_run.union(self.captures)
 
     def run(self, output_nr: int, gradient: Any) -> None:
         """Walk from an output of the root with its gradient; restore the thread's modes."""
@@ -249,7 +249,7 @@ class GraphTask:
         `node_hooks`: the hooks of a node; of a leaf, those on the leaf and on its accumulator.
         """
         if node in self.captures:
-            ends_here = node not in self.nodes_needed  # type: ignore[operator]
+            ends_here = node not in self.nodes_to_run  # type: ignore[operator]
             tensors = tensors_over(arrived, devices)
             if ends_here and node_hooks is not None:
                 # PyTorch captures what the hooks on the tensor return if the node itself does not
@@ -275,7 +275,7 @@ class GraphTask:
         """Return the gradients for a node's inputs, after posthooks; free what it saved."""
         on_arrays = self.on_arrays
         try:
-            if self.to_visit is None or self._has_wanted_input(node):
+            if self.nodes_to_reach is None or self._has_wanted_input(node):
                 outputs = node._apply(arrived, on_arrays)
             else:
                 # It raises if a saved tensor was freed or written to, as PyTorch does there.
@@ -287,10 +287,10 @@ class GraphTask:
             if on_arrays and not node._needs_tensors:
                 node._apply(list(tensors_over(arrived, devices_of_outputs(node))), False)
             raise
-        if self.to_visit is not None and not (node._needs_tensors or node._has_one_formula):
+        if self.nodes_to_reach is not None and not (node._needs_tensors or node._has_one_formula):
             # PyTorch does not compute what nobody asked for, and posthooks observe that.
             for index, edge in enumerate(node._edges):
-                if edge is not None and edge[0] not in self.to_visit:
+                if edge is not None and edge[0] not in self.nodes_to_reach:
                     outputs[index] = None
         # In one dimension NumPy's strides are torch's, unless there is no element.
         is_laid_out_by_iterator = node._is_pointwise and on_arrays and arrived[0] is not None
@@ -310,10 +310,10 @@ class GraphTask:
         False for a target of `backward(inputs=...)` that is no leaf, if no other target is below it.
         Of such a node PyTorch reads what it saved and runs no formula, which might raise.
         """
-        to_visit: Any = self.to_visit
+        nodes_to_reach: Any = self.nodes_to_reach
         if not node._formulas or node._has_one_formula:
             return True
-        return any([edge is not None and edge[0] in to_visit for edge in node._edges])
+        return any([edge is not None and edge[0] in nodes_to_reach for edge in node._edges])
 
     def _run_hooks_after(self, node: Any, arrived: GradientList, outputs: list) -> list:
         """Return what a node computed, as its edges expect it, or what posthooks make of that.
@@ -351,14 +351,14 @@ class GraphTask:
         The `output_nr` of an edge counts the outputs of the operation that the edge's target records:
         it says for which of these the gradient is.
         """
-        to_visit, dependencies = self.to_visit, self.dependencies
+        nodes_to_reach, dependencies = self.nodes_to_reach, self.dependencies
         for index, edge in enumerate(node._edges):
             if edge is None:
                 continue
             target, output_nr = edge
             key = id(target)
             dependencies[key] = missing = dependencies[key] - 1
-            if to_visit is not None and target not in to_visit:
+            if nodes_to_reach is not None and target not in nodes_to_reach:
                 continue
             # None has no state of its own; this one allows nothing, whoever reads it.
             gradient, state = outputs[index], HELD_BY_OTHERS

@@ -315,7 +315,7 @@ def is_binary_ufunc(op: Any) -> bool:
     return (
         op.tensor_indices == [0, 1]
         and op.schema.required_count == 2
-        and isinstance(_ufunc_of(op), np.ufunc)
+        and isinstance(_find_function_by_default(op), np.ufunc)
         and (
             op.node_class is None
             or (op.input_positions == [0, 1] and bool(op.node_class._formulas))
@@ -331,7 +331,7 @@ def is_written_by_ufunc(op: Any) -> bool:
     return op.node_class is None or not op.node_class._output_nr_of_saved
 
 
-def _ufunc_of(op: Any) -> Any:
+def _find_function_by_default(op: Any) -> Any:
     """Return what a pointwise kernel calls if arguments after the operands have their defaults.
 
     None for other kernels, and for those that call something else even then.
@@ -472,6 +472,7 @@ def _read_plain(param: Param, value: Any) -> Any:
 # The four functions repeat each other where a call in common would cost a tenth of the time of an
 # addition. What is said here holds in each of them where it has such a line:
 #
+# - `thread` is the `ThreadState` of the thread that runs: its modes.
 # - `Op.run` tells the listeners of anomaly mode and of a watch what it does before the kernel runs. So
 #   it runs each call while there are any.
 # - It also runs a call whose first operand is an inference tensor, unless that is written to: if
@@ -530,7 +531,7 @@ def make_recorder_of_one(op: Any) -> Callable[[Any, Any, Any, tuple], None] | No
     if node_class is None:
         return None
     is_result_saved = bool(node_class._output_nr_of_saved)
-    save, constants = make_saver(op), find_constant_saved_values(op)
+    save, constant_values = make_saver(op), find_constant_saved_values(op)
 
     def record(out: Any, data: Any, x: Any, rest: tuple) -> None:
         edge = x._edge
@@ -540,7 +541,7 @@ def make_recorder_of_one(op: Any) -> Callable[[Any, Any, Any, tuple], None] | No
             edge = (x, 0)
         node = _new(node_class)
         node._edges = edges = (edge,)
-        node._saved = save((x, *rest), edges) if constants is None else constants
+        node._saved = save((x, *rest), edges) if constant_values is None else constant_values
         node._sequence_number = next_number()
         node._hooks = None
         storage = out._storage
@@ -564,7 +565,7 @@ def make_recorder_of_two(op: Any) -> Callable[[Any, Any, Any, Any, bool], None] 
     if node_class is None:
         return None
     is_result_saved = bool(node_class._output_nr_of_saved)
-    save, constants = make_saver_of_two(op), find_constant_saved_values(op)
+    save, constant_values = make_saver_of_two(op), find_constant_saved_values(op)
 
     def record(out: Any, data: Any, x: Any, y: Any, is_pair: bool) -> None:
         edge, other_edge = x._edge, None
@@ -578,7 +579,10 @@ def make_recorder_of_two(op: Any) -> Callable[[Any, Any, Any, Any, bool], None] 
             return
         node = _new(node_class)
         node._edges = (edge, other_edge)
-        node._saved = save(x, y, is_pair, edge, other_edge) if constants is None else constants
+        if constant_values is None:
+            node._saved = save(x, y, is_pair, edge, other_edge)
+        else:
+            node._saved = constant_values
         node._sequence_number = next_number()
         node._hooks = None
         # It has memory of its own, on the CPU.
@@ -746,7 +750,8 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
     run, defaults, record = op.run, op.defaults[2:], make_recorder_of_two(op)
     # For the dtypes with these numbers the ufunc alone computes what the whole kernel computes, see
     # `pointwise`. What is left is to lay it out.
-    ufunc, direct_nums, takes_numbers = _ufunc_of(op), op.kernel.direct_dtype_nums, op.numbers
+    ufunc = _find_function_by_default(op)
+    direct_nums, takes_numbers = op.kernel.direct_dtype_nums, op.numbers
 
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if more or named or not isinstance(x, Tensor):
@@ -846,7 +851,8 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
     no cell in common.
     """
     run, defaults, begin_recording = op.run_in_place, op.defaults[2:], make_write_recorder(op)
-    ufunc, direct_nums, takes_numbers = _ufunc_of(op), op.kernel.direct_dtype_nums, op.numbers
+    ufunc = _find_function_by_default(op)
+    direct_nums, takes_numbers = op.kernel.direct_dtype_nums, op.numbers
 
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if more or named or not isinstance(x, Tensor):
