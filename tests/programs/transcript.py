@@ -202,7 +202,10 @@ def _run(
             shown = repr(value)
             if _ADDRESS.search(shown):
                 where = f"{Path(name).name}, line {statement.lineno}"
-                print(f"{where}: left out, as it shows an address: {shown}", file=sys.stderr)
+                print(
+                    f"{where}: its echo is left out, as it shows an address: {shown}",
+                    file=sys.stderr,
+                )
             elif value is not None:
                 print(shown, file=out)
         else:
