@@ -124,11 +124,14 @@ class TorchHooks:
 
         # About the last operation: `_is_output` tells an output that is saved from an input by these.
         # PyTorch has numbered the nodes of an operation when the mode sees it. So those of the last
-        # one that made any have the numbers from `first_node_nr` up to `next_node_nr`, without it.
+        # one that made any have the numbers from `first_nr_of_operation` up to `next_node_nr`, without it.
+        # In `y = x.exp(); z = y * y` the node of `exp` has number 1. The mode sees `exp`, and sets the two
+        # to 1 and 2; then `exp` saves y, which has node 1: its own result. The product saves y when its
+        # own node has got number 2 and before the mode sees it: there is one new node, and y is an input.
         self.next_node_nr = -1
         """The number of the next node when the last operation ran."""
-        self.first_node_nr = -1
-        """What `next_node_nr` was before it last changed."""
+        self.first_nr_of_operation = -1
+        """The number of its first node: what `next_node_nr` was before it last changed."""
         self.written_tensor_id: int | None = None
         """The id of the tensor that it wrote to."""
         self.operation_thread = self.program_thread
@@ -291,10 +294,13 @@ class TorchHooks:
         thread = threading.get_ident()
         if thread == self.operation_thread:
             return
-        self._node_nrs_by_thread[self.operation_thread] = self.next_node_nr, self.first_node_nr
+        self._node_nrs_by_thread[self.operation_thread] = (
+            self.next_node_nr,
+            self.first_nr_of_operation,
+        )
         self.operation_thread = thread
         newest_nr = self.get_sequence_nr() - 1
-        self.next_node_nr, self.first_node_nr = self._node_nrs_by_thread.get(
+        self.next_node_nr, self.first_nr_of_operation = self._node_nrs_by_thread.get(
             thread, (newest_nr, newest_nr)
         )
 
@@ -334,8 +340,8 @@ class TorchHooks:
         node = tensor.grad_fn
         if not new_nodes:
             # The last operation saves its results before a further node is made. What has a node from
-            # before `first_node_nr` is an input of it, or of an operation without a node.
-            is_of_last_operation = node._sequence_nr() >= self.first_node_nr
+            # before `first_nr_of_operation` is an input of it, or of an operation without a node.
+            is_of_last_operation = node._sequence_nr() >= self.first_nr_of_operation
             return bool(is_of_last_operation) and not self._is_saved_by_checkpoint()
         if new_nodes == 1 and isinstance(node, self.torch._C._FunctionBase):
             # The new node is that of a Function in whose forward no operation ran. It saves after its
@@ -374,9 +380,9 @@ class TorchHooks:
             with self.torch._C._DisableTorchDispatch():
                 return tensor.detach()
         # The mode sees this `detach`, too, which is no operation of the program's.
-        last_operation = self.next_node_nr, self.first_node_nr, self.written_tensor_id
+        last_operation = self.next_node_nr, self.first_nr_of_operation, self.written_tensor_id
         alias = tensor.detach()
-        self.next_node_nr, self.first_node_nr, self.written_tensor_id = last_operation
+        self.next_node_nr, self.first_nr_of_operation, self.written_tensor_id = last_operation
         return alias
 
     def record_alias(self, tensor: Any, place: Place | None) -> WatchedSave:
@@ -650,9 +656,12 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
                     found = (write,)
             else:
                 found = hooks.report_writes(func, writes, args, kwargs or {})
-            number, has_node = get_sequence_nr(), False
+            number = get_sequence_nr()
+            has_node = False
             if hooks.next_node_nr != number:
-                hooks.first_node_nr, hooks.next_node_nr, has_node = hooks.next_node_nr, number, True
+                has_node = True
+                hooks.first_nr_of_operation = hooks.next_node_nr
+                hooks.next_node_nr = number
             # The node of a Function, inside of which grad mode is off, was made by no operation.
             if (not has_node or exit_kind or not is_grad_enabled()) and get_backward_nr() < 0:
                 hooks.record_exit(func, exit_kind, writes, args, kwargs)
