@@ -307,8 +307,11 @@ class _Reader:
         earlier_ids = dict(since.names)
         replaced: dict[int, str] = {}
         for position, (key, found) in enumerate(zip(keys, self.tensors.entries, strict=True)):
-            earlier = next((earlier_ids[name] for name in found.names if name in earlier_ids), "")
-            if key not in known and earlier in gone:
+            names_before = [name for name in found.names if name in earlier_ids]
+            if key in known or not names_before:
+                continue
+            earlier = earlier_ids[names_before[0]]
+            if earlier in gone:
                 replaced[position] = earlier
                 # Of two new tensors one alone takes its place.
                 gone.remove(earlier)
@@ -448,26 +451,27 @@ class _Reader:
             if version is not None:
                 engine = engine_name(self.tensors[position].tensor)
                 positions_by_engine.setdefault(engine, []).append(position)
+        # By the position of the first tensor with a counter, those of all that share it.
         groups: dict[int, list[int]] = {}
         for positions in positions_by_engine.values():
-            sharers = find_counter_sharers([self.tensors[k].tensor for k in positions])
-            for position, first in zip(positions, sharers, strict=True):
-                groups.setdefault(positions[first], []).append(position)
-        # A counter is no object that Python sees: it keeps its id with any of its tensors.
+            # For each tensor, the place in `positions` of the first one that shares its counter.
+            first_places = find_counter_sharers([self.tensors[k].tensor for k in positions])
+            for position, place in zip(positions, first_places, strict=True):
+                groups.setdefault(positions[place], []).append(position)
         earlier_counters = _map_tensors_to_counters(since.counters)
         counters = []
         # By the first of its tensors, so that C1 is the counter of T1.
         for first, members in sorted(groups.items()):
-            candidates = (earlier_counters.get(ids[member]) for member in members)
-            earlier_ids = (counter.id for counter in candidates if counter is not None)
-            old_id = next((name for name in earlier_ids if name in counter_ids.known), None)
-            counters.append(
-                Counter(
-                    id=counter_ids.id_of(old_id),
-                    version=versions[first] or 0,
-                    tensors=tuple(ids[member] for member in members),
-                )
-            )
+            tensor_ids = tuple([ids[member] for member in members])
+            # A counter is no object that Python sees: it keeps its id with any of its tensors.
+            earlier_id = None
+            for tensor_id in tensor_ids:
+                earlier = earlier_counters.get(tensor_id)
+                if earlier is not None and earlier.id in counter_ids.known:
+                    earlier_id = earlier.id
+                    break
+            counter_id = counter_ids.id_of(earlier_id)
+            counters.append(Counter(counter_id, versions[first] or 0, tensor_ids))
         return tuple(counters)
 
     def _node_id(self, node: Any) -> str | None:

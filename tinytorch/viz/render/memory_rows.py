@@ -220,6 +220,7 @@ def draw_caption_lines(canvas: Canvas, lines: Sequence[CaptionLine], x: float, y
             height = len(lines_of_caption) * LINE_HEIGHT + 3
             canvas.rect(x - 4, y, width, height, "bad", 4)
             canvas.sign("cross", x + 4, y + 9)
+            # Of HAZARD_GROUND, 2 px are above the words, and the rest is below the last line.
             y += 2
         whole = caption.text if line.text.endswith("…") else ""
         canvas.text(

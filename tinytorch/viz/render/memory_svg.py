@@ -66,6 +66,8 @@ from .text import write_memory_text, write_pack_text
 
 MARGIN_ABOVE = 4
 """Above the first row, in px: rows have room above and below themselves."""
+ROOM_AROUND_CELLS = 4
+"""Above the cells of a band and below them, in px."""
 NOTE_WIDTH = 328
 """Notes at the foot, and lines for packs, are as wide as the rows, and no narrower than this."""
 
@@ -393,8 +395,13 @@ def _make_room_for_notes(columns: Columns) -> Columns:
 
 def _height_of_entry(entry: Row | PackDrawing, columns: Columns) -> float:
     if isinstance(entry, PackDrawing):
-        return LINE_HEIGHT * len(entry.lines(columns)) + LEAST_ROW_HEIGHT - LINE_HEIGHT
+        return _height_of_lines(entry.lines(columns))
     return entry.height(columns.right - columns.strip_x)
+
+
+def _height_of_lines(lines: list[str]) -> float:
+    """Return the height of a pack: of one line it is that of the lowest row."""
+    return LEAST_ROW_HEIGHT + LINE_HEIGHT * (len(lines) - 1)
 
 
 def _break_notes(sheet: MemorySheet, columns: Columns) -> tuple[CaptionLine, ...]:
@@ -457,16 +464,17 @@ def _lay_out_band(bands: list[BandDrawing], columns: Columns) -> BandStage:
     slot_heights = [max(map(heights.__getitem__, row_ids)) for row_ids in slots]
     edge = BAND_PADDING if any(band.has_ground for band in bands) else 0
     head = max(band.head_height(columns) for band in bands)
-    above = max(band.strip.middle for band in bands) + 4
-    below = max(band.strip.height - band.strip.middle for band in bands) + 4
+    above = max(band.strip.middle for band in bands)
+    below = max(band.strip.height - band.strip.middle for band in bands)
     if bands[0].has_lanes:
-        cells_middle, y = edge + above - 4, edge + head
+        # Above lanes, `head_height` has the room for the cells.
+        cells_middle, y = edge + above, edge + head
         end = y + sum(slot_heights)
     else:
         # Names are around the middle of the cells, and cells around that of names.
         half = sum(slot_heights) / 2
-        cells_middle = edge + max(half, above)
-        y, end = cells_middle - half, cells_middle + max(half, below)
+        cells_middle = edge + max(half, above + ROOM_AROUND_CELLS)
+        y, end = cells_middle - half, cells_middle + max(half, below + ROOM_AROUND_CELLS)
     row_middles: dict[str, float] = {}
     for row_ids, height in zip(slots, slot_heights, strict=True):
         middle = y + (LANE_MIDDLE if bands[0].has_lanes else height / 2)
@@ -537,16 +545,9 @@ def _draw_band(
 def _draw_pack(canvas: Canvas, columns: Columns, y: float, pack: PackDrawing) -> None:
     box, ink = ("bad", "bad-t b") if pack.has_hazard else ("card dash", "t")
     lines = pack.lines(columns)
-    width = columns.right + PADDING - 2 * BAND_MARGIN
-    canvas.rect(
-        BAND_MARGIN,
-        y + 2,
-        width,
-        LINE_HEIGHT * len(lines) + LEAST_ROW_HEIGHT - LINE_HEIGHT - 4,
-        box,
-        8,
-    )
-    middle = y + (LINE_HEIGHT * len(lines) + LEAST_ROW_HEIGHT - LINE_HEIGHT) / 2
+    width, height = columns.right + PADDING - 2 * BAND_MARGIN, _height_of_lines(lines)
+    canvas.rect(BAND_MARGIN, y + 2, width, height - 4, box, 8)
+    middle = y + height / 2
     if pack.has_hazard:
         canvas.sign("cross", PADDING + 6, middle)
     top = middle - LINE_HEIGHT * len(lines) / 2
