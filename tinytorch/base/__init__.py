@@ -1,7 +1,7 @@
 """The lowest room, which knows no tensor: errors, dtypes, devices, storages, strides, printing."""
 
 from . import devices, dtypes, strides
-from .devices import CPU, as_device, device
+from .devices import CPU, as_device, as_given_device, device
 from .dtypes import (
     BY_NUM,
     as_dtype,
@@ -54,6 +54,7 @@ from .strides import (
     lay_out_result,
     memory_owner,
     restride_array,
+    size_of_dim,
     store_values,
     strides_of_result,
     view_strides,
@@ -75,6 +76,7 @@ __all__ = [
     "address_of",
     "as_device",
     "as_dtype",
+    "as_given_device",
     "broadcast_error",
     "broadcast_shape",
     "byte_extent",
@@ -118,6 +120,7 @@ __all__ = [
     "set_default_dtype",
     "set_printoptions",
     "set_warn_always",
+    "size_of_dim",
     "store_values",
     "strides",
     "strides_of_result",

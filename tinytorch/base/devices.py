@@ -109,6 +109,11 @@ CUDA = device("cuda", 0)
 _default_devices = [CPU]  # of new tensors; `with torch.device(...)` adds one
 
 
+def as_given_device(d: device | str | int | None) -> device | None:
+    """Return what `as_device` returns; None if no device was given."""
+    return None if d is None else as_device(d)
+
+
 def as_device(d: device | str | int | None) -> device:
     """Return the object that the engine compares by identity, CPU or CUDA.
 

@@ -35,6 +35,11 @@ def wrap_dim(dim: Any, ndim: int) -> int:
     return dim + n if dim < 0 else dim
 
 
+def size_of_dim(shape: tuple, dim: int) -> int:
+    """Return the size of a dimension, counted from the start; 1 of a 0-d tensor, as in torch."""
+    return shape[dim] if shape else 1
+
+
 def wrap_dims(dims: Any, ndim: int) -> tuple[int, ...]:
     """Return the dimensions of a reduction, counted from the start; all of them for None or ().
 

@@ -60,9 +60,9 @@ def _repeat_array(a: np.ndarray, repeats: tuple) -> np.ndarray:
         )
     shape = (1,) * (len(repeats) - a.ndim) + a.shape
     sizes = [t * n for t, n in zip(repeats, shape, strict=True)]
-    if min(sizes, default=0) < 0:
-        negative = next(s for s in sizes if s < 0)
-        raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {sizes}")
+    for size in sizes:
+        if size < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {size}: {sizes}")
     if 0 in sizes:
         return np.empty(sizes, a.dtype)
     return lay_out_result(np.tile(a.reshape(shape), repeats))

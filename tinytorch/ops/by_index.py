@@ -19,6 +19,7 @@ from ..base import (
     is_expanded,
     lay_out_result,
     memory_owner,
+    size_of_dim,
     warn_in_torch,
     wrap_dim,
 )
@@ -54,6 +55,11 @@ _INDICES = (_LONG, np.dtype(np.int32))
 def _name_dtype(a: np.ndarray) -> str:
     """Return the dtype of an array as PyTorch's errors have it."""
     return dtypes.BY_NUM[a.dtype.num].scalar_name
+
+
+def _count_before_first(is_bad: np.ndarray) -> int:
+    """Return how many elements come before the first bad one: all, if none is bad."""
+    return int(is_bad.argmax()) if is_bad.any() else is_bad.size
 
 
 def _index_dim(d: int, index: Any) -> tuple:
@@ -149,7 +155,7 @@ def _check_combined(
             f"{name}(): Indexing dim {d} is out of bounds of the source tensor with dim "
             f"{source.ndim}"
         )
-    count = source.shape[d] if source.ndim else 1
+    count = size_of_dim(source.shape, d)
     if count != index.size:
         if not source.ndim:
             raise IndexError("Dimension specified as 0 but tensor has no dimensions")
@@ -180,7 +186,7 @@ def _add_at_index(
         return
     is_bad = (i < 0) | (i >= x.shape[d])
     # As in PyTorch, what comes before an index that is out of range has been added by then.
-    count = int(is_bad.argmax()) if is_bad.any() else i.size
+    count = _count_before_first(is_bad)
     np.add.at(x, _index_dim(d, i[:count]), values[_index_dim(d, slice(count))])
     # As in PyTorch, which takes `scatter_add` for the first and the last dimension.
     is_scattered = x.ndim > 1 and d in (0, x.ndim - 1) and index.dtype == _LONG
@@ -451,7 +457,7 @@ def _put_elements(
     x, at, values = np.atleast_1d(a), index.ravel(), source.ravel()
     is_bad = (at < -a.size) | (at >= a.size)
     # As in PyTorch, what comes before an index that is out of range has been written by then.
-    count = int(is_bad.argmax()) if is_bad.any() else at.size
+    count = _count_before_first(is_bad)
     cells = np.unravel_index(at[:count] % x.size, x.shape)
     if accumulate:
         np.add.at(x, cells, values[:count])
@@ -556,28 +562,29 @@ def _repeat_as_tensor_says(
     self: Any, repeats: Tensor, dim: int | None, output_size: int | None
 ) -> Any:
     """Repeat each part of a dimension as often as a vector of numbers says; a copy."""
-    source = flatten(self) if dim is None else self
-    d = 0 if dim is None else dim
+    if dim is None:
+        self, dim = flatten(self), 0
     if repeats._data.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
-    n = source.size(d)
+    n = self.size(dim)
     if repeats._data.size == 1:
         repeats = expand(reshape(repeats, (1,)), (n,))
     elif repeats._data.size != n:
         raise RuntimeError(
             "repeats must have the same size as input along dim, but got repeats.size(0) = "
-            f"{repeats._data.size} and input.size({d}) = {n}"
+            f"{repeats._data.size} and input.size({dim}) = {n}"
         )
-    return index_select(source, d, _repeats_of_indices(repeats, output_size))
+    return index_select(self, dim, _repeats_of_indices(repeats, output_size))
 
 
 def _repeat_each(self: Any, repeats: int, dim: int | None, output_size: int | None) -> Any:
     """Repeat each part of a dimension equally often: a view of a copy that nobody else has."""
-    source = flatten(self) if dim is None else self
-    d = wrap_dim(0 if dim is None else dim, source._data.ndim)
+    if dim is None:
+        self, dim = flatten(self), 0
+    d = wrap_dim(dim, self._data.ndim)
     if repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
-    shape = list(unsqueeze(source, d + 1)._data.shape)
+    shape = list(unsqueeze(self, d + 1)._data.shape)
     shape[d + 1] = repeats
     if output_size is not None and output_size != repeats * shape[d]:
         raise RuntimeError(
@@ -586,7 +593,7 @@ def _repeat_each(self: Any, repeats: int, dim: int | None, output_size: int | No
         )
     # As PyTorch: the copy is made of the expanded view, so its node is CloneBackward0, and `flatten`
     # gives a view of that.
-    repeated = expand(unsqueeze(source, d + 1), tuple(shape))
+    repeated = expand(unsqueeze(self, d + 1), tuple(shape))
     return flatten(clone(repeated, contiguous_format), d, d + 1)
 
 
@@ -701,7 +708,7 @@ def _reduce_at_index(
         _fill_at_index(a, dim, index.astype(_LONG), _find_neutral(reduce, x.dtype))
     is_bad = (i < 0) | (i >= x.shape[d])
     # As in PyTorch, what comes before an index that is out of range has been reduced by then.
-    count = int(is_bad.argmax()) if is_bad.any() else i.size
+    count = _count_before_first(is_bad)
     where_to = _index_dim(d, i[:count])
     _REDUCERS[reduce].at(x, where_to, np.atleast_1d(source)[_index_dim(d, slice(count))])
     if count < i.size:

@@ -17,6 +17,7 @@ from ..base import (
     ShownAs,
     UntypedStorage,
     as_device,
+    as_given_device,
     check_broadcast_into,
     check_overlap,
     contiguous_strides,
@@ -297,7 +298,7 @@ op(
     f"to(Tensor(a) self, Device? device=None, ScalarType? dtype=None, {_REST})",
     composite(
         lambda self, where, d, non_blocking, copy, format: convert_tensor(
-            self, d, None if where is None else as_device(where), copy, format
+            self, d, as_given_device(where), copy, format
         )
     ),
     function=False,
@@ -366,10 +367,10 @@ def _convert_by_type_name(self: Tensor, dtype: Any, non_blocking: bool, memory_f
     if dtype is None:
         return f"torch.{'cuda.' * self.is_cuda}{self.dtype.tensor_type}"
     if isinstance(dtype, str):
-        found = next((d for d in dtypes.ALL if d.tensor_type == dtype.rpartition(".")[2]), None)
-        if found is None:
-            raise ValueError(f"invalid type: '{dtype}'")
-        return convert_tensor(self, found, as_device("cuda") if ".cuda." in dtype else CPU)
+        for d in dtypes.ALL:
+            if d.tensor_type == dtype.rpartition(".")[2]:
+                return convert_tensor(self, d, as_device("cuda") if ".cuda." in dtype else CPU)
+        raise ValueError(f"invalid type: '{dtype}'")
     target = getattr(dtype, "dtype", dtype)
     if not isinstance(target, dtypes.dtype):
         raise TypeError("dtype must be a type, str, or dtype object")

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..base import (
     as_device,
+    as_given_device,
     check_overlap,
     convert_values,
     dtypes,
@@ -139,7 +140,7 @@ class factory_new(factory):
         array = self.make_array(a, dtype or dtypes.BY_NUM[a.dtype.num], arguments)
         if a is like:
             return array
-        out = make_leaf(array, device_of(like) if device is None else as_device(device))
+        out = make_leaf(array, as_given_device(device) or device_of(like))
         return count_copy_of_inference(out, like) if self.is_filled else out
 
     def make_array(self, a: np.ndarray, d: dtypes.dtype, arguments: tuple) -> np.ndarray:

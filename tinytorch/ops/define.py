@@ -382,7 +382,11 @@ class Op:
             # `Tensor?[]` are indices, which may be on the CPU
             if self.schema.params[i].schema_type == "Tensor[]":
                 operands += values[i]
-        common = next((d for t in operands if (d := device_of(t)) is not CPU), CPU)
+        common = CPU
+        for t in operands:
+            if device_of(t) is not CPU:
+                common = device_of(t)
+                break
         for t in operands:
             # a 0-d tensor on the CPU goes with tensors on any device
             if device_of(t) is not common and t._data.ndim:

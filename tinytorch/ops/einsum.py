@@ -133,10 +133,14 @@ def _check_label_count(labels: list[str], ndim: int, at: int) -> None:
 
 def _spell_out(labels: list[str], ndim: int) -> list[str]:
     """Return the names of an operand's dimensions, those of "..." as numbers, counted from the end."""
-    named, out = len([x for x in labels if x != _ANY]), []
+    named = len(labels) - labels.count(_ANY)
+    out: list[str] = []
     for label in labels:
-        # Broadcasting aligns shapes at their ends, so equal numbers are dimensions that meet.
-        out += [str(k) for k in range(ndim - named, 0, -1)] if label == _ANY else [label]
+        if label == _ANY:
+            # Broadcasting aligns shapes at their ends, so equal numbers are dimensions that meet.
+            out += map(str, range(ndim - named, 0, -1))
+        else:
+            out.append(label)
     return out
 
 

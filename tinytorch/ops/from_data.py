@@ -18,6 +18,7 @@ from ..base import (
     ShownAs,
     UntypedStorage,
     as_device,
+    as_given_device,
     byte_extent,
     cpp_name,
     device,
@@ -244,9 +245,7 @@ def _tensor(data: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad:
             "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory "
             "allocator is available on this system."
         )
-    return _copy_data(
-        "torch.tensor", data, dtype, None if device is None else as_device(device), requires_grad
-    )
+    return _copy_data("torch.tensor", data, dtype, as_given_device(device), requires_grad)
 
 
 tensor = op(
@@ -261,7 +260,7 @@ def _new_tensor(self: Tensor, data: Any, dtype: Any, device: Any, requires_grad:
     """Make `self.new_tensor(data)`: a copy, of the dtype and on the device of `self`."""
     if data is None:
         raise TypeError("must be real number, not NoneType")
-    where = device_of(self) if device is None else as_device(device)
+    where = as_given_device(device) or device_of(self)
     return _copy_data("tensor.new_tensor", data, dtype or self.dtype, where, requires_grad)
 
 
@@ -323,7 +322,7 @@ offer_member(
 
 
 def _as_tensor(data: Any, dtype: Any, device: Any) -> Tensor:
-    where = None if device is None else as_device(device)
+    where = as_given_device(device)
     if isinstance(data, (Tensor, np.ndarray)):
         return convert_tensor(data if isinstance(data, Tensor) else from_numpy(data), dtype, where)
     return make_leaf(array_from_data(data, dtype), where or as_device(None))
@@ -386,7 +385,7 @@ def _asarray(
 ) -> Tensor:
     if requires_grad is None and isinstance(obj, Tensor) and obj.requires_grad:
         warn_in_torch(_ASARRAY_WARNING, "torch/csrc/utils/tensor_new.cpp:1737", once=True)
-    where = None if device is None else as_device(device)
+    where = as_given_device(device)
     has_buffer = _has_buffer(obj)
     shared = has_buffer or isinstance(obj, (Tensor, np.ndarray))
     if copy is False and not shared:
@@ -425,16 +424,14 @@ op(
 
 # the old constructors -----------------------------------------------------------------------------
 
-_LEGACY_SIGNATURES = [
-    Signature(Schema(line), "new", False, False, False)
-    for line in (
-        "new(*, Device? device=None)",
-        "new(Storage storage)",
-        "new(Tensor other)",
-        "new(SymInt[] size, *, Device? device=None)",
-        "new(PyObject data, *, Device? device=None)",
-    )
-]
+_LEGACY_SCHEMAS = (
+    "new(*, Device? device=None)",
+    "new(Storage storage)",
+    "new(Tensor other)",
+    "new(SymInt[] size, *, Device? device=None)",
+    "new(PyObject data, *, Device? device=None)",
+)
+_LEGACY_SIGNATURES = [Signature(Schema(s), "new", False, False, False) for s in _LEGACY_SCHEMAS]
 
 
 def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, **named: Any) -> Any:

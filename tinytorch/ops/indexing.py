@@ -95,15 +95,12 @@ class IndexGeometry(NamedTuple):
 def _broadcast_indices(shape: tuple, places: list) -> IndexGeometry:
     """Broadcast index arrays against each other, and work out the shape of the result."""
     used = [d for d, i in enumerate(places) if i is not None]
+    index_shapes = [places[d].shape for d in used]
     try:
         # One shape broadcasts to itself, and `broadcast_shapes` takes long to say so.
-        together = (
-            places[used[0]].shape
-            if len(used) == 1
-            else np.broadcast_shapes(*[places[d].shape for d in used])
-        )
+        together = index_shapes[0] if len(used) == 1 else np.broadcast_shapes(*index_shapes)
     except ValueError:
-        shapes = ", ".join([str(list(places[d].shape)) for d in used])
+        shapes = ", ".join([str(list(index_shape)) for index_shape in index_shapes])
         raise IndexError(
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
         ) from None
@@ -159,13 +156,13 @@ def _write_before(
     first_row = (0,) * shapes.position
     rows = np.broadcast_to(values, shapes.result_shape)[first_row]
     rows = rows.reshape(-1, *rows.shape[len(shapes.index_shape) :])[:count]
-    cells = tuple(
-        [
-            slice(None) if i is None else np.broadcast_to(i, shapes.index_shape).reshape(-1)[:count]
-            for i in places[shapes.position :]
-        ]
-    )
-    _put_values(a[first_row], cells, rows, add)
+    cells: list = []
+    for index in places[shapes.position :]:
+        if index is None:
+            cells.append(slice(None))
+        else:
+            cells.append(np.broadcast_to(index, shapes.index_shape).reshape(-1)[:count])
+    _put_values(a[first_row], tuple(cells), rows, add)
 
 
 def _as_numpy_index(places: list) -> tuple:
@@ -411,7 +408,9 @@ offer_member(
 def _without_leading_ones(value: Tensor) -> tuple:
     """Return the shape of a value without its leading dimensions of size 1."""
     shape = value._data.shape
-    first = next((i for i, n in enumerate(shape) if n != 1), len(shape))
+    first = 0
+    while first < len(shape) and shape[first] == 1:
+        first += 1
     return shape[first:]
 
 
@@ -427,6 +426,11 @@ def _assign_value(part: Tensor, value: Tensor) -> None:
         copy_(part, value if value._data.shape == shape else expand(value, shape))
 
 
+def _is_more_than_a_number(x: Any) -> bool:
+    """Return True for an item by which a list is taken for a tuple: `x[[0, None]]`."""
+    return x is None or x is ... or isinstance(x, (slice, Tensor)) or _is_index_sequence(x)
+
+
 def _index_as_tuple(item: Any) -> tuple:
     """Return the items of an index.
 
@@ -437,10 +441,7 @@ def _index_as_tuple(item: Any) -> tuple:
     if isinstance(item, (Tensor, np.ndarray)) or not _is_index_sequence(item):
         return (item,)
     # Fewer than 32, as in NumPy, from which PyTorch took the rule.
-    if len(item) < 32 and any(
-        x is None or x is ... or isinstance(x, (slice, Tensor)) or _is_index_sequence(x)
-        for x in item
-    ):
+    if len(item) < 32 and any(map(_is_more_than_a_number, item)):
         warn_in_torch(
             "Using a non-tuple sequence for multidimensional indexing is deprecated and will "
             "be changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 "

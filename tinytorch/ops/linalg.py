@@ -300,9 +300,9 @@ op(
 def _has_even_rows(batch: Any) -> bool:
     """Return True if the rows of several matrices are at even steps, as those of one do."""
     steps, shape = batch.stride(), batch.shape
-    return not batch.numel() or all(
-        steps[i] == steps[i + 1] * shape[i + 1] for i in range(batch.ndim - 2)
-    )
+    if not batch.numel():
+        return True
+    return all(steps[i] == steps[i + 1] * shape[i + 1] for i in range(batch.ndim - 2))
 
 
 def _multiply_as_rows(batch: Any, other: Any) -> Any:

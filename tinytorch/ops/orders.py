@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import convert_values, dense_strides, empty_like_strides, wrap_dim
+from ..base import convert_values, dense_strides, empty_like_strides, size_of_dim, wrap_dim
 from .choosing import scatter_from_
 from .define import op
 from .filling import written_zeros
@@ -72,7 +72,7 @@ def _find_largest(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the `k` largest or smallest values along a dimension, in order, and their indices."""
     d = wrap_dim(dim, a.ndim)
-    if not 0 <= k <= (a.shape[d] if a.ndim else 1):
+    if not 0 <= k <= size_of_dim(a.shape, d):
         raise RuntimeError("selected index k out of range")
     if a.dtype.kind == "b":
         raise RuntimeError("topk does not support bool dtypes on CPU")
@@ -104,7 +104,7 @@ def _find_kth(a: np.ndarray, k: int, dim: int, keepdim: bool) -> tuple[np.ndarra
     """Return the k-th smallest elements along a dimension, and their indices."""
     d = wrap_dim(dim, a.ndim)
     check_chosen_from(a, d, "kthvalue")
-    if not 1 <= k <= (a.shape[d] if a.ndim else 1):
+    if not 1 <= k <= size_of_dim(a.shape, d):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {d}")
     check_kernel(a.dtype, "if", "kthvalue_cpu")
     return _take_in_order(a, d, k - 1, keepdim)
@@ -125,7 +125,7 @@ def _find_median_along(a: np.ndarray, dim: int, keepdim: bool) -> tuple[np.ndarr
     d = wrap_dim(dim, a.ndim)
     check_chosen_from(a, d, "median")
     check_kernel(a.dtype, "if", "median_out")
-    values, indices = _take_in_order(a, d, (a.shape[d] - 1) // 2 if a.ndim else 0, keepdim)
+    values, indices = _take_in_order(a, d, (size_of_dim(a.shape, d) - 1) // 2, keepdim)
     is_nan = a != a
     if not (a.ndim and is_nan.any()):
         return values, indices

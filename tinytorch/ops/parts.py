@@ -17,6 +17,7 @@ from ..base import (
     is_channels_last,
     lay_out_result,
     restride_array,
+    size_of_dim,
     view_strides,
     wrap_dim,
 )
@@ -146,7 +147,7 @@ def _unfold_array(a: np.ndarray, dimension: int, size: int, step: int) -> np.nda
     Where they overlap, several elements are one cell.
     """
     d = wrap_dim(dimension, a.ndim)
-    n = a.shape[d] if a.ndim else 1
+    n = size_of_dim(a.shape, d)
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")
     if size > n:
@@ -288,10 +289,17 @@ unfold = op(
 # several views at once ----------------------------------------------------------------------------
 
 
+def _find_grad(grads: tuple) -> Any:
+    """Return the first gradient that arrived, to make zeros like it: a formula runs if one did."""
+    for grad in grads:
+        if grad is not None:
+            return grad
+    raise AssertionError("a formula runs although no gradient has arrived")
+
+
 def _join_grads(grads: tuple, sizes: tuple, lengths: Any, dim: int) -> Any:
     """Return the gradient of what was split, zeros for the parts that none reached."""
-    split_dim = dim % len(sizes)
-    some_grad = next(grad for grad in grads if grad is not None)
+    split_dim, some_grad = dim % len(sizes), _find_grad(grads)
     parts = []
     for grad, length in zip(grads, lengths, strict=True):
         if grad is None:
@@ -304,10 +312,9 @@ def _join_grads(grads: tuple, sizes: tuple, lengths: Any, dim: int) -> Any:
 
 def _stack_grads(grads: tuple, dim: int) -> Any:
     """Return the gradient of what `unbind` took apart, zeros for the parts that none reached."""
-    some_grad = next(grad for grad in grads if grad is not None)
+    some_grad = _find_grad(grads)
     shape = tuple(some_grad.shape)
-    parts = [new_zeros(some_grad, shape) if grad is None else grad for grad in grads]
-    return stack(parts, dim)
+    return stack([new_zeros(some_grad, shape) if grad is None else grad for grad in grads], dim)
 
 
 def _lengths_of_parts(n: int, split_size: int) -> list[int]:
@@ -557,8 +564,7 @@ def _concatenate_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
     # PyTorch leaves out empty vectors, whatever the shape of the others.
     if not shape or shape == (0,) or any(a.shape != shape for a in tensors):
         used = _check_joinable(used, dim)
-    # Of empty vectors alone PyTorch does not look at `dim`.
-    d = wrap_dim(dim, used[0].ndim) if used[0].shape != (0,) else 0
+    d = _wrap_dim_of_join(dim, used[0].shape)
     return _lay_out_joined(np.concatenate(used, d), tensors)
 
 
@@ -572,14 +578,24 @@ def _lay_out_joined(joined: np.ndarray, tensors: list[np.ndarray]) -> np.ndarray
     return copy_with_strides(joined, (strides[0], strides[-1], *strides[1:-1]))
 
 
+def _wrap_dim_of_join(dim: int, shape: tuple) -> int:
+    """Return the dimension to join along; of empty vectors alone PyTorch does not look at `dim`."""
+    return wrap_dim(dim, len(shape)) if shape != (0,) else 0
+
+
+def _leave_out_empty_vectors(tensors: list[np.ndarray]) -> list[np.ndarray]:
+    """Return all arrays but empty vectors, which join with any shape; of those alone, the first."""
+    return [a for a in tensors if a.shape != (0,)] or tensors[:1]
+
+
 def _check_joinable(tensors: list[np.ndarray], dim: int) -> list[np.ndarray]:
     """Return all arrays but empty vectors. RuntimeError in PyTorch's words if shapes do not fit."""
     for i, a in enumerate(tensors):
         if not a.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
-    used = [a for a in tensors if a.shape != (0,)] or tensors[:1]
+    used = _leave_out_empty_vectors(tensors)
     first = used[0]
-    d = wrap_dim(dim, first.ndim) if first.shape != (0,) else 0
+    d = _wrap_dim_of_join(dim, first.shape)
     for i, a in enumerate(tensors):
         if a.shape == (0,):
             continue
@@ -601,8 +617,8 @@ def _prepare_joined(out: OutArgument, tensors: list[np.ndarray], dim: int) -> No
     """Prepare the `out=` of `cat`."""
     if not tensors or any(not a.ndim for a in tensors):
         return
-    shape = next((a.shape for a in tensors if a.shape != (0,)), (0,))
-    d = wrap_dim(dim, len(shape)) if shape != (0,) else 0
+    shape = _leave_out_empty_vectors(tensors)[0].shape
+    d = _wrap_dim_of_join(dim, shape)
     out.check_dtype(result_dtype(*tensors))
     used = _check_joinable(tensors, dim)
     out.resize((*shape[:d], sum([a.shape[d] for a in used]), *shape[d + 1 :]))

@@ -36,18 +36,19 @@ from .out_argument import OutArgument, OutRule
 from .schema import is_number
 
 
-def offer_reflected(symbol: str, function: Any) -> None:
+def offer_reflected(symbol: str, of_tensors: Any, of_number: Any) -> None:
     """Offer Python's operator for a number on the left, where it does not commute.
 
-    `function` gets the operands as they stand: what is on the left, then the tensor.
+    Both functions get the operands as they stand: what is on the left, then the tensor. On the left
+    is a tensor only if somebody calls the method by its name.
     """
 
     def method(self: Tensor, other: Any) -> Any:
-        return (
-            function(other, self)
-            if isinstance(other, Tensor) or is_number(other)
-            else refuse_operand(self, other)
-        )
+        if isinstance(other, Tensor):
+            return of_tensors(other, self)
+        if is_number(other):
+            return of_number(other, self)
+        return refuse_operand(self, other)
 
     offer_member(f"__r{symbol}__", method, function=False)
 
@@ -101,14 +102,17 @@ logical_not = op(
     pointwise(np.logical_not, "bool", resizes_once=True),
     in_place=True,
 )
-logical_and, logical_or, logical_xor = [
-    op(
-        f"{_f.__name__}(Tensor self, Tensor other)",
-        pointwise(_f, "bool", resizes_once=True),
-        in_place=True,
-    )
-    for _f in (np.logical_and, np.logical_or, np.logical_xor)
-]
+
+
+def _declare_logical(ufunc: np.ufunc) -> Any:
+    """Declare an operation on the truth of two tensors; it has the ufunc's name."""
+    schema = f"{ufunc.__name__}(Tensor self, Tensor other)"
+    return op(schema, pointwise(ufunc, "bool", resizes_once=True), in_place=True)
+
+
+logical_and = _declare_logical(np.logical_and)
+logical_or = _declare_logical(np.logical_or)
+logical_xor = _declare_logical(np.logical_xor)
 bitwise_not = op(
     "bitwise_not(Tensor self)",
     pointwise(np.invert, takes="bi", stub="bitwise_not_cpu"),
@@ -140,10 +144,13 @@ def _declare_bitwise(name: str, operator: str, kernel: Kernel) -> Any:
     return of_two
 
 
-bitwise_and, _, _ = [
-    _declare_bitwise(_f.__name__, _symbol, pointwise(_f, takes="bi", stub=f"{_f.__name__}_cpu"))
-    for _symbol, _f in (("and", np.bitwise_and), ("or", np.bitwise_or), ("xor", np.bitwise_xor))
-]
+bitwise_and = _declare_bitwise(
+    "bitwise_and", "and", pointwise(np.bitwise_and, takes="bi", stub="bitwise_and_cpu")
+)
+_declare_bitwise("bitwise_or", "or", pointwise(np.bitwise_or, takes="bi", stub="bitwise_or_cpu"))
+_declare_bitwise(
+    "bitwise_xor", "xor", pointwise(np.bitwise_xor, takes="bi", stub="bitwise_xor_cpu")
+)
 for _name, _symbol, _ufunc in (
     ("left", "lshift", np.left_shift),
     ("right", "rshift", np.right_shift),
@@ -496,7 +503,8 @@ _subtract_from_number = op(
 offer_reflected(
     "sub",
     # `rsub(a, b)` is `b - a`.
-    lambda left, right: (rsub if isinstance(left, Tensor) else _subtract_from_number)(right, left),
+    of_tensors=lambda left, right: rsub(right, left),
+    of_number=lambda left, right: _subtract_from_number(right, left),
 )
 
 # product and quotients ----------------------------------------------------------------------------
@@ -657,6 +665,11 @@ class rounded_quotient(pointwise):
         return _QUOTIENTS[mode].convert_operands((a, b), target)
 
 
+def _grad_of_rounded(grad: Any, other: Any, rounding_mode: str | None) -> Any:
+    """Return the gradient of what is divided: none gets past a quotient that is rounded."""
+    return grad / other if rounding_mode is None else zeros_like(grad)
+
+
 _rounded = rounded_quotient(lambda a, b, mode: _QUOTIENTS[mode].function(a, b))
 div_rounded = op(
     "div(Tensor self, Tensor other, *, str? rounding_mode)",
@@ -664,9 +677,7 @@ div_rounded = op(
     numbers=True,
     in_place=True,
     backward="DivBackward2",
-    self=lambda grad, other, rounding_mode: (
-        grad / other if rounding_mode is None else zeros_like(grad)
-    ),
+    self=_grad_of_rounded,
     other=lambda grad, self, other, rounding_mode: (
         -grad * ((self / other) / other) if rounding_mode is None else zeros_like(grad)
     ),
@@ -677,17 +688,10 @@ op(
     out=False,
     in_place=True,
     backward="DivBackward3",
-    self=lambda grad, other, rounding_mode: (
-        grad / other if rounding_mode is None else zeros_like(grad)
-    ),
+    self=_grad_of_rounded,
 )
-offer_reflected("floordiv", floor_divide)
-offer_reflected(
-    "mod",
-    lambda left, right: (remainder if isinstance(left, Tensor) else remainder_of_number)(
-        left, right
-    ),
-)
+offer_reflected("floordiv", of_tensors=floor_divide, of_number=floor_divide)
+offer_reflected("mod", of_tensors=remainder, of_number=remainder_of_number)
 
 # the overloads for a tensor and a number, which torch's own formulas call
 _FORMULA_ONLY = {"function": False, "method": False, "in_place": False, "out": False}
@@ -809,12 +813,7 @@ power = op(
         else new_zeros(self, self.shape)
     ),
 )
-offer_reflected(
-    "pow",
-    lambda left, right: (power_of_tensors if isinstance(left, Tensor) else power_of_number)(
-        left, right
-    ),
-)
+offer_reflected("pow", of_tensors=power_of_tensors, of_number=power_of_number)
 op("square(Tensor self)", delegating(power, lambda self: (self, 2)), out=True)
 op("square_(Tensor(a!) self)", composite(lambda self: power.run_in_place(self, 2)))
 
@@ -947,9 +946,8 @@ def _grad_inside_bounds(grad: Any, self: Any, min: Any, max: Any) -> Any:
     return where(inside, grad, 0)
 
 
-_largest, _smallest = (
-    pointwise(f, takes="bif", stub=f"{f.__name__}_cpu") for f in (np.maximum, np.minimum)
-)
+_largest = pointwise(np.maximum, takes="bif", stub="maximum_cpu")
+_smallest = pointwise(np.minimum, takes="bif", stub="minimum_cpu")
 maximum = op(
     "maximum(Tensor self, Tensor other)",
     _largest,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import BY_NUM, check_overlap, cpp_name, wrap_dim, wrap_dims
+from ..base import BY_NUM, check_overlap, cpp_name, size_of_dim, wrap_dim, wrap_dims
 from .arranging import flip
 from .copies import convert_grad, copy_
 from .creation import new_ones
@@ -154,7 +154,7 @@ def _multiply_along(a: np.ndarray, dims: tuple | None, keepdim: bool, dtype: Any
 def _multiply_others(grad: Any, self: Any, d: int) -> Any:
     """Return the gradient of products along a dimension, where factors are 0."""
     shape = tuple(self.shape)
-    n = shape[d] if shape else 1
+    n = size_of_dim(shape, d)
     if 0 in shape:
         return expand(grad, shape)
     if n == 1:

@@ -317,8 +317,11 @@ def _restore_at_once(t: Any, dim: tuple, keepdim: bool) -> Any:
     if keepdim:
         return t
     ndim = len(t.shape) + len(dim)
-    reduced, rest = wrap_dims(dim, ndim) if dim else (), iter(t.shape)
-    return reshape(t, tuple([1 if d in reduced else next(rest) for d in range(ndim)]))
+    sizes = list(t.shape)
+    # In rising order: each goes to its place among those that are there by then.
+    for d in sorted(wrap_dims(dim, ndim) if dim else ()):
+        sizes.insert(d, 1)
+    return reshape(t, tuple(sizes))
 
 
 def _grad_shared_along(grad: Any, self: Any, result: Any, dim: tuple, keepdim: bool) -> Any:

@@ -252,11 +252,9 @@ class Param:
         text = f"{self.type.shown} {name}"
         if not self.default_text:
             return text
-        default = (
-            self.default_text.removesuffix(".")
-            if self.schema_type == "float"
-            else self.default_text
-        )
+        default = self.default_text
+        if self.schema_type == "float":
+            default = default.removesuffix(".")
         # PyTorch's errors show some defaults otherwise than its schemas write them.
         if default == "contiguous_format":
             default = "torch.contiguous_format"

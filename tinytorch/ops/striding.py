@@ -88,10 +88,12 @@ def as_strided_backward(
     start = min(whole.offset, view.offset)
     room = max([g.offset + byte_extent(g.shape, g.stride, 1) for g in (whole, view)]) - start
     memory = new_zeros(grad, (room,))
-    # For each element, the number of its cell in `memory`.
-    cells_of_view, cells_of_whole = [
-        stride_array(np.arange(room), g.shape, g.stride, g.offset - start) for g in (view, whole)
-    ]
+
+    def number_cells(g: Geometry) -> np.ndarray:
+        """Return, for each element, the number of its cell in `memory`."""
+        return stride_array(np.arange(room), g.shape, g.stride, g.offset - start)
+
+    cells_of_view, cells_of_whole = number_cells(view), number_cells(whole)
 
     def as_index(cells: np.ndarray) -> Any:
         return cells.reshape(-1) if isinstance(grad, np.ndarray) else make_tensor(cells.reshape(-1))

@@ -34,14 +34,23 @@ def expand_grad(grad: Any, sizes: tuple, dim: Any, keepdim: bool) -> Any:
 
 def shape_reduced(a: np.ndarray, dim: Any, keepdim: bool) -> tuple:
     """Return the shape of a reduction over dimensions."""
-    axes = {d % a.ndim for d in numpy_axes(a, wrap_dims(dim, a.ndim))} if a.ndim else set()
-    sizes = [1 if d in axes else n for d, n in enumerate(a.shape) if keepdim or d not in axes]
+    if not a.ndim:
+        return ()
+    axes = {d % a.ndim for d in numpy_axes(a, wrap_dims(dim, a.ndim))}
+    sizes = []
+    for d, n in enumerate(a.shape):
+        if d not in axes:
+            sizes.append(n)
+        elif keepdim:
+            sizes.append(1)
     return tuple(sizes)
 
 
 def count_reduced(sizes: tuple, dim: Any) -> int:
     """Return the number of elements that are reduced to one."""
-    return math.prod([sizes[d] for d in wrap_dims(dim, len(sizes))]) if sizes else 1
+    if not sizes:
+        return 1
+    return math.prod([sizes[d] for d in wrap_dims(dim, len(sizes))])
 
 
 def numpy_axes(a: Any, dims: tuple | None) -> tuple | None:
