@@ -335,7 +335,7 @@ def _find_writes_to_saved_grads(
             pairs_by_storage.setdefault(storage, []).append(pair)
     # A backward before it may add to them, too.
     for node in dict.fromkeys((*map(snap.node, visited_before), *nodes)):
-        leaf = None if node.variable is None else snap.tensor(node.variable)
+        leaf = snap.leaf_of(node)
         if leaf is None or leaf.grad is None:
             continue
         pairs = pairs_by_storage.get(snap.tensor(leaf.grad).storage, [])

@@ -91,27 +91,37 @@ def compare_snapshots(now: Snapshot, since: Snapshot | None) -> Changes:
         return Changes(now)
     since = since.without_identities()
     earlier_by_key = {tensor.key: tensor for tensor in since.tensors}
-    # What is only known as saved is a new object in each snapshot: that it is there is no change.
-    lasting = [tensor for tensor in now.tensors if tensor.role != "saved"]
-    earlier_tensors = {
-        tensor.id: earlier_by_key[tensor.key] for tensor in lasting if tensor.key in earlier_by_key
-    }
+    earlier_tensors: dict[str, TensorRecord] = {}
+    new_tensors: set[str] = set()
+    for tensor in now.tensors:
+        # What is only known as saved is a new object in each snapshot: that it is there is no
+        # change.
+        if tensor.role == "saved":
+            continue
+        if tensor.key in earlier_by_key:
+            earlier_tensors[tensor.id] = earlier_by_key[tensor.key]
+        else:
+            new_tensors.add(tensor.id)
     earlier_keys = {name: since.tensor(tensor_id).key for name, tensor_id in since.names}
     keys = {name: now.tensor(tensor_id).key for name, tensor_id in now.names}
+    rebound_names: set[str] = set()
+    added_names: set[str] = set()
+    for name, key in keys.items():
+        if name in earlier_keys and earlier_keys[name] != key:
+            rebound_names.add(name)
+        # A name of something new is news by itself.
+        elif name not in earlier_keys and key in earlier_by_key:
+            added_names.add(name)
     graph = _compare_graphs(now, since)
     earlier_cells = _find_changed_cells(now, since)
     return Changes(
         now=now,
         since=since,
         earlier_tensors=earlier_tensors,
-        new_tensors=frozenset(tensor.id for tensor in lasting if tensor.key not in earlier_by_key),
+        new_tensors=frozenset(new_tensors),
         gone_names=tuple(name for name in earlier_keys if name not in keys),
-        rebound_names=frozenset(
-            name for name, key in keys.items() if earlier_keys.get(name, key) != key
-        ),
-        added_names=frozenset(
-            name for name, key in keys.items() if name not in earlier_keys and key in earlier_by_key
-        ),
+        rebound_names=frozenset(rebound_names),
+        added_names=frozenset(added_names),
         earlier_cells=earlier_cells,
         written_elsewhere=frozenset(_find_written_elsewhere(now, since, earlier_cells)),
         earlier_versions=_find_changed_versions(now, earlier_tensors),
@@ -307,14 +317,16 @@ def _sequence_number(node: NodeRecord) -> int:
 
 def _find_changed_record(saved: SavedRecord, earlier_node: NodeRecord) -> SavedRecord | None:
     """Return the earlier record of something saved; None if its state is the same."""
-    same_name = [record for record in earlier_node.saved if record.name == saved.name]
-    # The tensors of a custom Function are records of their own (tensors[0], tensors[1]) while they
-    # can be read, and one record (tensors) after that.
+    earlier = None
     prefix = saved.name.partition("[")[0]
-    same_prefix = [
-        record for record in earlier_node.saved if record.name.partition("[")[0] == prefix
-    ]
-    earlier = next(iter(same_name or same_prefix), None)
+    for record in earlier_node.saved:
+        if record.name == saved.name:
+            earlier = record
+            break
+        # The tensors of a custom Function are records of their own (tensors[0], tensors[1]) while
+        # they can be read, and one record (tensors) after that.
+        if earlier is None and record.name.partition("[")[0] == prefix:
+            earlier = record
     if earlier is None or (earlier.state, earlier.version) == (saved.state, saved.version):
         return None
     return earlier

@@ -127,7 +127,10 @@ def explain(
             return None
         # Of two tensors of one name the first has it in the snapshot, too; the other is `x (2)` there.
         tensor_by_name = dict(reversed(collect_tensors(tensors, named, frame)))
-        return next((tensor_by_name[name] for name in root.names if name in tensor_by_name), None)
+        for name in root.names:
+            if name in tensor_by_name:
+                return tensor_by_name[name]
+        return None
 
     return _judge_roots(read_snapshot(tensors, named, frame, since), find_tensor, runs_code=run)
 

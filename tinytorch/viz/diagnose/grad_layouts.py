@@ -20,7 +20,7 @@ def find_doubts_on_layouts(snap: Snapshot, nodes: Sequence[NodeRecord]) -> Itera
     if not _may_raise_warning():
         return
     for node in nodes:
-        leaf = None if node.variable is None else snap.tensor(node.variable)
+        leaf = snap.leaf_of(node)
         grad = None if leaf is None or leaf.grad is None else snap.tensor(leaf.grad)
         if leaf is not None and grad is not None and not _obeys_layout(grad, leaf):
             yield gettext(

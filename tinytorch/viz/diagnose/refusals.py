@@ -214,7 +214,7 @@ def find_reshaped(snap: Snapshot, nodes: Sequence[NodeRecord]) -> Iterator[Tenso
                 yield tensor
     for node in nodes:
         # A leaf has no grad_fn, but its AccumulateGrad expects a gradient, too.
-        leaf = None if node.variable is None else snap.tensor(node.variable)
+        leaf = snap.leaf_of(node)
         if leaf is not None and leaf.shape is not None and node.gradient_specs:
             spec = node.gradient_specs[0]
             if spec is not None and spec.shape != leaf.shape:
@@ -241,7 +241,7 @@ def describe_wrong_start(snap: Snapshot, root: TensorRecord) -> str:
 
 
 def _find_refusals_of_leaf(snap: Snapshot, node: NodeRecord) -> Iterator[Refusal]:
-    leaf = None if node.variable is None else snap.tensor(node.variable)
+    leaf = snap.leaf_of(node)
     if leaf is None:
         return
     if leaf.is_leaf is False:

@@ -156,12 +156,16 @@ def _refuses_qr(node: Any) -> bool:
 def _find_hooks_of_tinytorch(node: Any, meta: Any) -> dict[tuple[int, int], Any]:
     """Return the hooks on a node of tinytorch, by dict and number; for torch see `_find_hooks_on_graphs`."""
     hooks = getattr_or_none(node, "_hooks")
-    groups = [hooks.pre, hooks.post, *(group for _, group in hooks.on_outputs)] if hooks else []
+    groups = []
+    if hooks:
+        groups += [hooks.pre, hooks.post]
+        groups += [group for _, group in hooks.on_outputs]
     if meta:
         groups += [meta.grad_hooks or {}, meta.post_accumulate_hooks or {}]
     found: dict[tuple[int, int], Any] = {}
     for group in groups:
-        found |= {(id(group), number): hook for number, hook in group.items()}
+        for number, hook in group.items():
+            found[id(group), number] = hook
     return found
 
 
@@ -189,10 +193,9 @@ def _find_hooks_of_leaf(node: Any) -> list[_HookOfLeaf]:
     ):
         hooks = getattr_or_none(owner, attribute)
         if isinstance(hooks, dict):
-            found += [
-                _HookOfLeaf(hook, is_after, (id(hooks), number))
-                for number, hook in list(hooks.items())
-            ]
+            for number, hook in list(hooks.items()):
+                key = (id(hooks), number)
+                found.append(_HookOfLeaf(hook, is_after, key))
     return found
 
 

@@ -475,7 +475,8 @@ class _Reader:
         return tuple(counters)
 
     def _node_id(self, node: Any) -> str | None:
-        position = None if node is None else self.node_positions.get(id(node))
+        # That of None is no node's, so it is not found.
+        position = self.node_positions.get(id(node))
         return None if position is None else f"N{position + 1}"
 
     def _make_nodes(self, ids: list[str], keys: list[Any]) -> tuple[NodeRecord, ...]:
@@ -501,10 +502,8 @@ class _Reader:
                 saved=tuple(_add_tensor_id(found, ids) for found in self.saved_by_node[position]),
                 variable=None if leaf is None else ids[leaf],
                 tensors=tuple(results.get(id(node), ())),
-                cut=any(
-                    edge is None and follower is not None
-                    for edge, follower in zip(edges, followers, strict=True)
-                ),
+                # A follower without a record: it has no id, and so no edge.
+                cut=edges.count(None) > followers.count(None),
                 module=paths[position],
                 doubts=tuple(doubts_of_node(node, may_get_none=may_get_none)),
                 hides_saved=hides_saved(node),

@@ -77,11 +77,7 @@ def rehearse_call(
     copy = FunctionType(
         code.replace(
             co_filename="<rehearsal>",
-            # `"a" * 10**9` fills the memory.
-            co_consts=tuple(
-                _Text(constant) if type(constant) is str else constant
-                for constant in code.co_consts
-            ),
+            co_consts=tuple(map(_limit_constant, code.co_consts)),
         ),
         {"__builtins__": {}, **variables},
         code.co_name,
@@ -92,6 +88,14 @@ def rehearse_call(
         return Rehearsal(copy(*arguments))
     except Exception:  # noqa: BLE001 - of a stand-in, or of the code's own: that is not told apart
         return None
+
+
+def _limit_constant(constant: Any) -> Any:
+    """Return a constant of the code; a text as one that cannot be repeated.
+
+    `"a" * 10**9` fills the memory.
+    """
+    return _Text(constant) if type(constant) is str else constant
 
 
 def _is_plain(code: CodeType) -> bool:

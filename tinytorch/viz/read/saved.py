@@ -500,13 +500,10 @@ def _read_selection(node: Any, name: str, index: Any) -> str:
     if kind == "EmbeddingBackward0":
         sizes, dim = (getattr_or_none(node, "_saved_weight_sym_argsize_0"),), 0
     elif kind == "IndexBackward0":
-        # Masks select several dimensions at once.
-        if any(
-            "int" not in str(other_index.dtype)
-            for other_index in node._saved_indices
-            if other_index is not None
-        ):
-            return ""
+        for other_index in node._saved_indices:
+            # Masks select several dimensions at once.
+            if other_index is not None and "int" not in str(other_index.dtype):
+                return ""
         dim, lowest = int(name.partition("[")[2].rstrip("]")), -1
     elif kind not in ("GatherBackward0", "IndexSelectBackward0"):
         return ""

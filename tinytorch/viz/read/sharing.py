@@ -135,9 +135,11 @@ def find_sharing(
     `frame` is the caller's, in which positional arguments are named as they are written. Raises
     TypeError for an argument that is not a tensor and can hold none.
     """
-    call_names = (argument_names(frame, args) if frame is not None else None) or [""] * len(args)
-    labels = [name or f"argument {index}" for index, name in enumerate(call_names)]
-    labels = ["" if label in _NAMELESS else label for label in labels]
+    call_names = None if frame is None else argument_names(frame, args)
+    labels = []
+    for index, name in enumerate(call_names or [""] * len(args)):
+        label = name or f"argument {index}"
+        labels.append("" if label in _NAMELESS else label)
     with disable_overrides(), hold_identities():
         search = _Search([*zip(labels, args, strict=True), *named.items()])
         facts = (

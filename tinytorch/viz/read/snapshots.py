@@ -150,6 +150,10 @@ class Snapshot:
         """Return the graph node with this id; KeyError if there is none."""
         return cast("NodeRecord", self._record_by_id[node_id])
 
+    def leaf_of(self, node: NodeRecord) -> TensorRecord | None:
+        """Return the leaf of an AccumulateGrad; None for any other node."""
+        return None if node.variable is None else self.tensor(node.variable)
+
     # -- questions about two tensors: each takes their records, ids or names ---------------
 
     def _record_of(self, tensor: TensorRecord | str) -> TensorRecord:

@@ -343,12 +343,21 @@ def _has_right_number(values: list[Any], needs: tuple[bool, ...]) -> bool:
     return len(values) >= len(needs) and all(value is None for value in values[len(needs) :])
 
 
+def _split_by_need(values: list[Any], needs: tuple[bool, ...]) -> tuple[list[Any], list[Any]]:
+    """Return the gradients for the inputs that need one, and those for the others."""
+    needed: list[Any] = []
+    others: list[Any] = []
+    for value, is_needed in zip(values, needs, strict=False):
+        (needed if is_needed else others).append(value)
+    return needed, others
+
+
 def _find_unsent(node: Any, values: list[Any], needs: tuple[bool, ...]) -> tuple[int, ...]:
     """Return the positions of the edges for whose inputs a backward returns None."""
     positions = [
         position for position, (edge, _) in enumerate(node.next_functions) if edge is not None
     ]
-    needed_gradients = [value for value, is_needed in zip(values, needs, strict=False) if is_needed]
+    needed_gradients, _ = _split_by_need(values, needs)
     pairs = zip(positions, needed_gradients, strict=True)
     return tuple(position for position, value in pairs if value is None)
 
@@ -358,11 +367,8 @@ def _fit_inputs(
 ) -> bool:
     """Return True if PyTorch takes the gradients that a backward returns."""
     edges = [edge for edge in node.next_functions if edge[0] is not None]
-    needed_gradients = [value for value, is_needed in zip(values, needs, strict=False) if is_needed]
     # A gradient for an input that needs none: PyTorch raises if that input is no tensor.
-    other_gradients = [
-        value for value, is_needed in zip(values, needs, strict=False) if not is_needed
-    ]
+    needed_gradients, other_gradients = _split_by_need(values, needs)
     if len(edges) != len(needed_gradients) or any(value is not None for value in other_gradients):
         return False
     for value, (follower, output_nr) in zip(needed_gradients, edges, strict=True):

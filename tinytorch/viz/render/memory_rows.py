@@ -389,7 +389,9 @@ def _make_captions(entry: TensorEntry) -> list[Caption]:
             facts.append(remark.caption)
         else:
             others.append(make_caption(remark))
-    return [Caption(join_phrases(facts), "m"), *others] if facts else others
+    if facts:
+        others.insert(0, Caption(join_phrases(facts), "m"))
+    return others
 
 
 def make_caption(remark: Remark) -> Caption:
@@ -603,7 +605,9 @@ def _make_storage_captions(entry: StorageEntry) -> list[Caption]:
             marked.append(make_caption(remark))
         elif remark.caption:
             facts.append(remark.caption)
-    return [*marked, *([Caption(join_phrases(facts), "m")] if facts else [])]
+    if facts:
+        marked.append(Caption(join_phrases(facts), "m"))
+    return marked
 
 
 def _make_array_row(name: str) -> Row:

@@ -24,9 +24,10 @@ def assign_slots(steps: Sequence[Iterable[str]]) -> list[list[str]]:
                 continue
             assigned.add(name)
             # By the last thing in a slot: those before it are gone earlier.
-            free = next((slot for slot in slots if last_step[slot[-1]] < step), None)
-            if free is None:
-                slots.append([name])
+            for slot in slots:
+                if last_step[slot[-1]] < step:
+                    slot.append(name)
+                    break
             else:
-                free.append(name)
+                slots.append([name])
     return slots

@@ -170,7 +170,7 @@ def find_spans(storage: StorageRecord, tensor: TensorRecord) -> tuple[Span, ...]
     if tensor.itemsize != itemsize or not _was_read_whole(storage):
         return (Span(start, stop),)
     if is_unbroken(tensor):
-        size = (tensor.shape or (1,))[-1] if tensor.shape else 1
+        size = (tensor.shape or (1,))[-1]
         if tensor.numel // size > MOST_SPANS:
             return (Span(start, stop),)
         lines = range(0, tensor.numel, size)

@@ -96,7 +96,9 @@ class FoldableLine:
         is_opened = True
         while is_opened:
             # Opened down to the position itself, as far as there is room.
-            index = next(k for k, part in enumerate(parts) if part.start <= position < part.stop)
+            index = 0
+            while parts[index].stop <= position:
+                index += 1
             is_opened = self._open_part(parts, index, self.most_room)
 
     def _open_part(self, parts: list[Stretch], index: int, room: int) -> bool:

@@ -122,10 +122,7 @@ class _GraphDescriber:
         """Make the contents of the picture."""
         snap, selection = self.snap, self.selection
         without_graph, off_graph = self._sort_tensors_without_node()
-        # In an opened fold, these belong to the picture around it.
-        cuts = [] if selection.outside else self._select_cuts()
-        numbers = [] if selection.outside else self._select_numbers()
-        freed_cuts = [] if selection.outside else self._select_freed_cuts()
+        cuts, numbers, freed_cuts = self._select_beside_nodes()
         cut_off = dict.fromkeys(cut.tensor for cut in cuts)
         gone = [cut.tensor for cut in freed_cuts if cut.tensor not in cut_off]
         listed_tensors = self._list_for_text()
@@ -217,6 +214,15 @@ class _GraphDescriber:
             if isinstance(entry, NodeFold) and tensor_id in entry.leaves:
                 return entry.id
         return None
+
+    def _select_beside_nodes(
+        self,
+    ) -> tuple[list[GraphCut], list[tuple[NumberEntry, str]], list[FreedCut]]:
+        """Return what is drawn beside the nodes: cuts, numbers that were read, and cuts that were freed."""
+        if self.selection.outside:
+            # In an opened fold, these belong to the picture around it.
+            return [], [], []
+        return self._select_cuts(), self._select_numbers(), self._select_freed_cuts()
 
     def _select_cuts(self) -> list[GraphCut]:
         if not self.snap.nodes:

@@ -59,10 +59,11 @@ def find_number_reads(
     for step, (changes, source, plain) in enumerate(steps):
         # What a line binds anew has no longer what it was given before, even if it looks the same.
         rebound = _list_names(source)
-        valid_reads = [
-            read._replace(is_new=False) for read in valid_reads if read.name not in rebound
-        ]
-        valid_reads = [read for read in valid_reads if _still_holds(read, changes.now, plain)]
+        earlier_reads, valid_reads = valid_reads, []
+        for read in earlier_reads:
+            earlier = read._replace(is_new=False)
+            if earlier.name not in rebound and _still_holds(earlier, changes.now, plain):
+                valid_reads.append(earlier)
         new_read = _find_read(changes, source, plain, step)
         if new_read is not None:
             valid_reads.append(new_read)
