@@ -162,11 +162,9 @@ def wrap_code(line: str, most: int) -> list[str]:
     rest = line
     while labels.text_width(rest, "mono b") > width and len(pieces) < most - 1:
         # By measuring: a wide letter, as in a comment in Chinese, takes two columns.
-        stop = next(
-            end
-            for end in range(len(rest), 0, -1)
-            if labels.text_width(rest[:end], "mono b") <= width
-        )
+        stop = len(rest)
+        while labels.text_width(rest[:stop], "mono b") > width:
+            stop -= 1
         begin = len(rest) - len(rest.lstrip())
         ends = [place + 1 for place in range(begin, stop) if rest[place] in _BREAKS]
         # Not far from the end, or the pieces would be too many.

@@ -267,13 +267,12 @@ class Steps(Sequence[Frame]):
         """
         original = self._original
         copies = original._program_copies
-        fitting = {
-            index: choices[index]
-            for index, copy in enumerate(copies)
+        fitting: dict[int, str] = {}
+        for index, copy in enumerate(copies):
+            chosen = choices.get(index, copy.method.name)
             # From a page any number may come, and a name of an earlier edition.
-            if choices.get(index, copy.method.name) in copy.methods
-            and choices.get(index, copy.method.name) != copy.method.name
-        }
+            if chosen in copy.methods and chosen != copy.method.name:
+                fitting[index] = chosen
         if not fitting:
             return original
         program = exchange_copies(original._program_text, copies, fitting)

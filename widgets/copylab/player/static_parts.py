@@ -224,17 +224,13 @@ class StepPart(Part):
     def __init__(self, frame: Frame, plan: RenderPlan) -> None:
         self.frame, self.plan = frame, plan
         self.title = gettext("Step {number}, {title}", number=frame.number, title=frame.title)
-        self.alarms = [
-            Alarm(
-                alarm.title,
-                MarkedItems(alarm.sentences, frame.code_words, class_="cl-why"),
-                MarkedItems(alarm.details, frame.code_words, class_="cl-more")
-                if alarm.details
-                else None,
-                severity=alarm.severity,
-            )
-            for alarm in frame.alarms
-        ]
+        self.alarms: list[Alarm] = []
+        for alarm in frame.alarms:
+            why = MarkedItems(alarm.sentences, frame.code_words, class_="cl-why")
+            details = None
+            if alarm.details:
+                details = MarkedItems(alarm.details, frame.code_words, class_="cl-more")
+            self.alarms.append(Alarm(alarm.title, why, details, severity=alarm.severity))
         sentences = list(frame.sentences)
         # Of a wrong gradient an alarm has it.
         if not frame.has_wrong_gradient:

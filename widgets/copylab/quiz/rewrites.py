@@ -220,17 +220,16 @@ def find_rewritable(misconception: Misconception, engine: ModuleType) -> Sequenc
     """
     # With the seed 0, whoever learns: whether a program makes an exercise is a property of it, and
     # must not differ from learner to learner.
-    rewrites = [
-        _make_rewrite(misconception, number, engine, seed=0)
-        for number in range(len(find_programs(misconception)))
-    ]
-    return [
-        rewrite.number
-        for rewrite in rewrites
-        if (rewrite.keeps_numbers or not rewrite.question.name.startswith("value("))
-        and rewrite.judge_cell(rewrite.right_answer).state == "right"
-        and rewrite.judge_cell(rewrite._replace_line("pass")).state == "wrong"
-    ]
+    numbers = []
+    for number in range(len(find_programs(misconception))):
+        rewrite = _make_rewrite(misconception, number, engine, seed=0)
+        if not rewrite.keeps_numbers and rewrite.question.name.startswith("value("):
+            continue
+        if rewrite.judge_cell(rewrite.right_answer).state != "right":
+            continue
+        if rewrite.judge_cell(rewrite._replace_line("pass")).state == "wrong":
+            numbers.append(number)
+    return numbers
 
 
 def _make_rewrite(
