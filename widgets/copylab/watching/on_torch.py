@@ -619,6 +619,12 @@ def _find_call(torch: Any, func: Any) -> Any:
     return call_with_views
 
 
+def _make_plan(torch: Any, func: Any) -> tuple[Any, Any, Any, Any]:
+    """Return what an operation writes to, how it is called, how values leave by it, and itself."""
+    written_arguments = _find_written_arguments(func)
+    return written_arguments, _find_call(torch, func), _find_exit_kind(func), func
+
+
 def _make_dispatch_mode(hooks: TorchHooks) -> Any:
     """Make a dispatch mode that reports what operations write to."""
     # What each operation writes to, and how it is called. By `id`: the hash of an operation takes
@@ -639,8 +645,7 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
             try:
                 writes, call, exit_kind, _ = plans[id(func)]
             except KeyError:
-                plan = _find_written_arguments(func), _find_call(hooks.torch, func)
-                writes, call, exit_kind, _ = plans[id(func)] = (*plan, _find_exit_kind(func), func)
+                writes, call, exit_kind, _ = plans[id(func)] = _make_plan(hooks.torch, func)
             found: Any = ()
             hooks.follow_thread()
             if in_forward:
@@ -657,11 +662,9 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
             else:
                 found = hooks.report_writes(func, writes, args, kwargs or {})
             number = get_sequence_nr()
-            has_node = False
-            if hooks.next_node_nr != number:
-                has_node = True
-                hooks.first_nr_of_operation = hooks.next_node_nr
-                hooks.next_node_nr = number
+            has_node = hooks.next_node_nr != number
+            if has_node:
+                hooks.first_nr_of_operation, hooks.next_node_nr = hooks.next_node_nr, number
             # The node of a Function, inside of which grad mode is off, was made by no operation.
             if (not has_node or exit_kind or not is_grad_enabled()) and get_backward_nr() < 0:
                 hooks.record_exit(func, exit_kind, writes, args, kwargs)
