@@ -748,8 +748,7 @@ def make_unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
 def make_binary_call(op: Any, otherwise: Callable) -> Callable:
     """Make the short way of a ufunc of two tensors or a tensor and a number: `add`, `mul`, `lt`."""
     run, defaults, record = op.run, op.defaults[2:], make_recorder_of_two(op)
-    # For the dtypes with these numbers the ufunc alone computes what the whole kernel computes, see
-    # `pointwise`. What is left is to lay it out.
+    # For dtypes with these numbers the ufunc alone computes what the kernel does, see `pointwise`.
     ufunc = _find_function_by_default(op)
     direct_nums, takes_numbers = op.kernel.direct_dtype_nums, op.numbers
 
