@@ -120,10 +120,41 @@ loss.backward()
     assert "written to afterwards, on line 3, e += 1." in last.explanation[0]
 
 
+@pytest.mark.parametrize(
+    ("lines", "reason", "way_out"),
+    [
+        (
+            "y = (x * x).sum(); y.backward(); y.backward()",
+            "MulBackward0 gave its saved second input back in an earlier backward",
+            "compute the result anew",
+        ),
+        (
+            "y = x * x; y.sum().backward(); (y * 2).sum().backward()",
+            "MulBackward0 gave its saved second input back in an earlier backward",
+            "compute the result anew",
+        ),
+        ("y = x * 2; y.backward()", "y has 2 elements", "call y.sum().backward()"),
+        ("y = x.detach().sum(); y.backward()", "y requires no grad", "call requires_grad_()"),
+        ("w = x.detach(); w.backward()", "w requires no grad", "call requires_grad_()"),
+    ],
+)
+def test_a_backward_that_is_refused_for_another_reason(
+    engine: ModuleType, lines: str, reason: str, way_out: str
+) -> None:
+    code = "x = torch.ones(2, requires_grad=True); " + lines
+    *before, last = steps(code.replace("; ", "\n"), engine=engine)
+    assert all(frame.explanation == () for frame in before)
+    said, out = last.explanation
+    assert said.startswith(reason)
+    assert out.startswith(f"Way out: {way_out}")
+
+
 def test_other_errors_are_left_alone(engine: ModuleType) -> None:
-    assert steps("x = torch.ones(2)\nx.backward()", engine=engine)[-1].explanation == ()
-    code = "x = torch.ones(2, requires_grad=True)\ny = (x * x).sum()\ny.backward()\ny.backward()"
-    assert all(frame.explanation == () for frame in steps(code, engine=engine))
+    code = "x = torch.ones(2, requires_grad=True)\ny = x * x\n"
+    for line in ("y.numpy()", "y.view(3)", "y.backward(torch.ones(3))", "z"):
+        last = steps(code + line, engine=engine)[-1]
+        assert last.error is not None
+        assert last.explanation == ()
 
 
 SILENT = """

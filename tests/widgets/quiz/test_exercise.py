@@ -100,6 +100,56 @@ def test_the_cell_that_set_the_variables_counts(
     assert part.check(dict(names)).state == "right"
 
 
+LEAF = "a = torch.ones(2, requires_grad=True)\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        (f"{LEAF}h = a.clone()\na += 1", "A recorded write would make the leaf a result."),
+        (
+            f"{LEAF}h = a.exp()\nh += 1\nloss = h.sum()\nloss.backward()",
+            (
+                "`ExpBackward0` saved its result (`h`) on line 2, `h = a.exp()`. It was written to "
+                "afterwards, on line 3, `h += 1`."
+            ),
+        ),
+        (
+            f"{LEAF}h = (a * a).sum()\nh.backward()\nh.backward()",
+            "`MulBackward0` gave its saved second input back in an earlier `backward` (and 1 more saved tensor).",
+        ),
+        (f"{LEAF}h = a ** 2 * a\nh.backward()", "h has 2 elements"),
+    ],
+)
+def test_a_cell_that_raised_is_told_why(engine: ModuleType, source: str, why: str) -> None:
+    part = make(lambda a, h: a is h, engine=engine, solution="a = 1; h = 1", start="", wrong={})
+    verdict = part.judge_cell(source, engine)
+    assert verdict.state == "wrong"
+    ended = "your cell ended in `RuntimeError` when it was last run. Fix it, and run it again."
+    assert verdict.says.startswith(f"{ended} Why: {why}")
+    assert "Way out" not in verdict.says, "that may be the exercise"
+    assert str(verdict) == f"Not yet: {verdict.says}"
+    code = "<code>RuntimeError</code>"
+    assert verdict.html().count(code) == 1
+    assert verdict.html().count("<code>") == verdict.says.count("`") // 2
+
+
+def test_only_what_runs_alone_is_run_again_for_the_reason(engine: ModuleType) -> None:
+    part = make(lambda a, h: a is h, engine=engine, solution="a = 1; h = 1", start="", wrong={})
+    written: list[int] = []
+    source = f"{LEAF}h = 1\nwritten.append(1)\na += 1"
+    for cell, has_reason in (
+        (CellOutcome(source, "RuntimeError"), False),
+        (CellOutcome(f"{LEAF}h = 1\na += 1", "RuntimeError"), True),
+        (CellOutcome(f"{LEAF}h = 1\na += 1", "KeyboardInterrupt"), False),
+        (CellOutcome("a = h = (1", "SyntaxError"), False),
+        (CellOutcome("a = h = 1\nprint(b)", "NameError"), False),
+    ):
+        verdict = part._judge_variables({"a": 1, "h": 1}, engine, cell)
+        assert ("Why: " in verdict.says) is has_reason, cell
+    assert not written
+
+
 @pytest.fixture
 def run_cell(
     monkeypatch: pytest.MonkeyPatch, engine: ModuleType

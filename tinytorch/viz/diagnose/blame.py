@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import NamedTuple
 
 from ..read import NodeRecord, SavedRecord, Snapshot, StaleVersions, parse_stale_versions
@@ -19,8 +20,10 @@ from ..wording import (
     short_node_name,
     shorten_text,
 )
+from .backward_findings import find_findings
 from .finding_records import (
     BackwardFinding,
+    FindingKind,
     SavedOfNode,
     list_saved,
 )
@@ -30,6 +33,12 @@ from .write_findings import find_write_findings
 _LEAF_WRITE = re.compile(
     r"\ba (view of a )?leaf Variable that requires grad is being used in an in"
 )
+_WORDS_OF_KIND: dict[FindingKind, str] = {
+    "freed": "Trying to backward through the graph a second time",
+    "no grad": "does not require grad and does not have a grad_fn",
+    "not a scalar": "grad can be implicitly created only for",
+}
+"""Words of PyTorch's error, by the kind of the finding that explains it."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,17 @@ class Blame(NamedTuple):
     """The indices, in `past`, of the steps that wrote."""
     raised: frozenset[tuple[object, str]] = frozenset()
     """What the backward raised on: the key of the node, and the name of what it had saved."""
+    reasons: tuple[str, ...] = ()
+    """The sentences without the ways out."""
+
+
+class _Reason(NamedTuple):
+    """Why a line raised or went wrong, and what to do instead."""
+
+    sentence: str
+    """The lines or the call that led to it, in whole sentences."""
+    way_out: str
+    """The other way to write it, in a sentence."""
 
 
 def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after: Snapshot) -> Blame:
@@ -79,32 +99,71 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
     step without a backward there are no sentences, unless it wrote into a leaf.
     """
     if error is not None and (found := _LEAF_WRITE.search(error)):
-        return Blame((_explain_leaf_write(is_view=bool(found[1])),))
+        reason = _explain_leaf_write(is_view=bool(found[1]))
+        return Blame((join_sentences(reason),), reasons=(reason.sentence,))
     snap = past[-1].snapshot if past else None
-    if snap is None or not snap.nodes:
+    if snap is None:
         return Blame()
+    if not snap.nodes:
+        return _compose_blame(_explain_refused_start(snap, source, error or ""))
     # PyTorch's error says which versions differ, and of no tensor by name.
     raised_versions = parse_stale_versions(error or "")
     nodes = _find_nodes_of_step(snap, source)
     raised = _find_raised(snap, nodes, source, error)
     # An error of another kind is none that a write can explain.
     if error is not None and raised_versions is None:
-        return Blame(raised=raised)
+        return _compose_blame(_explain_refused_start(snap, source, error), raised=raised)
     if error is None:
         nodes = _find_nodes_of_backward(snap, after, nodes if "backward" in source else [])
-    lines: dict[str, None] = {}
+    reasons: list[_Reason] = []
     blamed_keys: set[object] = set()
     writers: set[int] = set()
     for finding in find_write_findings(snap, nodes):
         pairs = _pairs_to_blame(finding, raised_versions)
-        lines |= dict.fromkeys(_blame_first_of(past, finding, pairs))
+        reasons += _blame_first_of(past, finding, pairs)
         for pair in pairs:
             # Nothing is said of what was written before it was saved.
             if any(_blame_first_of(past, finding, [pair])):
                 blamed_keys.add(pair.node.key)
                 writers |= set(_find_writers(past, pair))
-    sentences = tuple(map(escape_unseen, lines))
-    return Blame(sentences, frozenset(blamed_keys), frozenset(writers), raised)
+    return _compose_blame(reasons, frozenset(blamed_keys), frozenset(writers), raised)
+
+
+def _compose_blame(
+    reasons: Sequence[_Reason],
+    nodes: frozenset[object] = frozenset(),
+    writers: frozenset[int] = frozenset(),
+    raised: frozenset[tuple[object, str]] = frozenset(),
+) -> Blame:
+    """Return a blame for some reasons, each sentence once."""
+    sentences = dict.fromkeys(chain.from_iterable(reasons))
+    whys = dict.fromkeys(reason.sentence for reason in reasons)
+    return Blame(
+        tuple(map(escape_unseen, sentences)),
+        nodes,
+        writers,
+        raised,
+        tuple(map(escape_unseen, whys)),
+    )
+
+
+def _explain_refused_start(snap: Snapshot, source: str, error: str) -> list[_Reason]:
+    """Say why PyTorch refused a backward for another reason than a write, as `explain` says it."""
+    kind = next((kind for kind, words in _WORDS_OF_KIND.items() if words in error), None)
+    if kind is None:
+        return []
+    called = re.search(r"(?<![\w.])([A-Za-z_][\w.]*)\.backward\(", source)
+    roots = [tensor_id for name, tensor_id in snap.names if called and name == called[1]]
+    # In `(y * 2).sum().backward()` what was freed is behind a tensor that the line names.
+    if not roots and kind == "freed":
+        roots = [tensor_id for name, tensor_id in snap.names if _is_named_in(source, name)]
+    for root in roots:
+        for finding in find_findings(snap, snap.tensor(root), snap.nodes_behind(root), {}):
+            if finding.kind == kind:
+                sentence = gettext("{sentence}.", sentence=finding.sentence)
+                way_out = gettext("Way out: {way}.", way=finding.way_out)
+                return [_Reason(sentence, way_out)]
+    return []
 
 
 def _find_raised(
@@ -144,13 +203,13 @@ def mark_raised(snap: Snapshot, raised: Collection[tuple[object, str]]) -> Snaps
     return replace(snap, nodes=tuple(nodes))
 
 
-def _explain_leaf_write(*, is_view: bool) -> str:
+def _explain_leaf_write(*, is_view: bool) -> _Reason:
     """Say why PyTorch refuses a write into a leaf, and how to write: its message says neither."""
     reason = gettext("A recorded write would make the leaf a result.")
     if is_view:
         reason = gettext("A recorded write through a view would make the leaf behind it a result.")
     way = gettext("write inside torch.no_grad(), where nothing is recorded, or into a clone")
-    return join_sentences([reason, gettext("Way out: {way}.", way=way)])
+    return _Reason(reason, gettext("Way out: {way}.", way=way))
 
 
 def _find_nodes_of_step(snap: Snapshot, source: str) -> list[NodeRecord]:
@@ -200,8 +259,8 @@ def _pairs_to_blame(
 
 def _blame_first_of(
     past: Sequence[PastStep], finding: BackwardFinding, pairs: Sequence[SavedOfNode]
-) -> Iterator[str]:
-    """Yield the sentences on the first of some saved tensors that was written after the save."""
+) -> Iterator[_Reason]:
+    """Yield the reason of the first of some saved tensors that was written after the save."""
     for pair in pairs:
         node, saved = pair
         history, saving_step = _follow_saved(past, pair)
@@ -210,8 +269,10 @@ def _blame_first_of(
         if finding.kind != "stale" and not writing_lines:
             continue  # written before it was saved: nothing is wrong
         save = _describe_save(past[saving_step], node, history[saving_step] or saved)
-        yield join_sentences([save, _describe_write(finding, writing_lines)])
-        yield gettext("Way out: {way}.", way=_advise_on_write(past, finding, pair))
+        yield _Reason(
+            join_sentences([save, _describe_write(finding, writing_lines)]),
+            gettext("Way out: {way}.", way=_advise_on_write(past, finding, pair)),
+        )
         return
 
 

@@ -4,7 +4,13 @@ The player is JavaScript, in `web/`. May import `run`, `watching`, `copying`, `u
 `doc`, `tinytorch.viz`.
 """
 
-from .frames import NameObserver, Observation, is_of_program, wrong_gradient_title
+from .frames import (
+    NameObserver,
+    Observation,
+    explain_error,
+    is_of_program,
+    wrong_gradient_title,
+)
 from .player import StepOptions, Steps, step_program, steps
 from .program import SECONDS, print_steps
 
@@ -14,6 +20,7 @@ __all__ = [
     "Observation",
     "StepOptions",
     "Steps",
+    "explain_error",
     "is_of_program",
     "print_steps",
     "step_program",

@@ -40,8 +40,15 @@ from tinytorch.viz import (
     summarize_text,
 )
 
+from ..doc import plain_text
 from ..run import RecordedRun, Step, make_printable, stabilize_text, truncate_text
-from ..wording import cached_property_in_language, gettext, gettext_noop, ngettext
+from ..wording import (
+    cached_property_in_language,
+    gettext,
+    gettext_noop,
+    join_sentences,
+    ngettext,
+)
 from .changed_lines import find_changed_lines
 from .code_marks import CodeWords, collect_code_words
 from .harm import measure_harm
@@ -312,6 +319,16 @@ def make_frames(
             )
         )
     return tuple(frames)
+
+
+def explain_error(run: RecordedRun) -> str:
+    """Say why a run ended in its error, as the player does, without the way out; empty if not known."""
+    if run.error is None:
+        return ""
+    blames = _blame_steps(run, _compare_observations(run))
+    blame = blames.get(len(run.steps), Blame())
+    words = collect_code_words(run)
+    return join_sentences(plain_text(words.mark(reason)) for reason in blame.reasons)
 
 
 def _describe_step(

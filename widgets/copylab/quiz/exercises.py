@@ -45,6 +45,8 @@ from ..run import (
 from ..ui import Panel
 from ..wording import gettext, gettext_noop, join_sentences, ngettext
 from .attempts import (
+    add_reason,
+    explain_error_of_cell,
     is_same_program,
     measure_likeness,
     run_attempt,
@@ -142,11 +144,16 @@ def _find_raising_function(error: BaseException, variables: Mapping[str, Any]) -
     return next((names[frame.f_code] for frame, _ in frames if frame.f_code in names), "")
 
 
-def _ask_to_fix(cell: CellOutcome) -> str:
-    return gettext(
+def _ask_to_fix(cell: CellOutcome, engine: ModuleType) -> str:
+    """Ask for a cell that raises no error, and say why it did where copylab knows.
+
+    Not how to write it instead: that may be what the exercise asks for.
+    """
+    sentence = gettext(
         "your cell ended in `{error}` when it was last run. Fix it, and run it again.",
         error=cell.error,
     )
+    return add_reason(sentence, explain_error_of_cell(cell.source, cell.error, engine))
 
 
 class Exercise(Task):
@@ -360,7 +367,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             if name not in variables:
                 # It was run, and ended before it came to the name.
                 if cell is not None and cell.error:
-                    return _ask_to_fix(cell)
+                    return _ask_to_fix(cell, engine)
                 return gettext("there is no variable `{name}` yet. Run your cell first.", name=name)
             if variables[name] is None:
                 return gettext("`{name}` is still None.", name=name)
@@ -387,7 +394,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             return Verdict("not attempted", why)
         # What it looks at may be of an earlier run, and right.
         if cell is not None and cell.error:
-            return Verdict("wrong", _ask_to_fix(cell))
+            return Verdict("wrong", _ask_to_fix(cell, engine))
         arguments = {**variables, "torch": engine} if self._check_takes_torch else variables
         try:
             # What a check prints, or PyTorch warns of, is no output of the learner's cell.

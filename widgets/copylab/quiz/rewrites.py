@@ -15,8 +15,10 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
+from ..player import explain_error
 from ..wording import gettext, join_sentences
 from .answers import format_answer, translate_choice
+from .attempts import add_reason
 from .exercises import Verdict
 from .misconceptions import Misconception, misconception
 from .question import Question
@@ -286,4 +288,6 @@ def _describe_end(run: QuizRun) -> str:
     if run.error_line is None:
         return gettext("the program does not come to its end.")
     raised = (run.trace.steps[-1].error or "").partition("\n")[0]
-    return gettext("line {line} raises {error}.", line=run.error_line, error=raised.rstrip("."))
+    sentence = gettext("line {line} raises {error}.", line=run.error_line, error=raised.rstrip("."))
+    # Without the way out: that is what the exercise asks for.
+    return add_reason(sentence, explain_error(run.trace))

@@ -13,7 +13,7 @@ from .program import FunctionChoice, Program, Site, SourceText, compile_program,
 from .recorder import Step
 from .run import LIMITS, Limits, RecordedRun, execute_program
 from .script import script_session
-from .self_contained import list_bound_names
+from .self_contained import is_self_contained, list_bound_names
 from .surroundings import (
     Stop,
     Stopwatch,
@@ -52,6 +52,7 @@ __all__ = [
     "engine_for",
     "execute_program",
     "find_engine",
+    "is_self_contained",
     "list_bound_names",
     "make_builtins",
     "make_printable",
