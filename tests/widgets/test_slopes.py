@@ -1,8 +1,8 @@
 """`check_gradients`: what is measured, what is said of it, and that nothing is changed."""
 
+import linecache
 import random
 import re
-import textwrap
 from types import ModuleType
 from typing import Any
 
@@ -81,6 +81,77 @@ def test_a_silent_write_to_what_was_saved_is_found(engine: ModuleType) -> None:
         return (h * h).sum()
 
     assert verdicts(check_gradients(step, p)) == {"p": "differs"}
+
+
+def make_module_of(source: str, engine: ModuleType) -> dict[str, Any]:
+    """Run a program that is a file of its own, as lines are named by it."""
+    file = "step.py"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    names: dict[str, Any] = {"torch": engine}
+    exec(compile(source, file, "exec"), names)
+    return names
+
+
+FUNCTION = """
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "lines", "cause"),
+    [
+        ("", "return (p * p.sum().item()).sum()", "made a number, which has no history"),
+        ("", "return (p * p.detach()).sum()", "cut by .detach() or .data in step.py:3"),
+        ("", "h = p.tanh(); h.data.mul_(0.5); return (h * h).sum()", "written  step.py:3"),
+        (FUNCTION, "return Double.apply(p).sum()", "in Python: Double.backward (step.py:9)"),
+    ],
+)
+def test_the_line_that_may_have_done_it_is_named(
+    engine: ModuleType, before: str, lines: str, cause: str
+) -> None:
+    source = f"p = torch.tensor([0.5, 0.2], requires_grad=True)\ndef step():\n    {lines}\n{before}"
+    names = make_module_of(source, engine)
+    check = check_gradients(names["step"], p=names["p"])
+    assert verdicts(check) == {"p": "differs"}
+    assert cause in "\n".join(check.causes)
+    assert cause in check.text
+    assert "may be what did it" in check.html
+
+
+def test_no_line_is_sought_where_all_is_right(engine: ModuleType) -> None:
+    p, calls = engine.tensor([0.5, 0.2], requires_grad=True), []
+
+    def step() -> Any:
+        calls.append(p.sum().item())  # a value that leaves the graph, and no loss is made of it
+        return (p * p).sum()
+
+    check = check_gradients(step, p)
+    assert check
+    assert not check.causes
+    assert len(calls) == 4 + 3
+    assert "did it" not in check.text
+
+
+def test_what_the_step_raises_while_lines_are_sought_leaves_the_measurement(
+    engine: ModuleType,
+) -> None:
+    p, calls = engine.tensor([0.5, 0.2], requires_grad=True), []
+
+    def step() -> Any:
+        calls.append(0)
+        if len(calls) > 4 + 3:
+            raise RuntimeError("no further batch")
+        return (p * p.detach()).sum()
+
+    check = check_gradients(step, p)
+    assert verdicts(check) == {"p": "differs"}
+    assert not check.causes
 
 
 @pytest.mark.parametrize(
@@ -205,10 +276,11 @@ def test_bad_input_is_refused(engine: ModuleType) -> None:
 def test_the_page_shows_what_its_program_prints(capsys: pytest.CaptureFixture[str]) -> None:
     page = (ROOT / "docs" / "check_gradients.md").read_text("utf-8")
     _, program, *_ = re.split(r"```(?:python)?\n", page)
-    exec(program, {})
+    exec(compile(program, "train.py", "exec"), {})
     printed = capsys.readouterr().out.splitlines()
-    assert textwrap.indent("\n".join(printed[:-1]), "    ") in page
-    assert printed[-1].startswith("  - What differs may be")
+    # The page has the code of a line beside its number, which only a file has.
+    assert "\n".join(printed[:-4]) in page
+    assert printed[-1].strip().startswith("net.0.weight and net.0.bias: cut by .detach() or .data")
 
 
 @pytest.mark.torch

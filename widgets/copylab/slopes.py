@@ -7,7 +7,8 @@ the change of the loss is held against what backward says about that direction.
 
 In reading order: the call (`check_gradients`), what is put back afterwards (`restore_at_end`), one
 evaluation of the loss (`Evaluation`), what is measured of a parameter (`measure_slope`), the
-verdict (`Slope.verdict`), and how it is said (`GradientCheck`).
+verdict (`Slope.verdict`), the lines that may have done it (`find_causes`), and how it is said
+(`GradientCheck`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
@@ -23,16 +24,31 @@ from typing import Any
 from tinytorch.viz import (
     RandomStates,
     collect_tensors,
+    describe_exits,
     engine_name,
+    explain,
     find_leaves,
     is_tensor,
     join_few_names,
     join_names,
+    read_snapshot,
 )
 
-from .doc import Box, InPage, Items, Paragraph, Presentation, Table, html_element, protect_marks
+from .doc import (
+    Box,
+    Code,
+    InPage,
+    Items,
+    Paragraph,
+    Part,
+    Presentation,
+    Table,
+    html_element,
+    protect_marks,
+)
 from .ranks import find_rank
 from .ui import panel_style_sheet
+from .watching import watch
 from .wording import gettext, gettext_noop, ngettext
 
 AGREES, DIFFERS, NO_GRADIENT, UNUSED = "agrees", "differs", "no gradient", "unused"
@@ -52,9 +68,9 @@ _VERDICTS = {
 }
 _ADVICE = {
     DIFFERS: gettext_noop(
-        "What differs may be a backward written by hand, a hook that changes a gradient, a block "
-        "that is computed again with other random numbers, or memory that was written to after "
-        "autograd saved it (`watch()` names that line)."
+        "What differs may be a part of the loss that leaves the graph (.item(), detach, no_grad), a "
+        "backward written by hand, a hook that changes a gradient, a block that is computed again "
+        "with other random numbers, or memory that was written to after autograd saved it."
     ),
     NO_GRADIENT: gettext_noop(
         "Where no gradient arrives, something cuts the graph on the way: detach, .data, .item(), "
@@ -116,7 +132,8 @@ def check_gradients(step: Callable[[], Any], *args: Any, **named: Any) -> Gradie
     >>> check_gradients(lambda: loss_of(net(x), y), net)
 
     step: a function without arguments that computes the loss, a tensor of one element, and does
-        not call backward itself. It is called four times for each parameter, and three times more.
+        not call backward itself. It is called four times for each parameter, and three times more;
+        and where a gradient is not the slope, once more under a watch, which knows the lines.
     args, named: what has the parameters: modules, tensors, optimizers, lists or dicts of them.
 
     The result is true if at least one slope could be measured and none of them differs:
@@ -141,7 +158,8 @@ def check_gradients(step: Callable[[], Any], *args: Any, **named: Any) -> Gradie
     engine = sys.modules[engine_name(next(iter(parameters.values())))]
     evaluation = Evaluation(step, engine, _find_modules((*args, *named.values())))
     with restore_at_end(engine, list(parameters.values())):
-        return GradientCheck(_measure_all(evaluation, parameters))
+        slopes = _measure_all(evaluation, parameters)
+        return GradientCheck(slopes, find_causes(evaluation, parameters, slopes))
 
 
 def _select_parameters(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -264,12 +282,16 @@ class Evaluation:
             value = float(loss.detach())
             if not loss.requires_grad:
                 return value, [None] * len(parameters)
-            # Backward fills the leaves that are not checked as well: theirs are put back, too.
-            reached = {id(leaf): leaf for leaf in (*parameters, *find_leaves(loss))}
-            with gradients_set_aside(list(reached.values())):
-                loss.backward()
-                gradients = [_as_plain_gradient(parameter.grad) for parameter in parameters]
-            return value, gradients
+            return value, _run_backward(loss, parameters)
+
+
+def _run_backward(loss: Any, parameters: list[Any]) -> list[Any]:
+    """Return the gradient that backward gives each parameter; every `.grad` is put back."""
+    # Backward fills the leaves that are not checked as well: theirs are put back, too.
+    reached = {id(leaf): leaf for leaf in (*parameters, *find_leaves(loss))}
+    with gradients_set_aside(list(reached.values())):
+        loss.backward()
+        return [_as_plain_gradient(parameter.grad) for parameter in parameters]
 
 
 def _check_loss(loss: Any) -> None:
@@ -388,18 +410,63 @@ def _judge_slope(slope: float, finer: float, from_backward: float | None, smalle
     return NO_GRADIENT if from_backward is None else DIFFERS
 
 
+# -- the lines that may have done it ------------------------------------------------
+
+
+def find_causes(
+    evaluation: Evaluation, parameters: dict[str, Any], slopes: tuple[Slope, ...]
+) -> tuple[str, ...]:
+    """Return what can make the gradients wrong that are not the slope, with its lines.
+
+    The step is run once more, under a watch: what was written to after it was saved; hooks,
+    Functions and checkpoints, of which a look at the graph does not know what they do; and where
+    values of these parameters left the graph.
+    """
+    doubtful = [slope.name for slope in slopes if slope.verdict in (DIFFERS, NO_GRADIENT)]
+    if not doubtful:
+        return ()
+    causes: list[str] = []
+    # What the step or a look raises this time must not take the place of what was measured.
+    with suppress(Exception), watch(silent="record") as seen, evaluation.computed_loss() as loss:
+        exits = [(name, seen.find_exits(parameters[name])) for name in doubtful]
+        if loss.requires_grad:
+            # Before backward frees the graph.
+            opaque = list(_describe_code_of_program(loss))
+            _run_backward(loss, list(parameters.values()))
+            causes += [finding.summary for finding in seen.findings]
+            causes += opaque
+        causes += describe_exits((name, found) for name, found in exits if found)
+    return tuple(causes)
+
+
+def _describe_code_of_program(loss: Any) -> Iterator[str]:
+    """Yield what backward runs besides formulas of the engine: Functions, hooks, checkpoints."""
+    functions = {
+        node.function.label: node.name
+        for node in read_snapshot((loss,), {}, values=False).nodes
+        if node.function is not None
+    }
+    for label, node in functions.items():
+        yield gettext("{node} runs a function in Python: {code}", node=node, code=label)
+    for finding in explain(loss).findings:
+        is_said = any(label in finding.sentence for label in functions)
+        if finding.kind == "not known" and not is_said:
+            yield finding.sentence
+
+
 # -- saying it ---------------------------------------------------------------------
 
 
 class GradientCheck(Presentation):
     """Which gradients are the slope of the loss, in words and as a table.
 
-    slopes: a Slope for each parameter, in their order. The check is true if one could be measured
-    and none differs.
+    slopes: a Slope for each parameter, in their order. causes: sentences with the lines that may
+    have made a gradient differ, or not arrive. The check is true if one could be measured and none
+    differs.
     """
 
-    def __init__(self, slopes: tuple[Slope, ...]) -> None:
-        self.slopes = slopes
+    def __init__(self, slopes: tuple[Slope, ...], causes: tuple[str, ...] = ()) -> None:
+        self.slopes, self.causes = slopes, causes
 
     def __bool__(self) -> bool:
         verdicts = {slope.verdict for slope in self.slopes}
@@ -432,8 +499,18 @@ class GradientCheck(Presentation):
             Table(head, rows) if rows else None,
             Paragraph(self._describe_agreeing()) if rows and self._count_agreeing() else None,
             Items(advice, class_="cl-says") if advice else None,
+            *self._list_causes(),
             class_="cl-panel",
         )
+
+    def _list_causes(self) -> list[Part]:
+        if not self.causes:
+            return []
+        # In code: a run-on of places and lines is not read.
+        return [
+            Paragraph(gettext("Seen while the loss was computed, and may be what did it:")),
+            Code("\n".join(self.causes)),
+        ]
 
     def _describe_result(self) -> str:
         differing = [s for s in self.slopes if s.verdict in (DIFFERS, NO_GRADIENT)]
