@@ -61,6 +61,7 @@ from .strides import (
     whole_memory,
     wrap_dim,
     wrap_dims,
+    wrap_given_dims,
 )
 
 __all__ = [
@@ -132,4 +133,5 @@ __all__ = [
     "whole_memory",
     "wrap_dim",
     "wrap_dims",
+    "wrap_given_dims",
 ]

@@ -40,6 +40,11 @@ def size_of_dim(shape: tuple, dim: int) -> int:
     return shape[dim] if shape else 1
 
 
+def wrap_given_dims(dims: Any, ndim: int) -> tuple[int, ...]:
+    """Return what `wrap_dims` returns; no dimension for None or ()."""
+    return wrap_dims(dims, ndim) if dims else ()
+
+
 def wrap_dims(dims: Any, ndim: int) -> tuple[int, ...]:
     """Return the dimensions of a reduction, counted from the start; all of them for None or ().
 

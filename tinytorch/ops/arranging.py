@@ -24,7 +24,7 @@ from ..base import (
     warn_in_torch,
     whole_memory,
     wrap_dim,
-    wrap_dims,
+    wrap_given_dims,
 )
 from ..graph import make_undifferentiable_node_class, needs_grad
 from ..tensor import Size, Tensor
@@ -96,7 +96,7 @@ op(
 
 def _flip_array(a: np.ndarray, dims: tuple) -> np.ndarray:
     """Return a copy with dimensions in reverse order, laid out as the array is."""
-    at = wrap_dims(dims, a.ndim) if dims else ()
+    at = wrap_given_dims(dims, a.ndim)
     out = empty_like_strides(a.shape, a.dtype, dense_strides(a))
     out[...] = np.flip(a, at)
     return out

@@ -110,7 +110,9 @@ class Overloads:
 
         ops = [offer.op for offer in self.offers]
         call: Any = call_as_parsed
-        called_by = "method" if method else "function"
+        called_by, qualified_name = "function", self.name
+        if method:
+            called_by, qualified_name = "method", f"Tensor.{self.name}"
         # Short ways are tried first, as their tests of types are the cheapest; the parser is last.
         # (Any order gives the right values: where two overloads take the same types, as both of
         # `floor_divide` take a number, they compute the same.) Each call hands what it does not
@@ -119,7 +121,7 @@ class Overloads:
         for op in reversed(in_order):
             call = make_plain_call(op, call, called_by, self.in_place)
         call.__name__ = self.name
-        call.__qualname__ = f"Tensor.{self.name}" if method else self.name
+        call.__qualname__ = qualified_name
         call.__module__ = "tinytorch"
         description = _DESCRIPTIONS["write" if self.in_place else ops[0].kind]
         call.__doc__ = f"{ops[0].schema.text}\n\n{description} Source: `torch.{ops[0].name}`."

@@ -94,7 +94,8 @@ def copy_array(
     # A bool's byte may be any, where other memory is read as bools; the copy below makes it 0 or 1.
     if plain and a.dtype.kind != "b":
         return a.copy() if dtype is None or dtype == a.dtype else convert_values(a, dtype)
-    dtype = a.dtype if dtype is None else dtype
+    if dtype is None:
+        dtype = a.dtype
     out = empty_like_strides(a.shape, dtype, strides_of_copy(a, memory_format, dtype.itemsize))
     store_values(out, a)
     return out

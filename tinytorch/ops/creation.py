@@ -281,7 +281,8 @@ def _refuse_bool(name: str, d: dtypes.dtype) -> None:
 
 def _bounds_as_numbers(start: Any, end: Any = None, step: Any = 1) -> tuple[Any, Any, Any]:
     """Return start, end and step of a range as numbers; one bound alone is the end."""
-    start, end = (0, start) if end is None else (start, end)
+    if end is None:
+        start, end = 0, start
     numbers = [x.item() if isinstance(x, Tensor) else x for x in (start, end, step)]
     return numbers[0], numbers[1], numbers[2]
 
@@ -311,14 +312,16 @@ def _arange(d: dtypes.dtype, *bounds: Any) -> np.ndarray:
     start, end, step = _bounds_as_numbers(*bounds)
     _refuse_bool("arange", d)
     _check_range(start, end, step, d)
-    # torch counts the elements of every other dtype in floating point
     if d is dtypes.int64:
         if 0 < abs(step) < 1:
             raise ValueError("step must be nonzero")
         start, end, step = int(start), int(end), int(step)
         if not all(-(1 << 63) <= x < 1 << 63 for x in (start, end, step)):
             raise RuntimeError("value cannot be converted to type int64_t without overflow")
-    n = -(-(end - start) // step) if d is dtypes.int64 else math.ceil((end - start) / step)
+        n = -(-(end - start) // step)
+    else:
+        # torch counts the elements of every other dtype in floating point
+        n = math.ceil((end - start) / step)
     if n >= 1 << 63:
         raise RuntimeError("invalid size, possible overflow?")
     start, step = (float(start), float(step)) if d.is_floating_point else (int(start), int(step))
@@ -409,7 +412,8 @@ for _start, _end in _KINDS_OF_BOUNDS:
 
 def _eye(d: dtypes.dtype, n: int, m: int | None = None) -> np.ndarray:
     """Make an identity matrix of `n` rows and `m` columns."""
-    m = n if m is None else m
+    if m is None:
+        m = n
     for name, k in (("n", n), ("m", m)):
         if k < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {k}")

@@ -251,8 +251,10 @@ def _contract(operands: list, kept: int) -> Any:
             elif left[d] == 1 and (is_left or is_right):
                 alone[is_right].append(d)
                 left[d] = 0
-        a = sum_dims(a, tuple(alone[0]), True) if alone[0] else a
-        b = sum_dims(b, tuple(alone[1]), True) if alone[1] else b  # noqa: PLW2901
+        if alone[0]:
+            a = sum_dims(a, tuple(alone[0]), True)
+        if alone[1]:
+            b = sum_dims(b, tuple(alone[1]), True)  # noqa: PLW2901
         a = _multiply_pair(a, b, summed)
     if not dims:
         return a

@@ -406,7 +406,8 @@ def _asarray(
             f"'{dtype.scalar_name}'."
         )
     out = convert_tensor(source, dtype, where)
-    out = clone(out) if copy and shared and out is source else out
+    if copy and shared and out is source:
+        out = clone(out)
     if requires_grad and not out.is_floating_point():
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     # As in torch, `requires_grad=False` is also set on `obj` itself, if that is what is returned.

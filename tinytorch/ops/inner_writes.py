@@ -12,28 +12,29 @@ from typing import Any
 
 import numpy as np
 
-from ..base import wrap_dims
+from ..base import wrap_dims, wrap_given_dims
 from .define import INNER_WRITES
 from .kernels import result_dtype
 
 
 def _count_of_flip(a: np.ndarray, dims: tuple) -> int:
     # Where nothing changes its place, the result is a clone.
-    turned = wrap_dims(dims, a.ndim) if dims else ()
+    turned = wrap_given_dims(dims, a.ndim)
     return int(not a.size or all(a.shape[d] < 2 for d in turned))
 
 
 def _count_of_rotation(a: np.ndarray, k: int, dims: tuple) -> int:
     turns = k % 4
+    if not turns:
+        return 1
     if turns == 2:
         return _count_of_flip(a, dims)
-    flipped = dims[1:] if turns == 1 else dims[:1]
-    return 1 if not turns else 1 + _count_of_flip(a, flipped)
+    return 1 + _count_of_flip(a, dims[1:] if turns == 1 else dims[:1])
 
 
 def _count_of_spread(a: np.ndarray, dim: tuple | None = None, *rest: Any) -> int:
     # One number for all is filled in.
-    kept = set(range(a.ndim)) - set(wrap_dims(dim, a.ndim) if dim else range(a.ndim))
+    kept = set(range(a.ndim)) - set(wrap_dims(dim, a.ndim))
     return int(not a.size or all(a.shape[d] == 1 for d in kept))
 
 
@@ -68,7 +69,7 @@ def _count_of_rounding(a: np.ndarray, *rest: Any) -> int:
 
 def _count_of_norm(a: np.ndarray, ord: Any, dim: tuple | None, *rest: Any) -> int:
     # Where no two elements meet, their sizes are copied.
-    met = wrap_dims(dim, a.ndim) if dim else range(a.ndim)
+    met = wrap_dims(dim, a.ndim)
     return int(not a.size or all(a.shape[d] == 1 for d in met))
 
 

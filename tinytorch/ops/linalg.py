@@ -337,12 +337,18 @@ def _matmul(self: Any, other: Any) -> Any:
     if n <= 2 and (self.requires_grad or (n == 1 and _has_even_rows(transpose(other, -2, -1)))):
         out = _multiply_as_rows(transpose(other, -2, -1), t(self) if n == 2 else self)
         return out if n == 1 else transpose(out, -2, -1).contiguous()
-    left, right = unsqueeze(self, 0) if n == 1 else self, unsqueeze(other, 1) if m == 1 else other
+    left, right = self, other
+    if n == 1:
+        left = unsqueeze(self, 0)
+    if m == 1:
+        right = unsqueeze(other, 1)
     (height, inner), (wanted, width) = left.shape[-2:], right.shape[-2:]
     batch = broadcast_shape(left.shape[:-2], right.shape[:-2])
     a = reshape(expand(left, (*batch, height, inner)), (math.prod(batch), height, inner))
     b = reshape(expand(right, (*batch, wanted, width)), (math.prod(batch), wanted, width))
-    out = bmm(a, b) if m > 1 else squeeze_dim(bmm(a, b), -1)
+    out = bmm(a, b)
+    if m == 1:
+        out = squeeze_dim(out, -1)
     return unsafe_view(out, (*batch, *[height] * (n > 1), *[width] * (m > 1)))
 
 

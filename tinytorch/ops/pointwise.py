@@ -911,8 +911,11 @@ def _grad_of_extreme(grad: Any, self: Any, other: Any, is_other_taken: Any) -> A
 def _clamp(a: Any, low: Any, high: Any) -> Any:
     """Return an array with all elements between two bounds; None for no bound."""
     # in this order: of equal zeros it gives the second
-    a = a if low is None else np.maximum(low, a)
-    return a if high is None else np.minimum(high, a)
+    if low is not None:
+        a = np.maximum(low, a)
+    if high is not None:
+        a = np.minimum(high, a)
+    return a
 
 
 def _check_any_bound(a: Any, *bounds: Any) -> None:
@@ -940,9 +943,12 @@ def _check_bounds(a: Any, *bounds: Any) -> None:
 
 def _grad_inside_bounds(grad: Any, self: Any, min: Any, max: Any) -> Any:
     """Return the gradient where an element is inside of the bounds, else 0."""
-    inside = None if min is None else self >= min
-    if max is not None:
-        inside = self <= max if inside is None else logical_and.run_in_place(inside, self <= max)
+    if min is None:
+        inside = self <= max
+    else:
+        inside = self >= min
+        if max is not None:
+            inside = logical_and.run_in_place(inside, self <= max)
     return where(inside, grad, 0)
 
 

@@ -20,7 +20,7 @@ from .kernels import Kernel, check_kernel, row_major, write
 from .out_argument import OutArgument, OutRule
 from .parts import cat, narrow, select, slice_, stack
 from .sums import expand, numpy_axes, sum_dims
-from .views import reshape, unsqueeze
+from .views import array_of, reshape, unsqueeze
 
 _INT = np.dtype(np.int64)
 _WIDER = {"e": np.dtype(np.float32), "f": np.dtype(np.float64)}
@@ -35,7 +35,7 @@ def _dtype_of_sum(a: np.ndarray, dtype: Any) -> np.dtype:
 
 
 def _has_zero(x: Any) -> bool:
-    return bool(np.any((x if type(x) is np.ndarray else x._data) == 0))
+    return bool(np.any(array_of(x) == 0))
 
 
 # running along a dimension ------------------------------------------------------------------------
@@ -124,7 +124,9 @@ def _cumprod_backward_by_parts(grad: Any, self: Any, d: int) -> Any:
         others = before
         if k < n - 1:
             after = cumprod(slice_(self, d, k + 1, n, 1), d)
-            others = cat([before, expand(before, tuple(after.shape)) * after if k else after], d)
+            if k:
+                after = expand(before, tuple(after.shape)) * after
+            others = cat([before, after], d)
         return sum_dims(slice_(grad, d, k, n, 1) * others, (d,))
 
     if type(grad) is np.ndarray:

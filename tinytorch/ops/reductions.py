@@ -12,7 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from ..base import BY_NUM, dtypes, make_absence_error, warn_in_torch, wrap_dim, wrap_dims
+from ..base import (
+    BY_NUM,
+    dtypes,
+    make_absence_error,
+    warn_in_torch,
+    wrap_dim,
+    wrap_dims,
+    wrap_given_dims,
+)
 from ..graph import make_undifferentiable_node_class
 from .choosing import masked_fill_, masked_fill_with_, scatter_from_, where
 from .copies import convert_tensor
@@ -319,7 +327,7 @@ def _restore_at_once(t: Any, dim: tuple, keepdim: bool) -> Any:
     ndim = len(t.shape) + len(dim)
     sizes = list(t.shape)
     # In rising order: each goes to its place among those that are there by then.
-    for d in sorted(wrap_dims(dim, ndim) if dim else ()):
+    for d in sorted(wrap_given_dims(dim, ndim)):
         sizes.insert(d, 1)
     return reshape(t, tuple(sizes))
 
@@ -413,8 +421,10 @@ def _reduce_to_norm(a: np.ndarray, ord: Any, axes: tuple, keepdim: bool) -> Any:
     if math.isinf(ord):
         extreme = np.maximum if ord > 0 else np.minimum
         return extreme.reduce(sizes, axes, keepdims=keepdim)
-    total = np.add.reduce(sizes if ord == 1 else sizes ** a.dtype.type(ord), axes, keepdims=keepdim)
-    return total if ord == 1 else total ** a.dtype.type(1 / ord)
+    if ord == 1:
+        return np.add.reduce(sizes, axes, keepdims=keepdim)
+    total = np.add.reduce(sizes ** a.dtype.type(ord), axes, keepdims=keepdim)
+    return total ** a.dtype.type(1 / ord)
 
 
 def _vector_norm_grad(grad: Any, self: Any, ord: Any, result: Any, dim: Any, keepdim: Any) -> Any:
@@ -535,10 +545,12 @@ def _make_softmax_kernel(log: bool) -> Any:
     def kernel(a: Any, dim: int, half_to_float: bool) -> Any:
         d = wrap_dim(dim, a.ndim)
         if a.dtype.kind != "f" and a.size:
-            stub = (
-                "softmax_lastdim_kernel_impl" if d == max(a.ndim, 1) - 1 else "softmax_kernel_impl"
-            )
-            check_kernel(a.dtype, "f", f"log_{stub}" if log else stub)
+            stub = "softmax_kernel_impl"
+            if d == max(a.ndim, 1) - 1:
+                stub = "softmax_lastdim_kernel_impl"
+            if log:
+                stub = f"log_{stub}"
+            check_kernel(a.dtype, "f", stub)
         x, axes = a.astype(np.float32) if a.dtype.char == "e" else a, numpy_axes(a, (d,))
         if a.size:
             # The largest becomes 0, so that `exp` cannot overflow.

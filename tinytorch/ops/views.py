@@ -19,7 +19,7 @@ from ..base import (
     view_strides,
     warn_in_torch,
     wrap_dim,
-    wrap_dims,
+    wrap_given_dims,
 )
 from ..tensor import Tensor, readonly
 from .copies import alias, clone, contiguous_format
@@ -412,12 +412,14 @@ def _squeeze_array(a: np.ndarray, dim: int | tuple) -> np.ndarray:
         d = wrap_dim(dim, a.ndim)
         # An empty tuple removes no dimension, and gives a view all the same.
         return a.squeeze(d if a.ndim and a.shape[d] == 1 else ())
-    dims = wrap_dims(dim, a.ndim) if dim else ()
+    dims = wrap_given_dims(dim, a.ndim)
     return a.squeeze(tuple([d for d in dims if a.ndim and a.shape[d] == 1]))
 
 
 def _unsqueeze_grad(grad: Any, sizes: tuple, dims: Any) -> Any:
-    for d in sorted([d % len(sizes) for d in dims]) if sizes else ():
+    if not sizes:
+        return grad
+    for d in sorted([d % len(sizes) for d in dims]):
         if sizes[d] == 1:
             grad = unsqueeze(grad, d)
     return grad
