@@ -370,6 +370,71 @@ def _normal_blocks32(drawn: np.ndarray, mean: float, std: float) -> np.ndarray:
     return fma32(waves, std, mean).ravel()
 
 
+def log_normal_(a: np.ndarray, mean: float, std: float, generator: Generator) -> np.ndarray:
+    """Fill with exponentials of normal numbers, as `Tensor.log_normal_`."""
+    if not std > 0.0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    check_overlap(a)
+    if a.size == 0:
+        return a
+    if a.dtype.kind != "f":
+        raise _not_implemented("log_normal_cpu", a)
+    numbers = _draw_normal_pairs(a.size, generator) * std + mean
+    return _fill_in_memory_order(a, _apply_to_each(_exp_of_any, numbers))
+
+
+def _exp_of_any(x: float) -> float:
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
+
+
+def cauchy_(a: np.ndarray, median: float, sigma: float, generator: Generator) -> np.ndarray:
+    """Fill from the Cauchy distribution, as `Tensor.cauchy_`."""
+    if not sigma > 0.0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    if a.dtype.kind != "f":
+        raise RuntimeError(
+            "Cauchy distribution is a continuous probability distribution. dtype must be a "
+            f"floating point but you specified {cpp_name(BY_NUM[a.dtype.num])}"
+        )
+    check_overlap(a)
+    tangents = _apply_to_each(math.tan, math.pi * (draw_unit(generator, a.size) - 0.5))
+    return _fill_in_memory_order(a, median + sigma * tangents)
+
+
+def exponential_(a: np.ndarray, rate: float, generator: Generator) -> np.ndarray:
+    """Fill from the exponential distribution, as `Tensor.exponential_`."""
+    if not rate > 0.0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
+    check_overlap(a)
+    if a.size == 0:
+        return a
+    if a.dtype.kind != "f":
+        raise RuntimeError(
+            "Exponential distribution is a continuous probability distribution. dtype must be a "
+            f"floating point but you specified {BY_NUM[a.dtype.num].scalar_name}"
+        )
+    logarithms = _apply_to_each(math.log1p, -draw_unit(generator, a.size))
+    return _fill_in_memory_order(a, -1.0 / rate * logarithms)
+
+
+def geometric_(a: np.ndarray, p: float, generator: Generator) -> np.ndarray:
+    """Fill with numbers of trials until the first success, as `Tensor.geometric_`."""
+    if not 0.0 < p < 1.0:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    check_overlap(a)
+    if a.size == 0:
+        return a
+    if a.dtype.kind == "b":
+        raise _not_implemented("geometric_cpu", a)
+    drawn = draw_unit(generator, a.size)
+    # 0 is drawn once in 2^53 times.
+    logarithms = _apply_to_each(lambda u: math.log(u) if u else -math.inf, drawn)
+    return _fill_in_memory_order(a, np.ceil(logarithms / math.log1p(-p)))
+
+
 def _limits(dtype: np.dtype) -> tuple[int, int]:
     """Return the least and the largest number of a dtype."""
     if dtype.kind == "b":

@@ -244,18 +244,18 @@ class AbsentName:
 ABSENT_FROM_TENSOR = """
     absolute acos acosh addbmm addmv addr aminmax angle apply_ arccos arccosh
     arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh baddbmm
-    bfloat16 bincount cauchy_
+    bfloat16 bincount
     ccol_indices cdouble cfloat chalf cholesky cholesky_inverse cholesky_solve clamp_max
     clamp_min coalesce col_indices conj_physical const_data_ptr copysign corrcoef cosh
     count_nonzero cov cross crow_indices cummax cummin deg2rad dense_dim dequantize det
-    diff digamma dim_order dist divide eig eq_ erf erfc erfinv exp2 expm1 exponential_
-    fix float_power fmax fmin fmod frac frexp gcd ge_ geometric_ geqrf ger grad_dtype
+    diff digamma dim_order dist divide eig eq_ erf erfc erfinv exp2 expm1
+    fix float_power fmax fmin fmod frac frexp gcd ge_ geqrf ger grad_dtype
     greater greater_equal gt_ hardshrink hash_tensor heaviside histc histogram hypot i0
     igamma igammac imag index indices inner int_repr inverse ipu
     is_coalesced is_conj is_distributed is_ipu is_maia is_mps is_mtia is_neg
     is_pinned is_same_size is_sparse_csr is_vulkan is_xla is_xpu isneginf isposinf
     isreal istft kron lcm ldexp le_ less less_equal lgamma log10 log1p log2
-    log_normal_ logaddexp logaddexp2 logcumsumexp logdet logit lstsq lt_ lu lu_solve
+    logaddexp logaddexp2 logcumsumexp logdet logit lstsq lt_ lu lu_solve
     map2_ map_ matrix_exp matrix_power mode module_load msort mtia multinomial
     multiply mvlgamma name nan_to_num nanmean nanmedian nanquantile nansum ne_ negative
     new nextafter nonzero_static not_equal orgqr ormqr pin_memory pinverse polygamma

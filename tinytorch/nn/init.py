@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..base import make_module_getattr, refuse_keywords, warn_user
 from ..graph import no_grad
+from ..ops import empty_like, eye, make_function_of, where
 from ..tensor import Tensor
+
+_eye = make_function_of(eye, out=True)
 
 
 def _fan_in_and_out(tensor: Tensor) -> tuple[int, int]:
@@ -31,6 +34,67 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any 
     return tensor.normal_(mean, std, generator=generator)
 
 
+def trunc_normal_(
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Any = None,
+) -> Tensor:
+    """Fill from the normal distribution, with numbers from `a` to `b` only."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warn_user(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
+            "The distribution of values may be incorrect."
+        )
+    share = _normal_share_below((b - mean) / std) - _normal_share_below((a - mean) / std)
+    draw = _draw_normal_until_within if share > 0.3 else _draw_uniform_until_accepted
+    with no_grad():
+        draw(tensor, mean, std, a, b, generator)
+    return tensor
+
+
+def _normal_share_below(x: float) -> float:
+    """Return the probability that a standard normal number is below `x`."""
+    return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+
+def _draw_normal_until_within(
+    tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any
+) -> None:
+    """Draw normal numbers, and draw all anew as long as some are out of bounds."""
+    # As the tensor's dtype rounds them.
+    low, high = tensor.new_tensor(a).item(), tensor.new_tensor(b).item()
+    drawn = tensor.normal_(mean, std, generator=generator)
+    while (is_outside := (drawn < low) | (drawn > high)).any():
+        drawn = where(is_outside, empty_like(drawn).normal_(mean, std, generator=generator), drawn)
+    if drawn is not tensor:
+        tensor.copy_(drawn)
+
+
+def _draw_uniform_until_accepted(
+    tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any
+) -> None:
+    """Draw uniform numbers, and accept each with the probability that its density has there."""
+    peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+    chances, candidates = empty_like(tensor), empty_like(tensor)
+
+    def is_refused() -> Tensor:
+        candidates.sub_(mean).div_(std).pow_(2).mul_(-0.5).sub_(peak)
+        return chances.uniform_(generator=generator).log_().gt(candidates)
+
+    drawn = tensor.uniform_(a, b, generator=generator)
+    candidates.copy_(tensor)
+    is_pending = is_refused()
+    while is_pending.any():
+        candidates.uniform_(a, b, generator=generator)
+        drawn = where(is_pending, candidates, drawn)
+        is_pending = where(is_pending, is_refused(), is_pending)
+    if drawn is not tensor:
+        tensor.copy_(drawn)
+
+
 @no_grad()
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill with one value."""
@@ -47,11 +111,26 @@ def ones_(tensor: Tensor) -> Tensor:
     return constant_(tensor, 1.0)
 
 
+def eye_(tensor: Tensor) -> Tensor:
+    """Fill with the identity matrix. ValueError unless the tensor has two dimensions."""
+    if tensor.ndimension() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    with no_grad():
+        _eye(*tensor.shape, out=tensor, requires_grad=tensor.requires_grad)
+    return tensor
+
+
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Fill uniformly so that forward and backward keep the variance (Glorot)."""
     # Computed in PyTorch's order, so that the bounds agree to the last bit.
     bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(sum(_fan_in_and_out(tensor))))
     return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+    """Fill with normal numbers so that forward and backward keep the variance (Glorot)."""
+    std = gain * math.sqrt(2.0 / float(sum(_fan_in_and_out(tensor))))
+    return normal_(tensor, 0.0, std, generator)
 
 
 @refuse_keywords("mode", "nonlinearity")
@@ -65,12 +144,28 @@ def kaiming_uniform_(tensor: Tensor, a: float = 0, *, generator: Any = None) -> 
     return uniform_(tensor, -bound, bound, generator)
 
 
+@refuse_keywords("mode", "nonlinearity")
+def kaiming_normal_(tensor: Tensor, a: float = 0, *, generator: Any = None) -> Tensor:
+    """Fill with normal numbers, scaled for a leaky rectifier whose negative slope is `a` (He)."""
+    if 0 in tensor.shape:
+        warn_user("Initializing zero-element tensors is a no-op")
+        return tensor
+    fan_in, _ = _fan_in_and_out(tensor)
+    std = math.sqrt(2.0 / (1 + a**2)) / math.sqrt(fan_in)
+    with no_grad():
+        return tensor.normal_(0, std, generator=generator)
+
+
 __all__ = [
     "constant_",
+    "eye_",
+    "kaiming_normal_",
     "kaiming_uniform_",
     "normal_",
     "ones_",
+    "trunc_normal_",
     "uniform_",
+    "xavier_normal_",
     "xavier_uniform_",
     "zeros_",
 ]

@@ -27,6 +27,7 @@ from . import (
     view_copies,
     views,
 )
+from .choosing import where
 from .copies import (
     MemoryFormat,
     clone,
@@ -36,7 +37,7 @@ from .copies import (
     preserve_format,
     tensor_over_storage,
 )
-from .creation import empty, new_empty_strided, zeros_like
+from .creation import empty, empty_like, eye, new_empty_strided, zeros_like
 from .define import FUNCTIONS, make_function_of, offer_member, op
 from .filling import zero_
 from .from_data import legacy_constructor
@@ -71,7 +72,9 @@ __all__ = [
     "divide",
     "einsum",
     "empty",
+    "empty_like",
     "expand",
+    "eye",
     "filling",
     "indexing",
     "legacy_constructor",
@@ -101,6 +104,7 @@ __all__ = [
     "view",
     "view_copies",
     "views",
+    "where",
     "zero_",
     "zeros_like",
 ]

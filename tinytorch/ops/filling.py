@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import random
-from ..base import check_overlap, dtypes
+from ..base import check_overlap, dense_strides, dtypes, empty_like_strides
 from ..graph import make_undifferentiable_node_class
 from ..tensor import Tensor
 from .creation import (
@@ -66,6 +66,37 @@ fill_ = op(
     "fill_(Tensor(a!) self, Scalar value)",
     write(_value_of_number),
     backward="FillBackward2",
+    self=zero_gradient,
+)
+
+
+def _fill_new_with_tensor(a: np.ndarray, value: np.ndarray) -> np.ndarray:
+    filled = empty_like_strides(a.shape, a.dtype, dense_strides(a))
+    filled[...] = _value_of_tensor(filled, value)
+    return filled
+
+
+def _fill_new_with_number(a: np.ndarray, value: Any) -> np.ndarray:
+    filled = empty_like_strides(a.shape, a.dtype, dense_strides(a))
+    filled[...] = _value_of_number(filled, value)
+    return filled
+
+
+op(
+    "fill(Tensor self, Tensor value)",
+    _fill_new_with_tensor,
+    method=False,
+    out=False,
+    backward="FillBackward1",
+    self=zero_gradient,
+    value=lambda grad: sum_all(grad),
+)
+op(
+    "fill(Tensor self, Scalar value)",
+    _fill_new_with_number,
+    method=False,
+    out=False,
+    backward="FillBackward0",
     self=zero_gradient,
 )
 zero_ = op(
@@ -139,6 +170,26 @@ for _numbers, _node, _kernel in (
         "bernoulli_(Tensor(a!) self, float p=0.5, *,",
         "BernoulliBackward2",
         _make_random_float_kernel(random.bernoulli_),
+    ),
+    (
+        "log_normal_(Tensor(a!) self, float mean=1., float std=2., *,",
+        "LogNormalBackward0",
+        _make_random_float_kernel(random.log_normal_),
+    ),
+    (
+        "cauchy_(Tensor(a!) self, float median=0., float sigma=1., *,",
+        "CauchyBackward0",
+        _make_random_float_kernel(random.cauchy_),
+    ),
+    (
+        "exponential_(Tensor(a!) self, float lambd=1., *,",
+        "ExponentialBackward0",
+        _make_random_float_kernel(random.exponential_),
+    ),
+    (
+        "geometric_(Tensor(a!) self, float p, *,",
+        "GeometricBackward0",
+        _make_random_float_kernel(random.geometric_),
     ),
 ):
     op(f"{_numbers} {_GENERATOR})", _kernel, function=False, backward=_node, self=zero_gradient)
