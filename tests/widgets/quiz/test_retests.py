@@ -94,9 +94,16 @@ def test_every_misconception_has_three_programs_that_refute_it_alone() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])
 @pytest.mark.parametrize(
-    "seed", [0, *[pytest.param(seed, marks=pytest.mark.stress) for seed in range(2, 8)]]
+    ("engine", "seed"),
+    [
+        pytest.param("torch", 0, marks=pytest.mark.torch),
+        *[
+            pytest.param(engine, seed, marks=[mark, pytest.mark.stress])
+            for engine, mark in (("tinytorch", pytest.mark.slow), ("torch", pytest.mark.torch))
+            for seed in range(2, 8)
+        ],
+    ],
 )
 def test_they_do_so_with_other_names_numbers_and_shapes(engine: str, seed: int) -> None:
     for known in NAMEABLE.values():

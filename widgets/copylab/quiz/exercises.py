@@ -242,6 +242,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         self.code = textwrap.dedent(solution).strip("\n")
         self._right, self._engine = right, engine
         self._last_hint = 0
+        self._states_at_start: dict[str, Any] = {}
         self._view: ExerciseView | None = None
         for code in (self.start, self.code, *self.also, *self.wrong):
             # Here, because a SyntaxError is for the teacher to see, and not for the learner.
@@ -377,8 +378,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         # place of `from_numpy`: then the check says what is wrong with it.
         if not self.start or (cell is not None and not is_same_program(cell.source, self.start)):
             return ""
-        at_start = select_variables(run_attempt(self.start, None, engine).variables, self.names)
-        state = state_of_variables(at_start)
+        state = self._find_state_at_start(engine)
         # None: they cannot be compared, so the check has to say what is wrong.
         if state is None or state != state_of_variables(variables):
             return ""
@@ -386,6 +386,16 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             "everything is as it was at the start. "
             "If you changed the program, that made no difference here."
         )
+
+    def _find_state_at_start(self, engine: ModuleType) -> Any:
+        """Return the state of the variables after the start alone; None if it cannot be looked at."""
+        # Each run has the same settings and random numbers, so one stands for all: `verify` judges
+        # dozens of programs after the same start.
+        if engine.__name__ not in self._states_at_start:
+            variables = run_attempt(self.start, None, engine).variables
+            at_start = select_variables(variables, self.names)
+            self._states_at_start[engine.__name__] = state_of_variables(at_start)
+        return self._states_at_start[engine.__name__]
 
     def _judge_variables(
         self, variables: Mapping[str, Any], engine: ModuleType, cell: CellOutcome | None = None
