@@ -267,3 +267,29 @@ def test_code_of_an_error_and_a_users_own_marks() -> None:
     assert words.mark("A gradient of a is a sum.") == "A gradient of `a` is a sum."
     assert words.mark("result(a)을 한 번") == "result(`a`)을 한 번"
     assert words.mark("e.g. PyTorch, x += 12.") == "e.g. PyTorch, x += 12."
+
+
+SPOILED = "x = torch.ones(2, requires_grad=True)\nh = x.exp()\nh.data.mul_(2)\n"
+"""A graph that would give a wrong gradient, and that no backward below but some visits."""
+W = "w = torch.ones(2, requires_grad=True)\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "is_wrong"),
+    [
+        ("y = torch.ones(1, requires_grad=True)\ny.backward()", False),
+        (W + "(w + 1).sum().backward()", False),
+        (W + "w.sin().sum().backward(retain_graph=True)", False),
+        (W + "def go(w):\n    l = (w + 1).sum()\n    l.backward()\ngo(w)", False),
+        ("h.sum().backward(retain_graph=True)", True),
+        ("h.sum().backward()\nx.grad = None\nh = x + 0\nh.sum().backward()", True),
+        ("def go(h):\n    l = h.sum()\n    l.backward(retain_graph=True)\ngo(h)", True),
+        (W + "x.grad = torch.ones(2)\n(h * w).sum().backward(retain_graph=True)", True),
+    ],
+)
+def test_a_backward_over_another_graph_is_not_blamed(
+    engine: ModuleType, code: str, *, is_wrong: bool
+) -> None:
+    made = steps(SPOILED + code, engine=engine)
+    said = [sentence for frame in made for sentence in frame.explanation]
+    assert any("the gradient was computed from" in sentence for sentence in said) == is_wrong

@@ -11,7 +11,14 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
 
-from ..read import NodeRecord, SavedRecord, Snapshot, StaleVersions, parse_stale_versions
+from ..read import (
+    NodeRecord,
+    SavedRecord,
+    Snapshot,
+    StaleVersions,
+    TensorRecord,
+    parse_stale_versions,
+)
 from ..wording import (
     escape_unseen,
     gettext,
@@ -215,7 +222,10 @@ def _explain_leaf_write(*, is_view: bool) -> _Reason:
 def _find_nodes_of_step(snap: Snapshot, source: str) -> list[NodeRecord]:
     """Return the nodes behind the tensors that a line names; all nodes if it names none."""
     named_ids = {tensor_id for name, tensor_id in snap.names if _is_named_in(source, name)}
-    return snap.nodes_behind(*named_ids) or list(snap.nodes)
+    nodes = snap.nodes_behind(*named_ids)
+    # Behind a leaf there are none, and its backward visits none: not those of another graph.
+    is_on_leaf = any(_is_named_in(source, f"{name}.backward") for name, _ in snap.names)
+    return nodes if nodes or is_on_leaf else list(snap.nodes)
 
 
 def _is_named_in(source: str, name: str) -> bool:
@@ -234,8 +244,40 @@ def _find_nodes_of_backward(
     freed = {node.key for node in after.nodes if _has_saved_in_state(node, "freed")}
     live = [node for node in snap.nodes if _has_saved_in_state(node, "live")]
     visited = [node for node in live if node.key in freed]
-    # With retain_graph=True nothing is freed.
-    return visited or otherwise
+    # With retain_graph=True nothing is freed: then the gradients that have come tell the way.
+    return visited or _select_senders(otherwise, snap, after)
+
+
+def _select_senders(nodes: list[NodeRecord], snap: Snapshot, after: Snapshot) -> list[NodeRecord]:
+    """Return the nodes that lead to a tensor which has another `.grad` in the later snapshot."""
+    later = {tensor.key: _identify_gradient(after, tensor) for tensor in after.tensors}
+    changed = [
+        tensor
+        for tensor in snap.tensors
+        if later.get(tensor.key) != _identify_gradient(snap, tensor)
+    ]
+    leaves = {tensor.id for tensor in changed}
+    users: dict[str, list[str]] = {}
+    for node in snap.nodes:
+        for end in node.ends:
+            users.setdefault(end, []).append(node.id)
+    waiting = [node.id for node in snap.nodes if node.variable in leaves]
+    waiting += [tensor.grad_fn for tensor in changed if tensor.grad_fn is not None]
+    senders: set[str] = set()
+    while waiting:
+        node_id = waiting.pop()
+        if node_id not in senders:
+            senders.add(node_id)
+            waiting += users.get(node_id, [])
+    return [node for node in nodes if node.id in senders]
+
+
+def _identify_gradient(snap: Snapshot, tensor: TensorRecord) -> tuple[object, ...]:
+    """Return what is another one if a gradient was set or added to."""
+    if tensor.grad is None:
+        return ()
+    grad = snap.tensor(tensor.grad)
+    return (grad.key, grad.version)
 
 
 def _has_saved_in_state(node: NodeRecord, state: str) -> bool:
