@@ -11,6 +11,7 @@ from browser.conftest import Watched
 from copylab import predict
 from copylab.lessons.clone import seven
 from copylab.lessons.data import past
+from copylab.lessons.start import recorded
 from copylab.quiz.answers import format_answer, has_tolerance
 from copylab.quiz.prediction import Prediction, Retest
 from copylab.quiz.reveal import Reveal
@@ -63,21 +64,35 @@ def test_answers_are_read_as_python_reads_them(watched: Watched) -> None:
         assert readable is can, (given, right)
 
 
-def test_what_two_rows_could_say_is_said_once(watched: Watched, tmp_path: Path) -> None:
-    """How a run ended and the gradients of its leaves have facts that end in the same sentence."""
-    stored = f'<div class="copylab-twin">{past.live().html}</div>'
+@pytest.mark.parametrize(
+    ("prediction", "hint"),
+    [(past, "Row 8 says which write did that."), (recorded, "Row 1 says why.")],
+)
+@pytest.mark.parametrize("is_right", [True, False])
+def test_what_two_rows_could_say_is_said_once(
+    prediction: Prediction, hint: str, is_right: bool, watched: Watched, tmp_path: Path
+) -> None:
+    """How a run ended and the gradients of its leaves have facts that end in the same sentence.
+
+    Which of some names are leaves has facts that say which of them have a node.
+    """
+    stored = f'<div class="copylab-twin">{prediction.live().html}</div>'
     (tmp_path / "page.html").write_text(
         f'<!doctype html><html lang="en"><title>t</title><main>{stored}', "utf-8"
     )
     watched.page.goto((tmp_path / "page.html").as_uri())
-    expect(watched.page.get_by_text("0 of 9 rows filled in")).to_be_visible()
-    asked = Prediction(past.code, past.questions, engine=tinytorch)
+    count = len(prediction.questions)
+    expect(watched.page.get_by_text(f"0 of {count} rows filled in")).to_be_visible()
+    asked = Prediction(prediction.code, prediction.questions, engine=tinytorch)
     run = asked.run()
     answers = [format_answer(question.right_answer(run)) for question in asked.questions]
+    if not is_right:
+        # The names that have a node: those that have none, too.
+        answers = ["p, q, s" if answer == "q, s" else answer for answer in answers]
     fill_in(watched.page.locator("form"), answers)
     said = read_sentences(watched.page.locator(".cl-reveal"))
     assert said == say(asked.commit(answers))
-    assert sum("Row 8 says which write did that." in each for each in said) == 1
+    assert sum(hint in each for each in said) == 1
 
 
 def test_a_lesson_is_predicted_without_a_kernel(watched: Watched, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from copylab.quiz.checked_facts import (
     is_tensor_list,
     know_source,
     leads_back_once,
+    left_grad_to_backward,
     needs_no_grad,
     sends_gradient,
     share_no_cells,
@@ -196,7 +197,7 @@ def test_another_exercise_has_set_the_same_names_since(
         run_cell(parts.start, five)
         assert write_before.check(names).state == "right", "that one has set all of its names"
     else:
-        assert "`h` was set by another cell than `a`: if these" in verdict.says
+        assert "The run that set `h` did not set `a`: if they" in verdict.says
     run_cell(write_before.code.replace("h + 1", "h + 2"), seven)
     run_cell(PATIENT_12, twelve)
     said = write_before.check(names).says.replace("`", "")
@@ -284,6 +285,39 @@ def test_a_gradient_that_was_put_there_by_hand(engine: ModuleType) -> None:
     assert not called
     handle.remove()
     assert not sends_gradient(4, y=hooked + 1, a=a).holds
+
+
+@pytest.mark.parametrize(
+    ("source", "is_left"),
+    [
+        ("", True),
+        ("y.backward()", True),
+        ("y.backward()\nx.grad *= 2", False),
+        ("y.backward()\nx.grad[0] = 2", False),
+        ("y.backward()\nx.grad.mul_(2)", False),
+        ("y.backward()\nx.grad: object = 2", False),
+        ("x.grad = torch.autograd.grad(y, x)[0]", False),
+        ("x.grad = torch.tensor(1.0)\ny.backward()", True),
+        ("y = x * 2\nx.grad = None", True),
+        ("x.grad.zero_()", True),
+        ("other.grad = 2\nprint(x.grad + 1)", True),
+        ("%time x.grad = 2", True),
+    ],
+)
+def test_a_gradient_that_the_program_wrote_is_not_from_backward(source: str, is_left: bool) -> None:
+    with know_source(source):
+        fact = left_grad_to_backward(x=None)
+    assert fact.holds is is_left
+    assert "`x.grad`" in fact.no or is_left
+
+
+def test_a_kept_graph_may_be_gone_through_several_times(engine: ModuleType) -> None:
+    a = engine.tensor([3.0, 1.0], requires_grad=True)
+    total = (a * 4).sum()
+    assert not sends_gradient([12, 12], y=total, a=a).holds
+    with know_source("total.backward(retain_graph=True)"):
+        assert sends_gradient([12, 12], y=total, a=a).holds
+        assert not sends_gradient([6, 6], y=total, a=a).holds
 
 
 def test_a_page_shows_what_the_last_check_said(

@@ -669,6 +669,38 @@ def test_which_write_was_wrong_is_said_once_and_its_code_is_marked() -> None:
     assert said in " ".join(alone.sentences)
 
 
+@pytest.mark.parametrize("node_names", ["q, s", "p, q, s", "none"])
+@pytest.mark.parametrize("leaf_names", ["p", "p, s"])
+def test_facts_that_a_row_above_has_are_not_said_again(node_names: str, leaf_names: str) -> None:
+    asked = importlib.import_module("copylab.lessons.start").recorded
+    answers = [leaf_names, "p, q, s", node_names, 3, "None", "[2, 4]", 0]
+    rows = predict(asked.code, asked.questions).commit(answers).rows
+    assert "So it is not a leaf." in rows[0].sentences[0]
+    assert rows[2].sentences[0] == "Row 1 says why."
+    assert "no recorded operation" not in " ".join(rows[2].sentences)
+    alone = predict(asked.code, asked.questions[2:3]).commit([node_names]).rows[0]
+    assert "no recorded operation made `p`" in alone.sentences[0]
+
+
+def test_facts_of_two_lines_are_said_once_if_nothing_changed_between_them() -> None:
+    asked = importlib.import_module("copylab.lessons.assignment").written
+    rows = predict(asked.code, asked.questions).commit([9, 9, 9, 9, 9]).rows
+    assert [row.number for row in rows if "Row 1 says why." in row.sentences] == [2]
+
+
+@pytest.mark.parametrize("is_foreseen", [True, False])
+@pytest.mark.parametrize("first_answer", ["1", "2"])
+def test_a_row_is_not_pointed_to_that_may_be_shown_without_its_facts(
+    is_foreseen: bool, first_answer: str
+) -> None:
+    """A right answer to which nothing wrong was foreseen has none."""
+    wrong: dict[Any, Any] = {"2": "That is two."} if is_foreseen else {}
+    first = Question("First?", None, lambda _run: 1, wrong=wrong, because="It is one.")
+    second = Question("Second?", None, lambda _run: 1, because="It is one.")
+    rows = predict("x = 1", [first, second]).commit([first_answer, "2"]).rows
+    assert rows[1].sentences[0] == ("Row 1 says why." if is_foreseen else "It is one.")
+
+
 @pytest.mark.parametrize(
     ("code", "question", "answer", "objection"),
     [
@@ -687,7 +719,7 @@ def test_which_write_was_wrong_is_said_once_and_its_code_is_marked() -> None:
             "[[3, 3], [3, 4]]",
             "The first that differs: `b.grad[1, 1]` is 3, not 4.",
         ),
-        (MATRIX, gradient("b"), "[[3, 3], [3]]", "After no line did a name or a `.grad`"),
+        (MATRIX, gradient("b"), "[[3, 3], [3]]", "Nothing in this program ever shows that."),
         (
             CLONE,
             gradient("a"),
@@ -715,6 +747,32 @@ def test_what_a_wrong_number_has_in_common_with_the_run(
     assert refutation.objection.startswith(objection)
 
 
+FEW = "x = torch.tensor([1.0])\ny = x.exp()\nz = torch.tensor([1.0, 2.0, 0.0]).sigmoid()"
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "is_said"),
+    [
+        ("y", "2.7", True),
+        ("y", "[2.71]", True),
+        ("y", "2.72", True),
+        ("z", "[0.73, 0.88, 0.5]", True),
+        ("y", "2.73", False),
+        ("y", "3", False),
+        ("z", "[0.7, 0.9, 0.5]", False),
+        ("z", "[0.73, 0.81, 0.5]", False),
+        ("z", "0.73", False),
+    ],
+)
+def test_of_too_few_digits_more_are_asked_for(
+    name: str, answer: str, is_said: bool, engine: ModuleType
+) -> None:
+    """The shape of one number is never what is wrong: it may be written with brackets or without."""
+    objection = value(name).bind(FEW).refute(QuizRun(FEW, engine), answer).objection
+    assert ("Right as far as it goes." in objection) is is_said
+    assert name != "y" or "shape" not in objection
+
+
 def test_a_line_of_a_loop_is_named_once_with_all_that_it_made(engine: ModuleType) -> None:
     code = "x = torch.zeros(1)\nfor n in range({}):\n    x += 1"
     said = value("x").bind(code.format(3)).describe_facts(QuizRun(code.format(3), engine))
@@ -730,14 +788,20 @@ PAST_GRADIENT = "a = torch.tensor(3.0, requires_grad=True)\nb = a * 2\nb.backwar
 VERSIONS = "x = torch.zeros(2)\nx += 1\ny = torch.zeros(2)\ny += 1\ny += 1"
 PART = "x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])\ny = x[1, 1:]\nz = y"
 ADDED = "x = torch.ones(1, requires_grad=True)\ny = x * 2\ny += 1"
+AGAIN = "x = torch.zeros(2)\nfor _ in range(3):\n    x += 1"
 LOOP = "while False:\n    x = 1\ny = 2"
 
 
 @pytest.mark.parametrize(
     ("code", "question", "answer", "objection"),
     [
-        ("x = torch.zeros(2)\nn = 3", value("n"), "4", "After no line did a name or a `.grad`"),
-        ("n = 3\nn = 4", value("n", at=1), "4", "Up to line 1, no name and no `.grad`"),
+        ("x = torch.zeros(2)\nn = 3", value("n"), "4", "Nothing in this program ever shows that."),
+        (
+            "n = 3\nn = 4",
+            value("n", at=1),
+            "4",
+            "Up to line 1, nothing in this program shows that.",
+        ),
         ("x = torch.ones(2)\nn = 3", value("n"), "1", "`1` is one of the numbers of `x`."),
         ("x = torch.ones(2)\nx += 3\nn = 5", value("n"), "1", "`1` was one of the numbers of `x`."),
         ("x = torch.ones(2)\nx *= 3", value("x"), "None", "`x` is a tensor: it shows numbers"),
@@ -747,7 +811,9 @@ LOOP = "while False:\n    x = 1\ny = 2"
         (PAST_GRADIENT, gradient("b"), "7", "No name of this program has a gradient."),
         (CLONE, gradient("b"), "7", "Only these names have a gradient: `a`."),
         (MATRIX, version("b"), "1", "No line took `b._version` above 0."),
-        (VERSIONS, version("x"), "0", "Line 2 (`x += 1`) took `x._version` from 0 to 1."),
+        (VERSIONS, version("x"), "0", "0 was right until line 2 ran."),
+        (AGAIN, version("x"), "2", "2 was right until line 3 ran again."),
+        (AGAIN, version("x"), "0", "0 was right until line 3 ran."),
         (VERSIONS, version("x"), "2", "2 is `y._version`."),
         (VERSIONS, version("x"), "9", "No line took `x._version` above 1."),
         (VERSIONS, version("y", at=4), "2", "Up to line 4, nothing took `y._version` above 1."),
@@ -758,7 +824,7 @@ LOOP = "while False:\n    x = 1\ny = 2"
         (PART, cells("y"), "24", "24 is the number of bytes: each cell takes 4."),
         (PART, cells("y"), "7", "No line took the number of cells in the storage of `y` above 6."),
         (ADDED, count("names"), "0", "No line took the number of names below 1."),
-        (VERSIONS, count("names"), "1", "Line 3 (`y = torch.zeros(2)`) took the number of names"),
+        (VERSIONS, count("names"), "1", "1 was right until line 3 ran."),
         (PART, count("tensors"), "3", "3 is the number of names."),
         (PART, count("tensors", at=1), "2", "Up to line 1, nothing took the number of tensors abo"),
         (PART, count("tensors"), "7", "No line took the number of tensors above 2."),
@@ -767,7 +833,7 @@ LOOP = "while False:\n    x = 1\ny = 2"
         (PART, names_showing(1, "x", "y"), "y", "Missing in that answer: `x`. Wrong in that"),
         (CLONE, node("b"), "none", "`b` requires grad and is not a leaf, so it has a node."),
         (CLONE, node("b"), "MulBackward0", "MulBackward0 is the node of `z`."),
-        (CLONE, node("b"), "SinBackward0", "No tensor with a name has a node that is called so."),
+        (CLONE, node("b"), "SinBackward0", "No name of this program has such a `grad_fn`."),
         (ADDED, node("y", at=3), "MulBackward0", "After line 2 the node of `y` was MulBackward0;"),
         (CLONE, outcome(), "line 3 raises an error", "Line 3 was run and raised nothing."),
         (ERROR, outcome(), "it runs to its end", "No line caught that error, so the run ended"),

@@ -14,6 +14,7 @@ from ..quiz import (
     has_grad,
     is_leaf_with_grad,
     is_tensor_list,
+    left_grad_to_backward,
     name_elements,
     needs_no_grad,
     sends_gradient,
@@ -162,6 +163,7 @@ _BACK = "\nloss = (w * w).sum()\nloss.backward()"
         "w = torch.tensor([3.0, 4.0]) * 0.1\nloss = (w * w).sum()": "w requires no grad",
         "w = torch.tensor([3.0, 4.0], requires_grad=True)" + _BACK: "w shows [3, 4]",
         "w = torch.tensor([0.3, 0.4], requires_grad=True)\nloss = (w * w).sum()": "w.grad is None",
+        "w = torch.tensor([0.3, 0.4], requires_grad=True)\nw.grad = 2 * w.data": "writes w.grad itself",
     },
     right="`w` is a leaf with the small numbers: `backward` fills its `.grad`, and an optimizer takes it.",
 )
@@ -169,6 +171,7 @@ def scaled(w):
     yield is_leaf_with_grad(w=w)
     yield shows_values([0.3, 0.4], w=w)
     yield has_grad([0.6, 0.8], w=w)
+    yield left_grad_to_backward(w=w)
 
 
 _NUMBERS = "torch.tensor([error.item() for error in errors]"

@@ -9,6 +9,7 @@ from ..quiz import (
     graph_leads_back,
     has_grad,
     is_leaf_with_grad,
+    left_grad_to_backward,
     needs_no_grad,
     quote_number,
     sends_gradient,
@@ -36,6 +37,7 @@ from . import task
         "h = a.exp()\nh.data += 1\nh.sum().backward()": "a.grad is [3.71828, 8.38906]",
         "h = a.exp().detach()\nh += 1": "h requires no grad",
         "h = a.exp()\nh = h + 1": "a.grad is None",
+        "h = a.exp()\nh = h + 1\nh.sum().backward()\na.grad -= 1\na.grad += 1": "writes a.grad itself",
         "h = a.exp()\nh.sum().backward()": "h shows [2.71828, 7.38906]",
     },
     right="`backward` found what `exp` had saved as it was.",
@@ -44,6 +46,7 @@ def write_before(a, h):
     yield graph_leads_back(h=h, a=a)
     yield shows_values([3.7183, 8.3891], h=h)
     yield has_grad([2.7183, 7.3891], a=a)
+    yield left_grad_to_backward(a=a)
     yield sends_gradient([2.7183, 7.3891], **{"h.sum()": h.sum()}, a=a)
     yield was_gone_through(h=h)
 
@@ -187,6 +190,7 @@ def leaf_view(w):
     wrong={
         "    h = h.clone() * w\n    h.backward(retain_graph=True)": "w.grad is 2.75",
         "    h = (h * w).detach()": "w.grad is None",
+        "    h = (h * w).detach()\nw.grad = torch.tensor(1.75)": "writes w.grad itself",
         "    h = torch.tensor(1.0) * w\n    h.backward()": "h shows 0.5",
         "    h = h.detach() * w\nh.backward()": "w.grad is 0.25",
         "    h = h.detach() * w\n    h.backward(retain_graph=True)": "or `retain_graph=True` kept it",
@@ -196,5 +200,6 @@ def leaf_view(w):
 def hidden_state(w, h):
     yield shows_number(0.125, h=h)
     yield has_grad(1.75, w=w)
+    yield left_grad_to_backward(w=w)
     if is_tensor(h):
         yield was_freed(h=h)

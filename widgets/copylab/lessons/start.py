@@ -8,6 +8,7 @@ from ..questions import count, gradient, names_showing, names_that, value, versi
 from ..quiz import (
     graph_leads_back,
     has_grad,
+    left_grad_to_backward,
     sends_gradient,
     share_storage,
     shows_values,
@@ -167,14 +168,22 @@ def part(x, t):
         "There is more than one way. What is the gradient of `x * x` where `x` is 6?",
     ],
     solution="y = x * 12\ny.backward()",
-    also=["y = x * x\ny.backward()"],
+    also=[
+        "y = x * x\ny.backward()",
+        "y = x * 4\nfor _ in range(3):\n    y.backward(retain_graph=True)",
+        "y = x * 4\nx.grad = torch.tensor(8.0)\ny.backward()",
+    ],
     wrong={
         "y = 72": "of type int",
         "y = x\ny.backward()": "y is x itself",
         "y = torch.tensor(72.)": "y requires no grad",
         "y = x * 12": "x.grad is None",
         "y = x * 3\ny.backward()": "x.grad is 3",
-        "y = x * 3\nx.grad = torch.tensor(12.0)": "y.backward() gives x the gradient 3",
+        "y = x * 3\nx.grad = torch.tensor(12.0)": "a line of the cell writes x.grad itself",
+        "y = x * x\nx.grad = torch.autograd.grad(y, x)[0]": "a line of the cell writes x.grad itself",
+        "y = x * 2\ny.backward()\nx.grad *= 6": "a line of the cell writes x.grad itself",
+        "y = x * 2\ny.backward()\nx.grad.fill_(12.0)": "a line of the cell writes x.grad itself",
+        "y = x * 5\ny.backward(retain_graph=True)\nx.grad += 7": "x.grad itself",
         "y = x * 12\ny.backward(retain_graph=True)\ny.backward()": "x.grad is 24",
     },
     right="the nodes behind `y` lead to `x`, so `backward` gets there and fills `x.grad`.",
@@ -182,5 +191,6 @@ def part(x, t):
 def twelve(x, y):
     yield graph_leads_back(y=y, x=x)
     yield has_grad(12, x=x)
+    yield left_grad_to_backward(x=x)
     yield sends_gradient(12, y=y, x=x)
     yield was_gone_through(y=y)

@@ -9,6 +9,7 @@ from ..quiz import (
     are_tensors,
     graph_leads_back,
     has_grad,
+    left_grad_to_backward,
     sends_gradient,
     shows_number,
     shows_values,
@@ -165,6 +166,7 @@ def frozen(A, B, loss):  # noqa: N803
     wrong={
         "    h = h.clone() * w + x\n    (h * h).backward(retain_graph=True)": "earlier rounds are still in it",
         "    h = (h * w + x).detach()": "w.grad is None",
+        "    h = (h * w + x).detach()\nw.grad = torch.tensor(35.3125)": "writes w.grad itself",
         "    h = h.detach() * w + x\n(h * h).backward()": "w.grad is 24.0625",
         "    h = torch.tensor(1.0) * w + x\n    (h * h).backward()": "h shows 3.5",
         "    h = h.detach() * w + x\n    (h * h).backward(retain_graph=True)": "or `retain_graph=True` kept it",
@@ -178,6 +180,7 @@ def hidden(w, h):
         gettext("`w.grad` is 46.8125: the gradients through the earlier rounds are still in it."),
     )
     yield has_grad(35.3125, w=w)
+    yield left_grad_to_backward(w=w)
     # A number of Python's is handed on without a history, too, and has no nodes to look at.
     if is_tensor(h):
         yield was_freed(h=h)

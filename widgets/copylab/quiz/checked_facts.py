@@ -269,7 +269,7 @@ def sends_gradient(expected: Any, **named: Any) -> CheckedFact:
 
     It is computed once more, which is not possible after a backward that freed what it needs, and
     not done where that would run code of the learner's: a hook that counts its calls counts one
-    more.
+    more. A program that keeps the graph may go through it several times: then what adds up is right.
     """
     (result_name, result), (source_name, source) = named.items()
     # What cannot be found out is not held against an answer: the other facts of the check decide.
@@ -296,7 +296,19 @@ def sends_gradient(expected: Any, **named: Any) -> CheckedFact:
         value=quote_number(values(gradient)),
         right=quote_number(expected),
     )
-    return CheckedFact(_are_close(values(gradient), expected), no)
+    return CheckedFact(_adds_up(values(gradient), expected), no)
+
+
+def _adds_up(gradient: Any, expected: Any) -> bool:
+    """Return True if one backward gives the gradient that is expected, or several of a kept graph."""
+    counts = range(1, 11) if _keeps_graph(_source_of_answer.get()) else (1,)
+    return any(_are_close(_multiply(gradient, count), expected) for count in counts)
+
+
+def _multiply(numbers: Any, count: int) -> Any:
+    if isinstance(numbers, list):
+        return [_multiply(number, count) for number in numbers]
+    return numbers if numbers is None else numbers * count
 
 
 def _can_run_backward_unseen(result: Any) -> bool:
@@ -329,12 +341,55 @@ def _keeps_graph(source: str) -> bool:
     except SyntaxError:  # a cell with a magic
         return False
     keywords = itertools.chain.from_iterable(
-        call.keywords for call in calls if ast.unparse(call.func).endswith("backward")
+        call.keywords for call in calls if _calls_backward(call)
     )
     return any(
         keyword.arg == "retain_graph" and ast.unparse(keyword.value) != "False"
         for keyword in keywords
     )
+
+
+def left_grad_to_backward(**named: Any) -> CheckedFact:
+    """The program, where it is known, has `.grad` of a tensor from `backward`, not from a line of its own.
+
+    What it writes before it calls `backward` is no matter, nor is a reset, which another cell may
+    go on from.
+    """
+    ((name, _),) = named.items()
+    try:
+        nodes = list(ast.walk(ast.parse(_source_of_answer.get())))
+    except SyntaxError:  # a cell with a magic
+        return CheckedFact(True, "")
+    last_backward = max(
+        (node.lineno for node in nodes if isinstance(node, ast.Call) and _calls_backward(node)),
+        default=0,
+    )
+    lines = [node for node in nodes if isinstance(node, ast.stmt | ast.expr)]
+    writes = [node.lineno for node in lines if _writes_grad(node, f"{name}.grad")]
+    no = gettext(
+        "a line of the cell writes `{name}.grad` itself: leave that to `backward`, which adds to it.",
+        name=name,
+    )
+    return CheckedFact(max(writes, default=0) <= last_backward, no)
+
+
+def _calls_backward(call: ast.Call) -> bool:
+    return ast.unparse(call.func).endswith("backward")
+
+
+def _writes_grad(node: ast.AST, name: str) -> bool:
+    """Return True if a statement gives a gradient other numbers, or a call writes them in place."""
+    if isinstance(node, ast.Call):
+        owner, _, method = ast.unparse(node.func).rpartition(".")
+        return owner == name and method.endswith("_") and method != "zero_"
+    if isinstance(node, ast.Assign):
+        places: list[ast.expr] = node.targets
+    elif isinstance(node, ast.AugAssign | ast.AnnAssign):
+        places = [node.target]
+    else:
+        return False
+    is_reset = node.value is not None and ast.unparse(node.value) == "None"
+    return not is_reset and any(ast.unparse(place).partition("[")[0] == name for place in places)
 
 
 @_require_tensors

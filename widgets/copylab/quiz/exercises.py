@@ -341,8 +341,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             return verdict
         others = [name for name in self.names if name not in apart]
         note = gettext(
-            "{names} was set by another cell than {others}: if these cells are of two programs, "
-            "run yours again.",
+            "The run that set {names} did not set {others}: if they are of two programs, run yours "
+            "again.",
             names=join_names([f"`{name}`" for name in apart]),
             others=join_names([f"`{name}`" for name in others]),
         )

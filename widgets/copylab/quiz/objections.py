@@ -13,6 +13,7 @@ as `object_last_to_value` as its `find_last_objection`. Between the two comes `d
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
@@ -28,7 +29,8 @@ from .runs import Change, Moment, QuizRun, count_cells_in
 
 def object_to_value(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Object to wrong numbers of a tensor, or to a wrong value of a plain variable."""
-    objection = _object_to_shape(run.value(x, at), answer, x)
+    right = run.value(x, at)
+    objection = _object_to_digits(right, answer) or _object_to_shape(right, answer, x)
     return objection or _describe_value_elsewhere(run, answer, at)
 
 
@@ -49,7 +51,7 @@ def object_to_gradient(run: QuizRun, answer: str, x: str, *, at: int | None) -> 
     if right is None:
         return _describe_value_elsewhere(run, answer, at)
     if parse_value(answer) is not None:
-        objection = _object_to_shape(right, answer, f"{x}.grad")
+        objection = _object_to_digits(right, answer) or _object_to_shape(right, answer, f"{x}.grad")
         return objection or _describe_value_elsewhere(run, answer, at)
     line = run.history(lambda moment: moment.grads[x], at)[0].line
     return gettext(
@@ -69,10 +71,42 @@ def object_last_to_gradient(run: QuizRun, answer: str, x: str, *, at: int | None
     return gettext("No name of this program has a gradient.")
 
 
+def _object_to_digits(right: Any, answer: str) -> str | None:
+    """Say that an answer is the right one with too few digits: `0.73` where 0.731059 is right."""
+    given = parse_value(answer)
+    numbers, right_numbers = list(flatten_lists(given)), list(flatten_lists(right))
+    # One number may have brackets or none.
+    has_right_shape = _shape_of(given) == _shape_of(right) or len(numbers) == 1
+    if not has_right_shape or len(numbers) != len(right_numbers):
+        return None
+    if not all(map(_is_shortened, numbers, right_numbers)):
+        return None
+    return gettext("Right as far as it goes. Write four decimals, as PyTorch does.")
+
+
+def _is_shortened(given: Any, right: Any) -> bool:
+    """Return True if a number is another one, rounded or cut to the digits that it has.
+
+    Of one digit alone, as in 0.7 for 0.7311, nothing tells it from a guess.
+    """
+    if is_same_answer(given, right):
+        return True
+    are_decimals = isinstance(given, float) and isinstance(right, float)
+    if not are_decimals or not math.isfinite(given) or not math.isfinite(right):
+        return False
+    text = f"{given}"
+    scale = 10.0 ** len(text.partition(".")[2])
+    has_digits = len(text.lstrip("-0.").replace(".", "")) > 1
+    return has_digits and round(given * scale) in (round(right * scale), int(right * scale))
+
+
 def _object_to_shape(right: Any, answer: str, name: str) -> str | None:
     """Object to an answer with other brackets than the right one."""
     given = parse_value(answer)
     if given is None or not isinstance(right, list) or _shape_of(given) == _shape_of(right):
+        return None
+    # One number may have brackets or none: what is wrong is the number.
+    if len(list(flatten_lists(given))) == len(list(flatten_lists(right))) == 1:
         return None
     same_numbers = gettext_noop(
         "The numbers are right, and the shape is not: that of `{name}` is `{shape}`."
@@ -181,10 +215,8 @@ def _describe_number_among_others(run: QuizRun, answer: str, at: int | None) -> 
                 return gettext(sentence, given=answer, name=name)
     # Without the number, which dozens of foreseen answers have: a page has the sentence once.
     if at is None:
-        return gettext("After no line did a name or a `.grad` of this program show that.")
-    return gettext(
-        "Up to line {line}, no name and no `.grad` of this program showed that.", line=at
-    )
+        return gettext("Nothing in this program ever shows that.")
+    return gettext("Up to line {line}, nothing in this program shows that.", line=at)
 
 
 # -- numbers that a run counts ----------------------------------------------------------
@@ -337,7 +369,14 @@ def _object_to_number(
     number = parse_value(answer)
     if not _is_number(number):
         return None
-    for old, new in reversed(list(pairwise(_list_numbers(run, ask, at)))):
+    changes = _list_numbers(run, ask, at)
+    for position, (old, new) in reversed(list(enumerate(pairwise(changes)))):
+        # The facts list its values with their lines: enough to say which of them was overlooked.
+        if number == old.value:
+            sentence = gettext_noop("{given} was right until line {line} ran.")
+            if any(each.line == new.line for each in changes[: position + 1]):
+                sentence = gettext_noop("{given} was right until line {line} ran again.")
+            return gettext(sentence, given=number, line=new.line)
         low, high = sorted((old.value, new.value))
         if low <= number <= high and number != new.value:
             return gettext(
@@ -437,7 +476,7 @@ def object_to_node(run: QuizRun, answer: str, y: str, *, at: int | None) -> str 
     for name, tensor_id in snapshot.names:
         if tensor_id != tensor.id and is_same_answer(answer, _name_node(run.moment(at), name)):
             return gettext("{node} is the node of `{name}`.", node=answer, name=name)
-    return gettext("No tensor with a name has a node that is called so.")
+    return gettext("No name of this program has such a `grad_fn`.")
 
 
 def _name_node(moment: Moment, name: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
 
 from tinytorch import viz
@@ -168,7 +170,8 @@ def judge_answers(
     read.
     """
     right_answers = [question.right_answer(run) for question in questions]
-    triples = list(zip(questions, answers, right_answers, strict=True))
+    stated_questions = state_facts_once(questions, run)
+    triples = list(zip(stated_questions, answers, right_answers, strict=True))
     # All before any: who is told to write row 3 in another way must not see what became of row 1.
     unreadable = [
         gettext(
@@ -199,6 +202,30 @@ def judge_answers(
         judged = (number, question, answer, format_answer(right), refutation, sentences, testable)
         rows.append(JudgedRow(*judged))
     return _say_wrong_writes_once(rows, run)
+
+
+def state_facts_once(questions: Sequence[Question], run: QuizRun) -> list[Question]:
+    """Return the questions; of facts that are all among those of an earlier one, it says where."""
+    facts = [_split_sentences(question.describe_facts(run)) for question in questions]
+    # A right answer to which nothing wrong was foreseen is shown without its facts.
+    is_always_shown = [bool(question.explain_right(run)) for question in questions]
+    stated = []
+    for index, question in enumerate(questions):
+        first = next(
+            (at for at in range(index) if is_always_shown[at] and facts[index] <= facts[at]), None
+        )
+        is_repeated = first is not None and bool(facts[index])
+        because = partial(_point_to_row, (first or 0) + 1) if is_repeated else question.because
+        stated.append(replace(question, because=because))
+    return stated
+
+
+def _split_sentences(text: str) -> frozenset[str]:
+    return frozenset(filter(None, re.split(r"(?<=\.) |(?<=。)", text)))
+
+
+def _point_to_row(number: int, _run: QuizRun) -> str:
+    return gettext("Row {number} says why.", number=number)
 
 
 def find_shared_writes(questions: Sequence[Question], run: QuizRun) -> list[str]:

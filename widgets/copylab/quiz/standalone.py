@@ -32,6 +32,7 @@ from .reveal import (
     name_retest_button,
     render_button,
     render_result,
+    state_facts_once,
 )
 from .runs import QuizRun
 from .view import render_field
@@ -82,7 +83,8 @@ def _collect_page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
     retestTitle, retestButton: the line above that, and the button that asks for it.
     """
     sentences = _SentenceTable()
-    rows = [_collect_row_data(question, run, sentences) for question in prediction.questions]
+    stated_questions = state_facts_once(prediction.questions, run)
+    rows = [_collect_row_data(question, run, sentences) for question in stated_questions]
     retests = {
         misconception.name: _collect_retest_data(
             prediction.make_stored_retest(misconception, run.engine), run.engine, sentences
