@@ -41,11 +41,12 @@ back. `eq_` and other comparisons in place, `map_`, `map2_` and `apply_` write a
 `resize_as` and `storage_type` are old forms that PyTorch advises against. `addmv`, `addr`, `addbmm` and `baddbmm` are
 further products: `addmm` and `addmm_` show the rule. `pin_memory` and what asks for it needs a GPU.
 
-Where a reduction or a product writes into its own input (`torch.sum(x, 0, out=x)`, `torch.mv(a, v, out=v)`) PyTorch
-reads cells that it has already written to; here the result is that of the input as it was. Of equal elements `median`
-and `kthvalue` choose the first in order, PyTorch any. A write that meets an index out of range has written what comes
-before it, in PyTorch as here (`x[i] = y`, `index_add_`, `index_fill_`, `scatter_` and their kin), and is not counted;
-one into `out=` has written nothing here.
+Where a reduction, a product, `softmax`, `tril` or `triu` writes into its own input (`torch.sum(x, 0, out=x)`,
+`torch.mv(a, v, out=v)`) PyTorch reads cells that it has already written to; here the result is that of the input as it
+was. Where elements of `out` share a cell, `tril` and `triu` may leave another one of their values in it. Of equal
+elements `median` and `kthvalue` choose the first in order, PyTorch any. A write that meets an index out of range has
+written what comes before it, in PyTorch as here (`x[i] = y`, `index_add_`, `index_fill_`, `scatter_` and their kin),
+and is not counted; one into `out=` has written nothing here.
 
 Of a tensor that `as_subclass` made, PyTorch makes results of the subclass; here they are plain tensors, with the same
 memory, versions and nodes. `__torch_function__` is never called."""

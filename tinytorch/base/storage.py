@@ -49,13 +49,19 @@ def address_of(a: np.ndarray) -> int:
     return a.__array_interface__["data"][0]
 
 
+# So far behind its memory an empty array may begin, in bytes: addresses have 64 bits.
+_FARTHEST = 2**62
+
+
 def make_array_over(
     buffer: np.ndarray, shape: tuple, dtype: np.dtype, strides: tuple, offset: int
 ) -> np.ndarray:
     """Return an array over a part of a buffer. `strides` and `offset` are in bytes."""
-    if 0 in shape:
-        # torch lets an empty tensor begin behind the end of its memory; NumPy does not.
-        offset = min(offset, buffer.nbytes)
+    if 0 in shape and offset > buffer.nbytes:
+        # torch lets an empty tensor begin behind the end of its memory. NumPy does not, but a column
+        # of an empty matrix begins wherever the strides say.
+        steps = (1, min(offset, _FARTHEST))
+        buffer, offset = np.ndarray((0, 2), np.uint8, buffer, 0, steps)[:, 1:], 0
     return np.ndarray(shape, dtype, buffer, offset, strides)
 
 

@@ -27,6 +27,11 @@ def multiply_matrices(a: Any, b: Any, kernel: Any) -> Any:
 
     float16 is computed in float32; bool is refused in the name of PyTorch's kernel.
     """
+    if kernel == "bmm":
+        if not a.size or not b.size:
+            # Nothing is computed, and no dtype refused.
+            return np.zeros((*a.shape[:-1], b.shape[-1]), b.dtype)
+        kernel = _choose_kernel_of_bmm(a, b)
     if a.dtype is not b.dtype:
         raise _two_dtypes_error(a, b, kernel)
     # 23 and 0 are NumPy's numbers of float16 and bool.
@@ -36,6 +41,22 @@ def multiply_matrices(a: Any, b: Any, kernel: Any) -> Any:
     if a.dtype.num == 0 and (kernel == "dot" or (a.size and b.size)):
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
     return np.matmul(a, b)
+
+
+# torch multiplies matrices of fewer products than this in a loop of its own.
+_PRODUCTS_OF_BLAS = 400
+
+
+def _choose_kernel_of_bmm(a: Any, b: Any) -> str:
+    """Return the kernel that multiplies the matrices of two batches, and refuses dtypes by its name.
+
+    NotImplementedError for bools in torch's own loop, which asks for the first dtype alone.
+    """
+    if a.shape[-2] * a.shape[-1] * b.shape[-1] < _PRODUCTS_OF_BLAS:
+        if a.dtype.num == 0:
+            raise NotImplementedError("\"bmm\" not implemented for 'Bool'")
+        return "bmm"
+    return "bmm of floats" if b.dtype.kind == "f" else "addmm_impl_cpu_"
 
 
 def _two_dtypes_error(a: Any, b: Any, kernel: str, target: Any = None) -> RuntimeError:
@@ -51,6 +72,7 @@ def _two_dtypes_error(a: Any, b: Any, kernel: str, target: Any = None) -> Runtim
         "addmv_impl_cpu": "addmv input tensors must have the same dtype, but got "
         f"{(target or y).scalar_name}, {first}, and {second}",
         "bmm": f"expected scalar type {first} but found {second}",
+        "bmm of floats": f"expected scalar type {second} but found {first}",
     }
     of_matrices = (
         f"expected m1 and m2 to have the same dtype, but got: {cpp_name(x)} != {cpp_name(y)}"

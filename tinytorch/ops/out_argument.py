@@ -81,18 +81,18 @@ class OutArgument:
         self.is_resized = False
         self._tensor_of = {id(t._data): t for t in inputs}
 
-    def _look_again(self, sources: tuple) -> list:
+    def look_again(self, sources: tuple) -> list:
         """Return arrays of inputs as they are now: to resize `out` may have moved their memory."""
         return [self._tensor_of[id(a)]._data if id(a) in self._tensor_of else a for a in sources]
 
     def check_overlap(self, *sources: Any) -> None:
         """Raise PyTorch's error if it overlaps with itself, or in part with an input."""
-        check_overlap(self.tensor._data, *self._look_again(sources))
+        check_overlap(self.tensor._data, *self.look_again(sources))
 
     def check_no_overlap(self, *sources: Any) -> None:
         """Raise PyTorch's error if it overlaps with itself or with an input."""
         check_overlap(self.tensor._data)
-        check_no_overlap(self.tensor._data, *self._look_again(sources))
+        check_no_overlap(self.tensor._data, *self.look_again(sources))
 
     def check_dtype(self, d: dtype) -> None:
         """Raise PyTorch's error if it takes no result of dtype `d`."""

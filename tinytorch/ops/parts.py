@@ -661,8 +661,26 @@ def _prepare_stacked(out: OutArgument, tensors: list[np.ndarray], dim: int) -> N
         # Joined after the last dimension: `cat` compares the dtypes before it resizes.
         out.check_dtype(result_dtype(*tensors))
     out.resize((*shape[:d], len(tensors), *shape[d:]))
+    if d < len(shape) and len(tensors) > 1:
+        _check_resized_inputs(out, tensors, d)
     out.check_dtype(result_dtype(*tensors))
     out.check_no_overlap(*tensors)
+
+
+def _check_resized_inputs(out: OutArgument, tensors: list[np.ndarray], d: int) -> None:
+    """Raise PyTorch's errors of `stack` where `out` is an input, which has another shape now.
+
+    PyTorch finds the shape anew if that is the first of them; else it joins, which fails.
+    """
+    now = out.look_again(tuple(tensors))
+    shape, old = now[0].shape, tensors[0].shape
+    if shape != old:
+        _check_stackable(now, d)
+        out.resize((*shape[:d], len(now), *shape[d:]))
+    elif any(a.shape != old for a in now):
+        raise RuntimeError(
+            f"Tensors must have same number of dimensions: got {len(old)} and {len(old) + 1}"
+        )
 
 
 def _stack_arrays(tensors: list[np.ndarray], dim: int = 0) -> np.ndarray:
