@@ -48,6 +48,7 @@ ROOMS = [
     "tinytorch.viz",
     "copylab.wording",
     "copylab.doc",
+    "copylab.code_marks",
     "copylab.safe_files",
     "copylab.course_folder",
     "copylab.ranks",

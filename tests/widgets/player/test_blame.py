@@ -5,7 +5,7 @@ from types import ModuleType
 
 import pytest
 from copylab import steps
-from copylab.player.code_marks import CodeWords
+from copylab.code_marks import CodeWords
 
 import tinytorch
 from tinytorch.viz.wording.catalogue import use_language

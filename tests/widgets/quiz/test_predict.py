@@ -385,7 +385,8 @@ def test_an_error_is_explained_by_its_line() -> None:
 def test_a_wrong_gradient_speaks_against_an_error_that_was_expected(engine: ModuleType) -> None:
     code = "x = torch.ones(2, requires_grad=True)\ny = x.exp()\ny.data += 1\ny.sum().backward()"
     reveal = predict(code, [outcome()], engine=engine).commit(["line 4 raises an error"])
-    assert "No line raised an error. ExpBackward0 saved its result (`y`) on line 2" in reveal.text
+    said = "No line raised an error. `ExpBackward0` saved its result (`y`) on line 2"
+    assert said in reveal.text
 
 
 def test_what_was_seen_in_time_is_joined_as_the_language_joins() -> None:
@@ -1193,7 +1194,7 @@ def test_a_right_row_says_why_a_gradient_is_wrong() -> None:
         "y = x * x\nx.data.fill_(5.0)\ny.sum().backward()"
     )
     (reason,) = predict(spoiled, [gradient("x")]).commit([[10]]).rows[0].sentences
-    assert "MulBackward0 saved its second input (`x`) on line 2" in reason
+    assert "`MulBackward0` saved its second input (`x`) on line 2" in reason
     assert "changed afterwards on line 3" in reason
     assert "Way out" not in reason
     right = predict(spoiled.replace(".data.fill_(5.0)", ".size()"), [gradient("x")]).commit([[4]])

@@ -5,8 +5,10 @@ The player is JavaScript, in `web/`. May import `run`, `watching`, `copying`, `u
 """
 
 from .frames import (
+    Frame,
     NameObserver,
     Observation,
+    collect_code_words,
     explain_error,
     is_of_program,
     wrong_gradient_title,
@@ -16,10 +18,12 @@ from .program import SECONDS, print_steps
 
 __all__ = [
     "SECONDS",
+    "Frame",
     "NameObserver",
     "Observation",
     "StepOptions",
     "Steps",
+    "collect_code_words",
     "explain_error",
     "is_of_program",
     "print_steps",

@@ -40,7 +40,7 @@ from tinytorch.viz import (
     summarize_text,
 )
 
-from ..doc import plain_text
+from ..code_marks import CodeWords
 from ..run import RecordedRun, Step, make_printable, stabilize_text, truncate_text
 from ..wording import (
     cached_property_in_language,
@@ -50,7 +50,6 @@ from ..wording import (
     ngettext,
 )
 from .changed_lines import find_changed_lines
-from .code_marks import CodeWords, collect_code_words
 from .harm import measure_harm
 from .line_remarks import explain_copy, find_lost_write
 
@@ -328,7 +327,17 @@ def explain_error(run: RecordedRun) -> str:
     blames = _blame_steps(run, _compare_observations(run))
     blame = blames.get(len(run.steps), Blame())
     words = collect_code_words(run)
-    return join_sentences(plain_text(words.mark(reason)) for reason in blame.reasons)
+    return join_sentences(map(words.quote, blame.reasons))
+
+
+def collect_code_words(run: RecordedRun) -> CodeWords:
+    """Return the code words of a run: its lines, and the names of all its tensors."""
+    lines, names = set[str](), set[str]()
+    for step in run.steps:
+        lines.add(step.site.source.partition("\n")[0].strip())
+        if step.seen is not None:
+            names.update(name for name, _ in step.seen.snapshot.names)
+    return CodeWords(lines - {""}, names)
 
 
 def _describe_step(

@@ -20,6 +20,7 @@ from tinytorch.viz import (
     list_texts,
 )
 
+from ..code_marks import CodeWords
 from ..run import RecordedRun, Site
 from ..wording import gettext, ngettext
 from .frames import Frame, StepPicture, StepRange
@@ -43,6 +44,11 @@ class Group:
     memory: StepPicture | None = None
     """Memory after its last step, compared with what was there before its first; None if it was
     not drawn."""
+
+    @property
+    def code_words(self) -> CodeWords:
+        """What in its sentences is code, as in those of its steps."""
+        return self.parts[-1].code_words
 
     @property
     def changes(self) -> tuple[str, ...]:

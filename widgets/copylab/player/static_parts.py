@@ -16,20 +16,18 @@ from typing import Any, NamedTuple
 
 from tinytorch.viz import StepSentence
 
+from ..code_marks import CodeWords, MarkedItems
 from ..doc import (
     Alarm,
-    Items,
     Part,
     escape_lines,
     escape_output,
     html_element,
     indent_text,
     inline_html,
-    protect_marks,
 )
 from ..run import SourceText, make_printable, truncate_text
 from ..wording import gettext, gettext_noop, ngettext
-from .code_marks import CodeWords
 from .frames import Frame, StepPicture
 from .groups import FrameOrGroup, Group
 
@@ -185,7 +183,8 @@ class GroupPart(Part):
         """A `<details>` with what the steps changed together, then all steps."""
         group = self.group
         inside = html_element("summary", escape(group.summary))
-        inside += _list_changes(sort_by_role(group.sentences or (_say_nothing_changed(),)))
+        sentences = sort_by_role(group.sentences or (_say_nothing_changed(),))
+        inside += _list_changes(sentences, group.code_words)
         # Of a run with other copies, which has numbers of its own, the page has those of steps.
         if group.memory is not None and not self.plan.packed:
             # For the player, which stops here if it goes round by round: in the pack alone.
@@ -205,19 +204,6 @@ class GroupPart(Part):
         )
 
 
-class MarkedItems(Items):
-    """A list of a step's sentences: plain in the text, with code in code type in a page."""
-
-    def __init__(self, sentences: Iterable[str], code_words: CodeWords, **attributes: Any) -> None:
-        shortened = [_shorten_sentence(sentence) for sentence in sentences]
-        super().__init__(map(code_words.mark, shortened), **attributes)
-        self._plain = Items(map(protect_marks, shortened))
-
-    def text(self) -> str:
-        """Return a line for each sentence."""
-        return self._plain.text()
-
-
 class StepPart(Part):
     """One step: what it changed, what it printed, its pictures."""
 
@@ -226,10 +212,12 @@ class StepPart(Part):
         self.title = gettext("Step {number}, {title}", number=frame.number, title=frame.title)
         self.alarms: list[Alarm] = []
         for alarm in frame.alarms:
-            why = MarkedItems(alarm.sentences, frame.code_words, class_="cl-why")
+            whys = map(_shorten_sentence, alarm.sentences)
+            why = MarkedItems(whys, frame.code_words, class_="cl-why")
             details = None
             if alarm.details:
-                details = MarkedItems(alarm.details, frame.code_words, class_="cl-more")
+                shortened = map(_shorten_sentence, alarm.details)
+                details = MarkedItems(shortened, frame.code_words, class_="cl-more")
             self.alarms.append(Alarm(alarm.title, why, details, severity=alarm.severity))
         sentences = list(frame.sentences)
         # Of a wrong gradient an alarm has it.
@@ -263,7 +251,7 @@ class StepPart(Part):
         frame, site = self.frame, self.frame.step.site
         inside = html_element("summary", escape(self.title))
         inside += "".join(alarm.html() for alarm in self.alarms) + _list_changes(
-            self.sentences, frame
+            self.sentences, frame.code_words
         )
         inside += "".join(output.html() for output in self.outputs)
         if self.plan.has_pictures:
@@ -322,12 +310,12 @@ def sort_by_role(sentences: Iterable[StepSentence]) -> list[StepSentence]:
     return sorted(with_role, key=lambda each: _ROLES.index(each.role))
 
 
-def _list_changes(sentences: Iterable[StepSentence], frame: Frame | None = None) -> str:
-    items = (_html_of_sentence(sentence, frame) for sentence in sentences)
+def _list_changes(sentences: Iterable[StepSentence], code_words: CodeWords) -> str:
+    items = (_html_of_sentence(sentence, code_words) for sentence in sentences)
     return html_element("ul", "".join(items), class_="cl-says")
 
 
-def _html_of_sentence(sentence: StepSentence, frame: Frame | None) -> str:
+def _html_of_sentence(sentence: StepSentence, code_words: CodeWords) -> str:
     """Return an `<li>`, whose class the player's script reads.
 
     Numbers are seen as numbers, and heard as the sentence.
@@ -336,14 +324,14 @@ def _html_of_sentence(sentence: StepSentence, frame: Frame | None) -> str:
     if sentence.role == "headline":
         # What comes behind a semicolon is less than news.
         lead, *detail = _BEFORE_SEMICOLON.split(text, maxsplit=1)
-        inside = escape(lead) + "".join(html_element("span", escape(each)) for each in detail)
+        inside = inline_html(code_words.mark(lead))
+        inside += "".join(
+            html_element("span", inline_html(code_words.mark(each))) for each in detail
+        )
         return html_element("li", inside, class_="cl-lead")
     if sentence.role != "numbers" or sentence.pair is None:
         is_rest = sentence.role == "rest"
-        # Why a line raised is told as an alarm is.
-        inside = escape(text)
-        if frame is not None and sentence.text in frame.explanation:
-            inside = inline_html(frame.code_words.mark(text))
+        inside = inline_html(code_words.mark(text))
         return html_element("li", inside, class_="cl-rest" if is_rest else None)
     name, before, after, marked_name = sentence.pair
     name_html = inline_html(marked_name) if marked_name else html_element("code", escape(name))

@@ -17,6 +17,7 @@ from typing import Any
 from tinytorch.viz import Snapshot, collect_tensors_by_name, getattr_or_none, labels
 
 from .. import tensor_facts
+from ..player import Frame
 from ..tensor_facts import TensorFact
 from ..wording import (
     cache_in_language,
@@ -186,26 +187,12 @@ def _explain_wrong_gradient(run: QuizRun, x: str, at: int | None) -> list[str]:
     changes = run.history(lambda moment: moment.grads[x], at)
     frames = [frame for frame in run.player.frames if frame.line == changes[-1].line]
     # The first sentence names the write, those after it a way out.
-    return [
-        mark_code(run, frame.explanation[0]) for frame in frames[-1:] if frame.has_wrong_gradient
-    ]
+    return [_quote_reason(frame) for frame in frames[-1:] if frame.has_wrong_gradient]
 
 
-def mark_code(run: QuizRun, sentence: str) -> str:
-    """Set the lines of the program in a sentence of the player's in code type, and names in brackets."""
-    lines = {line.strip() for line in run.code.splitlines()} - {""}
-    names = {name for name, _ in run.snapshot().names}
-    # The longest first: a line may be the end of another.
-    quoted = "|".join(map(re.escape, sorted(lines, key=len, reverse=True)))
-    in_brackets = "|".join([quoted, *map(re.escape, names)])
-    # Between commas in English, in brackets in other languages, in Chinese wide ones.
-    pattern = rf"(?<=, )(?:{quoted})(?=[.,:])|(?<=[(\uff08])(?:{in_brackets})(?=[)\uff09])"
-    # What is in code type already stays as it is.
-    parts = re.split("(`[^`]*`)", sentence)
-    for position, part in enumerate(parts):
-        if not part.startswith("`"):
-            parts[position] = re.sub(pattern, r"`\g<0>`", part)
-    return "".join(parts)
+def _quote_reason(frame: Frame) -> str:
+    """Return which write made the gradient of a step wrong, its code in code type."""
+    return frame.code_words.quote(frame.explanation[0])
 
 
 def _describe_changes(run: QuizRun, ask: Callable[[Moment], Any], at: int | None) -> str:
@@ -239,7 +226,7 @@ def _describe_changes(run: QuizRun, ask: Callable[[Moment], Any], at: int | None
 def list_wrong_gradients(run: QuizRun) -> list[str]:
     """Return the sentences that say which writes made gradients wrong without an error."""
     frames = [frame for frame in run.player if frame.has_wrong_gradient]
-    return [mark_code(run, frame.explanation[0]) for frame in frames]
+    return list(map(_quote_reason, frames))
 
 
 def describe_outcome(run: QuizRun) -> str:
@@ -253,8 +240,8 @@ def describe_outcome(run: QuizRun) -> str:
     if len(error) >= _MAX_ERROR:
         error = error[:_MAX_ERROR] + " ..."
     sentence = gettext("Line {line} raises {error}", line=run.error_line, error=error)
-    explanation = (mark_code(run, each) for each in run.player[-1].explanation)
-    return join_sentences([sentence, *explanation])
+    frame = run.player[-1]
+    return join_sentences([sentence, *map(frame.code_words.quote, frame.explanation)])
 
 
 def describe_limit(run: QuizRun) -> str:

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from tinytorch.viz import format_repr, join_few_names, short_node_name
 
-from ..doc import Alarm, Code, Figure, Items, Paragraph, Part, Presentation, protect_marks
+from ..code_marks import CodeWords, MarkedAlarm, MarkedItems, MarkedParagraph
+from ..doc import Code, Figure, Part, Presentation
 from ..ranks import Rank
 from ..wording import gettext, join_sentences, ngettext
 from .places import Place
@@ -282,9 +283,17 @@ class Finding(Presentation):
             savers=savers,
         )
 
+    @property
+    def _code_words(self) -> CodeWords:
+        places = filter(None, (self.saved, self.written, self.backward))
+        gradients = (each.name for each in self.gradients)
+        names = {*self.names, *gradients, *filter(None, [self.holder])} - {CHECKPOINT}
+        return CodeWords({place.code for place in places} - {""}, names)
+
     def tree(self) -> Part:
         """The title, the lines, the way out, the picture."""
-        others = Paragraph(self._describe_others()) if self.more else None
+        words = self._code_words
+        others = MarkedParagraph(self._describe_others(), words) if self.more else None
         repeated = None
         if self.times > 1:
             sentence = ngettext(
@@ -292,19 +301,20 @@ class Finding(Presentation):
                 "It happened in {number} steps: so many backwards have read what the line wrote.",
                 self.times,
             )
-            repeated = Paragraph(sentence)
+            repeated = MarkedParagraph(sentence, words)
         figure = None
         if self.picture is not None:
             figure = Figure(self.picture, gettext("Memory at backward"))
-        return Alarm(
+        return MarkedAlarm(
             self.title,
-            Items(map(protect_marks, map(str, self.gradients)), class_="cl-why")
+            words,
+            MarkedItems(map(str, self.gradients), words, class_="cl-why")
             if self.gradients
             else None,
             Code(self.lines, indent=""),
             others,
             repeated,
-            Paragraph(self.way_out),
+            MarkedParagraph(self.way_out, words),
             figure,
             severity="wrong" if self.silent else "error",
         )
