@@ -124,6 +124,18 @@ def test_the_line_that_may_have_done_it_is_named(
     assert "may be what did it" in check.html
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_penalty_on_weights_that_pulls_at_nothing_is_found(engine: ModuleType, seed: int) -> None:
+    engine.manual_seed(seed)
+    layer, x = engine.nn.Linear(8, 8), engine.randn(16, 8)
+
+    # Of the gradient that is lost, which is along the weight, next to nothing is along the other.
+    def step() -> Any:
+        return layer(x).square().mean() + 0.1 * layer.weight.square().sum().item()
+
+    assert verdicts(check_gradients(step, layer))["layer.weight"] == "differs"
+
+
 def test_no_line_is_sought_where_all_is_right(engine: ModuleType) -> None:
     p, calls = engine.tensor([0.5, 0.2], requires_grad=True), []
 

@@ -380,14 +380,19 @@ def measure_slope(
 def _choose_direction(engine: ModuleType, parameter: Any, gradient: Any) -> Any:
     """Return a direction of length 1: along the gradient, where it is steep, and a bit aside.
 
-    Aside, since a gradient that is right along itself may have lost another part.
+    Aside, since a gradient that is right along itself may have lost another part: one that is
+    anywhere, and one along the parameter, which is what a penalty on weights pulls at.
     """
     # A generator of its own: the direction is the same in each call, and the global numbers go on.
     chance = engine.randn(parameter.shape, generator=engine.Generator().manual_seed(1))
     direction = chance.to(parameter.dtype).to(parameter.device)
     direction = direction / direction.norm()
-    if gradient is not None and float(gradient.norm()) > 0:
-        direction = gradient / gradient.norm() + 0.3 * direction
+    if gradient is None or not float(gradient.norm()) > 0:
+        return direction
+    direction = gradient / gradient.norm() + 0.3 * direction
+    own = parameter.detach()
+    if float(own.norm()) > 0:
+        direction = direction + 0.3 * own / own.norm()
     return direction / direction.norm()
 
 
