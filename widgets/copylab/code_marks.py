@@ -72,10 +72,17 @@ class CodeWords:
 class MarkedItems(Items):
     """A list of sentences: plain in the text, with code in code type in a page."""
 
-    def __init__(self, sentences: Iterable[str], words: CodeWords, **attributes: Any) -> None:
+    def __init__(
+        self,
+        sentences: Iterable[str],
+        words: CodeWords,
+        *,
+        bullet: str = "  - ",
+        **attributes: Any,
+    ) -> None:
         plain = list(sentences)
-        super().__init__(map(words.mark, plain), **attributes)
-        self._plain = Items(map(protect_marks, plain))
+        super().__init__(map(words.mark, plain), bullet=bullet, **attributes)
+        self._plain = Items(map(protect_marks, plain), bullet=bullet)
 
     def text(self) -> str:
         """Return a line for each sentence."""

@@ -74,6 +74,15 @@ class TestWhatItRuns:
         drawn = "".join(re.findall("<text[^>]*>(.*?)</text>", graph))
         assert title in drawn
 
+    def test_names_in_its_sentences_are_code(self, engine: ModuleType) -> None:
+        lab = CopyLab(engine=engine, method="detach")
+        lab.loss("x")
+        lab.write("y")
+        assert "The values of <code>x</code> and <code>y</code> changed." in lab._panel.html
+        lab.backward()
+        assert "on line 5, <code>y.add_(10)</code>." in lab._panel.html
+        assert "on line 5, y.add_(10)." in lab.text
+
     def test_the_program_can_be_copied(
         self, engine: ModuleType, capsys: pytest.CaptureFixture[str]
     ) -> None:

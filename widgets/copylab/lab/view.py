@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from tinytorch import viz
 from tinytorch.viz import compare_snapshots, graphs_of
 
+from ..code_marks import CodeWords, MarkedItems, MarkedParagraph
 from ..copying import Fact, Facts, Source
 from ..doc import (
     Alarm,
@@ -18,7 +19,6 @@ from ..doc import (
     Fold,
     InPage,
     InText,
-    Items,
     Listing,
     ListingLine,
     Paragraph,
@@ -336,7 +336,10 @@ def _describe_run(result: LabResult) -> list[Part]:
             title = gettext("Line {number}", number=result.error_line)
         parts.append(Alarm(title, _quote_output(title, result.error)))
     if result.explanation:
-        reasons = [Paragraph(_protect_sentence(sentence)) for sentence in result.explanation]
+        words = _collect_words(result)
+        reasons = [
+            MarkedParagraph(make_printable(sentence), words) for sentence in result.explanation
+        ]
         if result.error:
             parts.append(Titled(gettext("Why"), *reasons, class_="cl-out"))
         else:
@@ -354,14 +357,16 @@ def _list_changes(result: LabResult) -> Part:
     else:
         code = protect_marks(shorten_to_line(newest))
         title = gettext("What {code} changed", code=code)
-    changes = [_protect_sentence(sentence) for sentence in result.changes]
+    changes = [make_printable(sentence) for sentence in result.changes]
     if not changes:
         changes = [gettext("Nothing that can be seen.")]
-    return Titled(title, Items(changes, bullet="- ", class_="cl-says"))
+    words = _collect_words(result)
+    return Titled(title, MarkedItems(changes, words, bullet="- ", class_="cl-says"))
 
 
-def _protect_sentence(sentence: str) -> str:
-    return protect_marks(make_printable(sentence))
+def _collect_words(result: LabResult) -> CodeWords:
+    names = () if result.snapshot is None else [name for name, _ in result.snapshot.names]
+    return CodeWords({line.text.strip() for line in result.lines} - {""}, names)
 
 
 def _quote_output(title: str, text: str) -> Code:
