@@ -35,7 +35,7 @@ MOST_NAME_COLUMNS = 24
 """A longer name is cut in its middle."""
 MOST_ALIKE_NAME_WIDTH, MOST_ALIKE_CELLS_WIDTH = 74, 140
 """Up to these widths names are made equally wide, and words begin at one x."""
-LEAST_ARROW_WIDTH = 12
+LEAST_ARROW_WIDTH = 24
 """Of an arrow behind the word "new", in px."""
 GAP = 12
 """Between cells and words, and between words and versions."""
