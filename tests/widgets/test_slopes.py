@@ -127,11 +127,11 @@ def test_the_line_that_may_have_done_it_is_named(
 @pytest.mark.parametrize("seed", range(4))
 def test_a_penalty_on_weights_that_pulls_at_nothing_is_found(engine: ModuleType, seed: int) -> None:
     engine.manual_seed(seed)
-    layer, x = engine.nn.Linear(8, 8), engine.randn(16, 8)
+    layer, x, y = engine.nn.Linear(32, 8), engine.randn(16, 32), engine.randn(16, 8)
 
     # Of the gradient that is lost, which is along the weight, next to nothing is along the other.
     def step() -> Any:
-        return layer(x).square().mean() + 0.1 * layer.weight.square().sum().item()
+        return (layer(x) * y).sum() + 5 * layer.weight.square().sum().item()
 
     assert verdicts(check_gradients(step, layer))["layer.weight"] == "differs"
 
