@@ -83,6 +83,10 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             "y = x.detach() * 12": "requires no grad",
             "y = (x * 12).detach().requires_grad_()\ny.backward()": "no node that leads to x",
             "y = x.item() * torch.tensor(12.0, requires_grad=True)\ny.backward()": "no node that leads to x",
+            "y = x * 3\nx.grad = torch.tensor(12.0)": "a line of the cell writes x.grad itself",
+            "y = x * 2\ny.backward()\nx.grad *= 6": "a line of the cell writes x.grad itself",
+            "y = x * 2\ny.backward()\nx.grad.fill_(12.0)": "a line of the cell writes x.grad itself",
+            "y = x * 5\ny.backward(retain_graph=True)\nx.grad += 7": "a line of the cell writes x.grad itself",
         },
     ),
     "assignment/earlier": (

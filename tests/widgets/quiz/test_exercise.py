@@ -119,7 +119,7 @@ LEAF = "a = torch.ones(2, requires_grad=True)\n"
             f"{LEAF}h = (a * a).sum()\nh.backward()\nh.backward()",
             "`MulBackward0` gave its saved second input back in an earlier `backward` (and 1 more saved tensor).",
         ),
-        (f"{LEAF}h = a ** 2 * a\nh.backward()", "h has 2 elements"),
+        (f"{LEAF}h = a ** 2 * a\nh.backward()", "`h` has 2 elements"),
     ],
 )
 def test_a_cell_that_raised_is_told_why(engine: ModuleType, source: str, why: str) -> None:

@@ -35,8 +35,8 @@ MOST_NAME_COLUMNS = 24
 """A longer name is cut in its middle."""
 MOST_ALIKE_NAME_WIDTH, MOST_ALIKE_CELLS_WIDTH = 74, 140
 """Up to these widths names are made equally wide, and words begin at one x."""
-LEAST_ARROW_WIDTH = 24
-"""Of an arrow behind the word "new", in px."""
+LEAST_ARROW_WIDTH, ROOMY_ARROW_WIDTH = 12, 24
+"""Of an arrow behind the word "new", in px; in the wider one its bow is seen to come from there."""
 GAP = 12
 """Between cells and words, and between words and versions."""
 LEAST_WORDS_WIDTH, LEAST_WORDS_WIDTH_BELOW_LANE = 84, 226
@@ -249,10 +249,12 @@ class Pill(NamedTuple):
         """The width in px."""
         return max(34.0, text_width(self.text, "mono b") + 12)
 
-    @property
-    def arrow_width(self) -> float:
-        """The room for its arrow, and for the flag before it."""
-        return max(ARROW_WIDTH, self.flag_width + LEAST_ARROW_WIDTH)
+    def arrow_width(self, behind_flag: float) -> float:
+        """Return the room for its arrow, and for the flag before it.
+
+        behind_flag: that of an arrow behind a flag.
+        """
+        return max(ARROW_WIDTH, self.flag_width + behind_flag)
 
     @property
     def flag_width(self) -> float:
@@ -634,18 +636,27 @@ def lay_out_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) ->
 
     The rows of no band are those of tensors without memory.
     """
+    roomy = _lay_out_columns(bands, single_rows, ROOMY_ARROW_WIDTH)
+    if roomy.right + PADDING <= PHONE_WIDTH:
+        return roomy
+    return _lay_out_columns(bands, single_rows, LEAST_ARROW_WIDTH)
+
+
+def _lay_out_columns(
+    bands: Sequence[BandDrawing], single_rows: Sequence[Row], behind_flag: float
+) -> Columns:
     rows = list(single_rows)
     for band in bands:
         rows += band.rows
     pills = list(itertools.chain.from_iterable(row.pills for row in rows))
     names_width = max((pill.width for pill in pills), default=0)
-    arrow_width = max((pill.arrow_width for pill in pills), default=ARROW_WIDTH)
+    arrow_widths = [pill.arrow_width(behind_flag) for pill in pills]
     marks = itertools.chain.from_iterable(band.counters for band in bands)
     # With the bracket of those that several tensors share.
     counter_width = max((mark.width + 10 * (len(mark.rows) > 1) for mark in marks), default=0)
     strip_widths = [band.strip.width for band in bands if not band.has_lanes]
     alike_width = min(max(strip_widths, default=0), MOST_ALIKE_CELLS_WIDTH)
-    strip_x = PADDING + names_width + arrow_width
+    strip_x = PADDING + names_width + max(arrow_widths, default=ARROW_WIDTH)
     # Where counters begin is not known yet, only how wide they are.
     columns = Columns(names_width, strip_x, alike_width, 0, counter_width)
     counter_range = _find_counter_range(columns, bands, single_rows)

@@ -48,7 +48,7 @@ from .static_parts import (
 NOTEBOOK_LIMIT = 2_000_000
 """Bytes that both forms of a step-through may take in a notebook."""
 
-PAGE_LIMIT = 147_000
+PAGE_LIMIT = 147_500
 """Bytes of the HTML up to which pictures are images. A page above it has its pictures in the pack
 alone."""
 

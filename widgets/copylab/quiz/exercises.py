@@ -411,7 +411,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             with (
                 warnings.catch_warnings(action="ignore"),
                 contextlib.redirect_stdout(io.StringIO()),
-                know_source("" if cell is None else cell.source),
+                contextlib.nullcontext() if cell is None else know_source(cell.source),
             ):
                 return self._verdict_of(self._check(**arguments))
         # `check` has a sentence for it.
@@ -591,7 +591,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             faults.append(f"{program!r} raises {error.partition(chr(10))[0]}")
         checked = select_variables(variables, self.names)
         before = state_of_variables(checked)
-        verdict = self._judge_variables(checked, engine)
+        with know_source(program):
+            verdict = self._judge_variables(checked, engine)
         if state_of_variables(checked) != before:
             faults.append(f"the check changes what it looks at, after: {program}")
         return verdict
