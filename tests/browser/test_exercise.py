@@ -105,6 +105,7 @@ def test_the_task_needs_no_kernel(watched: Watched, lab: Lab) -> None:
         assert results.violations_count == 0, results.generate_report()
 
 
+@pytest.mark.stress
 def test_a_lesson_as_it_is_taken(watched: Watched, lab: Lab) -> None:
     """Fill in, commit, read, solve, check: the opening lesson with its real definitions."""
     folder = lab.folder / "taken"

@@ -92,6 +92,7 @@ def go_dark(page: Page) -> None:
     page.wait_for_selector("body[data-jp-theme-light=false]", state="attached")
 
 
+@pytest.mark.stress
 @pytest.mark.parametrize("lesson", ["02_clone.ipynb"])
 def test_a_lesson_by_keyboard_in_both_themes(watched: Watched, lab: Lab, lesson: str) -> None:
     shutil.copy(NOTEBOOKS / lesson, lab.folder)
