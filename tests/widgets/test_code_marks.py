@@ -43,8 +43,8 @@ WORDS = CodeWords({"h *= 2", "y = h ** 2 * a ** 2"}, {"a", "h", "out", "loss", "
     ],
 )
 def test_names_are_told_from_words(sentence: str, marked: str) -> None:
-    assert WORDS.quote(sentence) == marked
-    plain = re.sub("<.*?>", "", inline_html(WORDS.mark(sentence)))
+    assert WORDS.quote_code(sentence) == marked
+    plain = re.sub("<.*?>", "", inline_html(WORDS.mark_code(sentence)))
     assert html.unescape(plain) == sentence, "with its own stars"
 
 
@@ -58,7 +58,7 @@ def test_in_another_language_latin_letters_are_code() -> None:
         ("ko", "a의 값을 .detach()를 통해", "`a`의 값을 `.detach()`를 통해"),
     ):
         use_language(language)
-        assert WORDS.quote(sentence) == marked
+        assert WORDS.quote_code(sentence) == marked
 
 
 @pytest.mark.parametrize("language", [None, "zh", "ko"])

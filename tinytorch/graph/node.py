@@ -320,7 +320,7 @@ class EarlierSpec:
         """
         return self.until is None or (sequence_nr is not None and sequence_nr < self.until)
 
-    def close(self, accumulator: weakref.ref | None) -> None:
+    def end_with_accumulator(self, accumulator: weakref.ref | None) -> None:
         """Note that nodes have an edge to another AccumulateGrad from now on."""
         self.until = next_number()
         self.accumulator = accumulator
@@ -392,7 +392,7 @@ def note_data_assigned(leaf: Any, earlier: GradientSpec, is_forced: bool = False
             open_specs.append(spec)
     if is_other_accumulator:
         for spec in open_specs:
-            spec.close(m.accumulator)
+            spec.end_with_accumulator(m.accumulator)
         m.accumulator = None
         if len(m.earlier_gradient_specs) > _SPECS_BEFORE_SEARCH:
             _drop_specs_without_nodes(leaf)

@@ -60,13 +60,13 @@ class CodeWords:
         )
         return re.compile("|".join(parts))
 
-    def mark(self, sentence: str) -> str:
+    def mark_code(self, sentence: str) -> str:
         """Return a plain sentence with backticks around its code, and its own stars protected."""
         return self._pattern.sub(lambda code: f"`{code[0]}`", protect_marks(sentence))
 
-    def quote(self, sentence: str) -> str:
+    def quote_code(self, sentence: str) -> str:
         """Return the same for a sentence that others are joined to: with its stars as they are."""
-        return plain_text(self.mark(sentence))
+        return plain_text(self.mark_code(sentence))
 
 
 class MarkedItems(Items):
@@ -81,7 +81,7 @@ class MarkedItems(Items):
         **attributes: Any,
     ) -> None:
         plain = list(sentences)
-        super().__init__(map(words.mark, plain), bullet=bullet, **attributes)
+        super().__init__(map(words.mark_code, plain), bullet=bullet, **attributes)
         self._plain = Items(map(protect_marks, plain), bullet=bullet)
 
     def text(self) -> str:
@@ -93,7 +93,7 @@ class MarkedParagraph(Part):
     """A plain sentence, with code in code type in a page."""
 
     def __init__(self, sentence: str, words: CodeWords) -> None:
-        plain, marked = Paragraph(protect_marks(sentence)), Paragraph(words.mark(sentence))
+        plain, marked = Paragraph(protect_marks(sentence)), Paragraph(words.mark_code(sentence))
         super().__init__(plain.text(), marked.html())
 
 
@@ -103,7 +103,7 @@ class MarkedAlarm(Alarm):
     def __init__(
         self, title: str, words: CodeWords, *parts: Part | None, severity: str = "error"
     ) -> None:
-        super().__init__(words.mark(title), *parts, severity=severity)
+        super().__init__(words.mark_code(title), *parts, severity=severity)
         self._plain = Alarm(protect_marks(title), *parts)
 
     def text(self) -> str:

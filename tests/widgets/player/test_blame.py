@@ -264,9 +264,9 @@ def test_code_of_an_error_and_a_users_own_marks() -> None:
     assert "on line 3, <code>h += 1 * 1 * 1</code>." in page
     assert "on line 2, <code>h = a.exp()</code>." in page
     words = CodeWords({"x += 1"}, {"a"})
-    assert words.mark("A gradient of a is a sum.") == "A gradient of `a` is a sum."
-    assert words.mark("result(a)을 한 번") == "result(`a`)을 한 번"
-    assert words.mark("e.g. PyTorch, x += 12.") == "e.g. PyTorch, x += 12."
+    assert words.mark_code("A gradient of a is a sum.") == "A gradient of `a` is a sum."
+    assert words.mark_code("result(a)을 한 번") == "result(`a`)을 한 번"
+    assert words.mark_code("e.g. PyTorch, x += 12.") == "e.g. PyTorch, x += 12."
 
 
 SPOILED = "x = torch.ones(2, requires_grad=True)\nh = x.exp()\nh.data.mul_(2)\n"

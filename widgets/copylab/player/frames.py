@@ -327,7 +327,7 @@ def explain_error(run: RecordedRun) -> str:
     blames = _blame_steps(run, _compare_observations(run))
     blame = blames.get(len(run.steps), Blame())
     words = collect_code_words(run)
-    return join_sentences(map(words.quote, blame.reasons))
+    return join_sentences(map(words.quote_code, blame.reasons))
 
 
 def collect_code_words(run: RecordedRun) -> CodeWords:

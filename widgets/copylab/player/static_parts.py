@@ -324,14 +324,14 @@ def _html_of_sentence(sentence: StepSentence, code_words: CodeWords) -> str:
     if sentence.role == "headline":
         # What comes behind a semicolon is less than news.
         lead, *detail = _BEFORE_SEMICOLON.split(text, maxsplit=1)
-        inside = inline_html(code_words.mark(lead))
+        inside = inline_html(code_words.mark_code(lead))
         inside += "".join(
-            html_element("span", inline_html(code_words.mark(each))) for each in detail
+            html_element("span", inline_html(code_words.mark_code(each))) for each in detail
         )
         return html_element("li", inside, class_="cl-lead")
     if sentence.role != "numbers" or sentence.pair is None:
         is_rest = sentence.role == "rest"
-        inside = inline_html(code_words.mark(text))
+        inside = inline_html(code_words.mark_code(text))
         return html_element("li", inside, class_="cl-rest" if is_rest else None)
     name, before, after, marked_name = sentence.pair
     name_html = inline_html(marked_name) if marked_name else html_element("code", escape(name))

@@ -302,12 +302,12 @@ def sends_gradient(expected: Any, **named: Any) -> CheckedFact:
 def _adds_up(gradient: Any, expected: Any) -> bool:
     """Return True if one backward gives the gradient that is expected, or several of a kept graph."""
     counts = range(1, 11) if _keeps_graph(_source_of_answer.get()) else (1,)
-    return any(_are_close(_multiply(gradient, count), expected) for count in counts)
+    return any(_are_close(_multiply_numbers(gradient, count), expected) for count in counts)
 
 
-def _multiply(numbers: Any, count: int) -> Any:
+def _multiply_numbers(numbers: Any, count: int) -> Any:
     if isinstance(numbers, list):
-        return [_multiply(number, count) for number in numbers]
+        return [_multiply_numbers(number, count) for number in numbers]
     return numbers if numbers is None else numbers * count
 
 

@@ -192,7 +192,7 @@ def _explain_wrong_gradient(run: QuizRun, x: str, at: int | None) -> list[str]:
 
 def _quote_reason(frame: Frame) -> str:
     """Return which write made the gradient of a step wrong, its code in code type."""
-    return frame.code_words.quote(frame.explanation[0])
+    return frame.code_words.quote_code(frame.explanation[0])
 
 
 def _describe_changes(run: QuizRun, ask: Callable[[Moment], Any], at: int | None) -> str:
@@ -241,7 +241,7 @@ def describe_outcome(run: QuizRun) -> str:
         error = error[:_MAX_ERROR] + " ..."
     sentence = gettext("Line {line} raises {error}", line=run.error_line, error=error)
     frame = run.player[-1]
-    return join_sentences([sentence, *map(frame.code_words.quote, frame.explanation)])
+    return join_sentences([sentence, *map(frame.code_words.quote_code, frame.explanation)])
 
 
 def describe_limit(run: QuizRun) -> str:
