@@ -481,7 +481,7 @@ def judge_findings(watched: Backward, truth: Backward, *, is_right: bool) -> lis
     certain = [
         each
         for each in silent
-        if each.compared and not each.is_partly_read and each.kind != "attribute"
+        if each.was_compared and not each.is_partly_read and each.kind != "attribute"
         if each.gradients or not truth.hides_formulas
     ]
     judgements = [

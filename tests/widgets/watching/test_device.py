@@ -169,7 +169,7 @@ def test_where_waiting_is_forbidden_nothing_is_compared(monkeypatch: pytest.Monk
         assert "it is on cpu, which must not be waited for now" in said.text
         (finding,) = watch.findings
         assert finding.silent
-        assert not finding.compared
+        assert not finding.was_compared
         assert "Its values could not be compared" in finding.text
 
 

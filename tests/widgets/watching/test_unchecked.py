@@ -337,7 +337,7 @@ def test_of_a_large_attribute_a_write_is_no_change(
         w.mul_(factor)
         loss.backward()
     (finding,) = watch.findings
-    assert finding.compared is is_changed
+    assert finding.was_compared is is_changed
     assert ("was changed after" in finding.title) is is_changed
     assert ("unless the same values were written" in finding.title) is not is_changed
     assert "ctx.save_for_backward" in watch.text

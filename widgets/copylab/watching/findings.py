@@ -44,8 +44,8 @@ class Finding(Presentation):
     """The line whose backward read it."""
     names: tuple[str, ...] = ()
     """The names under which its memory was found in the callers of that backward."""
-    compared: bool = True
-    """True if its bytes differ from those saved; False if they could not be compared."""
+    was_compared: bool = True
+    """False if its bytes could not be compared: that it was written is known, and not that it changed."""
     kind: Literal["saved", "unpacked", "attribute"] = "saved"
     """How the node has it: saved; unpacked by hooks of the program's own; an attribute of a Function."""
     holder: str = ""
@@ -56,8 +56,8 @@ class Finding(Presentation):
     """Spoiled gradients in numbers, of small tensors; empty where they are not known."""
     more: int = 0
     """Number of other saved tensors that the same line wrote to and the same backward read."""
-    other_saves: tuple[str, ...] = ()
-    """Who saved those, each once: "MulBackward0 on line 3"."""
+    other_savers: tuple[str, ...] = ()
+    """The nodes that saved those, each once, in words: "MulBackward0 on line 3"."""
     is_saved_again: bool = False
     """True if those others are one memory with it, by its names: `w * w` saves `w` twice."""
     times: int = 1
@@ -91,7 +91,7 @@ class Finding(Presentation):
         # numbers.
         if self.kind == "unpacked":
             return self._describe_unpacked(values)
-        if self.kind == "attribute" and not self.compared:
+        if self.kind == "attribute" and not self.was_compared:
             return gettext(
                 "{name} was written to after {node} had kept it as {holder}, and PyTorch checks no attribute. Its "
                 "values could not be compared: unless the same values were written, what its backward computes with it "
@@ -109,7 +109,7 @@ class Finding(Presentation):
             return join_sentences([headline, gettext("PyTorch raises an error.")])
         # On a device that may not be waited for, or on memory that cannot be read, only the write
         # is known.
-        if not self.compared:
+        if not self.was_compared:
             rest = gettext(
                 "PyTorch raises no error. Its values could not be compared: unless the same "
                 "values were written, the gradient is wrong."
@@ -134,7 +134,7 @@ class Finding(Presentation):
             "written": self._name_line(self.written),
         }
         # The same values may have been written where an error comes, or where none were compared.
-        is_changed = self.silent and self.compared
+        is_changed = self.silent and self.was_compared
         if self.written is None:
             if is_changed:
                 return gettext("{name} was changed after {saved} saved it.", **values)
@@ -242,7 +242,7 @@ class Finding(Presentation):
             )
         # The bytes differ, and no operation has written them: only a run by lines finds such a
         # write.
-        if self.written is None and self.silent and self.compared:
+        if self.written is None and self.silent and self.was_compared:
             return gettext(
                 "Write to a copy (clone), or write after backward. Which line wrote, a run line by line shows: "
                 "copylab steps --rounds 1 {program}",
@@ -268,7 +268,7 @@ class Finding(Presentation):
                 "{number} more saved tensors of it differ.",
                 self.more,
             )
-        savers = join_few_names(self.other_saves)
+        savers = join_few_names(self.other_savers)
         if self.is_saved_again:
             return ngettext(
                 "It was saved once more, by {savers}.",

@@ -142,11 +142,11 @@ class _CountedFinding:
         if self._read_counts[thread] > 1:
             is_same_memory = span is not None and span == self._first_spans[thread]
             # True as long as all of the others are the same memory.
-            is_first_other = not self.finding.other_saves
+            is_first_other = not self.finding.other_savers
             were_all_same = is_first_other or self.finding.is_saved_again
             self.finding.is_saved_again = is_same_memory and were_all_same
-            savers = (*self.finding.other_saves, finding.node_and_line)
-            self.finding.other_saves = tuple(dict.fromkeys(savers))
+            savers = (*self.finding.other_savers, finding.node_and_line)
+            self.finding.other_savers = tuple(dict.fromkeys(savers))
         else:
             self._first_spans[thread] = span
         self.finding.more = max(self.finding.more, self._read_counts[thread] - 1)
@@ -526,7 +526,7 @@ class Watch(Presentation):
             silent=True,
             node=name_of_node(node),
             # None where a write was seen to what cannot be compared.
-            compared=bool(has_changed),
+            was_compared=bool(has_changed),
             is_partly_read=use is FormulaUse.COMPARISONS,
         )
         finding, is_new = self._add_finding(save, finding, backward_nr)
@@ -552,7 +552,7 @@ class Watch(Presentation):
             node=name_of_node(node),
             saved=save.saving_place,
             # None where pieces alone were compared: the same values may have been written.
-            compared=bool(comparison.has_changed),
+            was_compared=bool(comparison.has_changed),
             kind="attribute",
             holder=attribute.path,
         )

@@ -74,7 +74,8 @@ _EXIT_KINDS: dict[str, ExitKind] = {
 """Operations by which values leave the graph whether a node is made or not."""
 _COMPARING = frozenset({"sub", "lerp", "stack", "cat", "eq", "ne", "isclose", "equal", "dist"})
 """Operations that see parameters beside others without computing a layer's result."""
-_NO_EXIT = "none"
+_NEVER_EXIT = "never"
+"""In place of a kind, for an operation by which no values leave the graph, with or without a node."""
 _NO_VALUES = frozenset({"is_pinned", "_record_function_enter_new", "_record_function_exit"})
 """Operations that read no values; so do those that make a tensor like another one."""
 
@@ -190,59 +191,61 @@ class TorchHooks:
     # -- writes --------------------------------------------------------------------
 
     def report_writes(
-        self, func: Any, writes: Any, args: tuple, kwargs: dict[str, Any]
+        self, func: Any, written_arguments: Any, args: tuple, kwargs: dict[str, Any]
     ) -> list[WriteInProgress | _UncountedListWrite]:
         """Note what an operation is about to write to."""
-        has_node = self.get_sequence_nr() != self.next_node_nr
-        node_nr = self.get_sequence_nr() if has_node else None
-        if writes is _WRITES_OF_BATCH_NORM_GRAD:
+        has_new_node = self.get_sequence_nr() != self.next_node_nr
+        node_nr = self.get_sequence_nr() if has_new_node else None
+        if written_arguments is _WRITES_OF_BATCH_NORM_GRAD:
             # At the same positions as in the operation itself.
             running_mean, running_var, is_training = args[3], args[4], args[7]
             if is_training and node_nr is not None and running_mean is not None:
                 self.watch.excuse_node(running_mean, node_nr)
                 self.watch.excuse_node(running_var, node_nr)
             return []
-        found: list[WriteInProgress | _UncountedListWrite | None] = []
-        for position, name in writes:
+        writes: list[WriteInProgress | _UncountedListWrite | None] = []
+        for position, name in written_arguments:
             by_name = position is None or position >= len(args)
             value: Any = kwargs.get(name) if by_name else args[position]
             is_list = isinstance(value, (list, tuple))
             for tensor in value if is_list else (value,):
                 if tensor is not None:
-                    found.append(self.watch.record_write(tensor))
+                    writes.append(self.watch.record_write(tensor))
                     self.written_tensor_id = id(tensor)
             # `_fused_adam_` and its like are never counted, with or without a mode.
             if is_list and func.__name__.startswith("_foreach_"):
-                found.append(_UncountedListWrite(self.torch.autograd.graph, value))
-        if writes is _WRITES_OF_BATCH_NORM:
+                writes.append(_UncountedListWrite(self.torch.autograd.graph, value))
+        if written_arguments is _WRITES_OF_BATCH_NORM:
             # The third is `training`; of `_batch_norm_with_update` it is the momentum, without which
             # nothing changes.
             running_mean, running_var, is_updating = args[3:6]
             # The node of this very operation has saved the running statistics, too, but its
             # gradient does not need them.
             if is_updating and running_mean is not None:
-                found.append(self.watch.record_write(running_mean, excused_nr=node_nr))
-                found.append(self.watch.record_write(running_var, excused_nr=node_nr))
-        return [write for write in found if write is not None]
+                writes.append(self.watch.record_write(running_mean, excused_nr=node_nr))
+                writes.append(self.watch.record_write(running_var, excused_nr=node_nr))
+        return [write for write in writes if write is not None]
 
     # -- values that leave the graph --------------------------------------------------
 
-    def record_exit(self, func: Any, kind: Any, writes: Any, args: tuple, kwargs: Any) -> None:
+    def record_exit(
+        self, func: Any, kind: Any, written_arguments: Any, args: tuple, kwargs: Any
+    ) -> None:
         """Note that the values of arguments that require grad go on without their history.
 
-        writes: the position and name of each argument that is written to, and not read.
+        written_arguments: the position and name of each argument that is written to, and not read.
         """
-        if self.is_in_step or kind == _NO_EXIT:
+        if self.is_in_step or kind == _NEVER_EXIT:
             return
-        tensors, count = [], 0
+        tensors, tensor_count = [], 0
         for position, value in enumerate((*args, *kwargs.values()) if kwargs else args):
             for tensor in value if isinstance(value, (list, tuple)) else (value,):
                 if not isinstance(tensor, self.torch.Tensor):
                     continue
-                count += 1
+                tensor_count += 1
                 if not tensor.requires_grad:
                     continue
-                if all(position != written for written, _ in writes or ()):
+                if all(position != written for written, _ in written_arguments or ()):
                     tensors.append(tensor)
         if kind == "detach" and not self.has_hooks_on_top():
             return  # without hooks, PyTorch itself detaches what it saves
@@ -254,7 +257,9 @@ class TorchHooks:
             operation = "conversion" if name == "to_copy" else name
             # A layer has a parameter meet another tensor; averages of weights and logs do so in
             # other ways.
-            is_use = name == "t" or (count > 1 and not writes and name not in _COMPARING)
+            is_use = name == "t" or (
+                tensor_count > 1 and not written_arguments and name not in _COMPARING
+            )
             make_reference = self._make_leaf_reference
             self.watch.record_exit(tensors, kind, operation, make_reference, is_use=is_use)
 
@@ -575,10 +580,13 @@ def _find_written_arguments(func: Any) -> tuple[tuple[int | None, str], ...] | N
 
 
 def _find_exit_kind(func: Any) -> Any:
-    """Return how values leave the graph by an operation; None if that shows when it runs."""
+    """Return how values leave the graph by an operation; None if it depends on the call.
+
+    Of such a call `record_exit` says "grad mode" or "no derivative".
+    """
     name = func.__name__.partition(".")[0]
     if name in _NO_VALUES or name.endswith("_like") or name.startswith("new_"):
-        return _NO_EXIT
+        return _NEVER_EXIT
     exit_kind = _EXIT_KINDS.get(name)
     # `max()` of all elements gives a value alone, which has a node.
     if exit_kind == "indices" and len(func._schema.returns) < 2:
@@ -620,15 +628,18 @@ def _find_call(torch: Any, func: Any) -> Any:
 
 
 def _make_plan(torch: Any, func: Any) -> tuple[Any, Any, Any, Any]:
-    """Return what an operation writes to, how it is called, how values leave by it, and itself."""
+    """Return what a mode needs to know of an operation, found out once for all of its calls.
+
+    Which arguments it writes to, what runs it, how values leave the graph by it, and the operation.
+    """
     written_arguments = _find_written_arguments(func)
     return written_arguments, _find_call(torch, func), _find_exit_kind(func), func
 
 
 def _make_dispatch_mode(hooks: TorchHooks) -> Any:
     """Make a dispatch mode that reports what operations write to."""
-    # What each operation writes to, and how it is called. By `id`: the hash of an operation takes
-    # as long as all the rest. The operation itself is the last, so that its id is not reused.
+    # By `id`: the hash of an operation takes as long as all the rest. The operation itself is the last
+    # of its plan, so that its id is not reused.
     plans: dict[int, tuple[Any, Any, Any, Any]] = {}
     get_sequence_nr, record_write = hooks.get_sequence_nr, hooks.watch.record_write
     get_backward_nr = hooks.torch._C._current_graph_task_id
@@ -642,36 +653,36 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
         def __torch_dispatch__(
             self, func: Any, types: Any, args: tuple = (), kwargs: Any = None
         ) -> Any:
-            try:
-                writes, call, exit_kind, _ = plans[id(func)]
-            except KeyError:
-                writes, call, exit_kind, _ = plans[id(func)] = _make_plan(hooks.torch, func)
-            found: Any = ()
+            plan = plans.get(id(func))
+            if plan is None:
+                plan = plans[id(func)] = _make_plan(hooks.torch, func)
+            written_arguments, call, exit_kind, _ = plan
+            writes: Any = ()
             hooks.follow_thread()
             if in_forward:
                 hooks.attributes.record_ended_forwards()
-            if writes is None:
+            if written_arguments is None:
                 hooks.written_tensor_id = None
-            elif writes is _WRITES_SELF:
+            elif written_arguments is _WRITES_SELF:
                 hooks.written_tensor_id = id(args[0])
                 if get_backward_nr() >= 0 and is_shared_gradient(hooks, args[0]):
                     hooks.watch.gaps.count_shared_gradient(hooks.watch.find_place())
                 write = record_write(args[0])
                 if write is not None:
-                    found = (write,)
+                    writes = (write,)
             else:
-                found = hooks.report_writes(func, writes, args, kwargs or {})
-            number = get_sequence_nr()
-            has_node = hooks.next_node_nr != number
-            if has_node:
-                hooks.first_nr_of_operation, hooks.next_node_nr = hooks.next_node_nr, number
+                writes = hooks.report_writes(func, written_arguments, args, kwargs or {})
+            next_node_nr = get_sequence_nr()
+            has_new_node = next_node_nr != hooks.next_node_nr
+            if has_new_node:
+                hooks.first_nr_of_operation, hooks.next_node_nr = hooks.next_node_nr, next_node_nr
             # The node of a Function, inside of which grad mode is off, was made by no operation.
-            if (not has_node or exit_kind or not is_grad_enabled()) and get_backward_nr() < 0:
-                hooks.record_exit(func, exit_kind, writes, args, kwargs)
+            if (not has_new_node or exit_kind or not is_grad_enabled()) and get_backward_nr() < 0:
+                hooks.record_exit(func, exit_kind, written_arguments, args, kwargs)
             try:
                 return call(*args, **kwargs) if kwargs else call(*args)
             finally:
-                for write in found:
+                for write in writes:
                     write.end()
 
     return WatchingMode()
