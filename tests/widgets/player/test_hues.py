@@ -10,7 +10,9 @@ from tinytorch.viz.render.style import hue_of
 
 def ids_and_hues(player: Steps, name: str) -> tuple[set[str], set[str]]:
     """Give the ids of the tensors that a name has had in a run, and their hues."""
-    seen = [dict(frame.step.seen.snapshot.names) for frame in player if frame.step.seen]
+    seen = [
+        dict(frame.step.observation.snapshot.names) for frame in player if frame.step.observation
+    ]
     ids = {names[name] for names in seen if name in names}
     return ids, {hue_of(tensor_id) for tensor_id in ids}
 
@@ -39,7 +41,7 @@ def test_best_of_the_first_lesson_has_one_hue_in_all_pictures() -> None:
 def test_a_tensor_that_is_still_there_keeps_its_hue(engine: ModuleType) -> None:
     player = steps("x = torch.ones(2)\ny = x\nx = x + 1\ny = y + 1", engine=engine)
     *_, aliased, rebound, last = (
-        {name: hue_of(tensor) for name, tensor in frame.step.seen.snapshot.names}
+        {name: hue_of(tensor) for name, tensor in frame.step.observation.snapshot.names}
         for frame in player
     )
     assert aliased["x"] == aliased["y"] == rebound["y"] == last["y"]
@@ -48,5 +50,5 @@ def test_a_tensor_that_is_still_there_keeps_its_hue(engine: ModuleType) -> None:
 
 def test_of_two_new_tensors_one_alone_takes_the_place_of_what_is_gone(engine: ModuleType) -> None:
     player = steps("x = torch.ones(2)\ny = x\nx, y = x + 1, y + 2", engine=engine)
-    names = dict(player[-1].step.seen.snapshot.names)
+    names = dict(player[-1].step.observation.snapshot.names)
     assert hue_of(names["x"]) != hue_of(names["y"])

@@ -45,7 +45,7 @@ from copylab.quiz.misconceptions import MISCONCEPTIONS, Misconception, misconcep
 from copylab.quiz.prediction import Prediction, predict
 from copylab.quiz.retest_programs import RetestProgram
 from copylab.quiz.runs import QuizRun
-from copylab.quiz.wrong_answers import make_finder
+from copylab.quiz.wrong_answers import make_yes_no_finder
 from copylab.wording import use_language
 
 NAN = "x = torch.tensor([float('nan'), 1.0])\ny = x.clone()\nz = x.view(2)"
@@ -445,7 +445,7 @@ def test_a_misspelt_misconception_is_no_sentence(engine: ModuleType) -> None:
             value("x", wrong={1: misspelt})
     value("x", wrong={1: "A view is not a copy.", 2: "a view is no copy!", 3: "`x` stays"})
     with pytest.raises(KeyError, match="did you mean 'a view is a copy'"):
-        make_finder(behind_yes="view is a copy", behind_no="detach copies")
+        make_yes_no_finder(behind_yes="view is a copy", behind_no="detach copies")
 
     with pytest.raises(ValueError, match="'no copy'"):
         value("x", wrong={1: "no copy"})

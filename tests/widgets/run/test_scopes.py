@@ -136,7 +136,7 @@ def users(tmp_path: Path) -> Any:
 
 def names(run: Steps) -> list[set[str]]:
     """The names of the tensors after each step."""
-    return [{name for name, _ in frame.step.seen.snapshot.names} for frame in run]
+    return [{name for name, _ in frame.step.observation.snapshot.names} for frame in run]
 
 
 def ones() -> Any:
@@ -201,10 +201,12 @@ def test_a_method_has_its_parameters(users: Any) -> None:
 def test_a_comprehension_hides_no_variable(users: Any) -> None:
     """From Python 3.12 on the comprehension's x is in the function's frame, in the place of the function's own."""
     run = steps(users.comprehends, [ones(), ones()])
-    own = run[0].step.seen.snapshot.tensor("T3").id
-    assert {name for name, tensor in run[0].step.seen.snapshot.names if tensor == own} == {"x"}
+    own = run[0].step.observation.snapshot.tensor("T3").id
+    assert {name for name, tensor in run[0].step.observation.snapshot.names if tensor == own} == {
+        "x"
+    }
     for frame in run:
-        assert ("x", own) in frame.step.seen.snapshot.names
+        assert ("x", own) in frame.step.observation.snapshot.names
     assert not any(said.startswith("x ") for frame in run[1:] for said in frame.changes)
 
 

@@ -67,19 +67,19 @@ class TestSteps:
             (2, 2),
             (5, 6),
         ]
-        assert made.steps[1].seen == {"a": 1, "b": 2}
+        assert made.steps[1].observation == {"a": 1, "b": 2}
         assert made.ended == "finished"
 
     def test_a_step_shows_what_is_there_after_its_line(self) -> None:
         made = trace("a = 1\na = 2\ndel a\n")
-        assert [step.seen for step in made.steps] == [{"a": 1}, {"a": 2}, {}]
+        assert [step.observation for step in made.steps] == [{"a": 1}, {"a": 2}, {}]
 
     def test_loops_show_each_turn_and_their_end(self) -> None:
         made = trace("for i in range(2):\n    a = i\nelse:\n    b = 9\nc = 1\n")
         assert lines(made) == [
             ("branch", 1), ("ran", 2), ("branch", 1), ("ran", 2), ("branch", 1), ("ran", 4), ("ran", 5),
         ]  # fmt: skip
-        assert [step.seen.get("i") for step in made.steps[:3]] == [0, 0, 1]
+        assert [step.observation.get("i") for step in made.steps[:3]] == [0, 0, 1]
 
     def test_while_shows_each_test(self) -> None:
         made = trace("n = 2\nwhile n:\n    n -= 1\n")
@@ -96,13 +96,13 @@ class TestSteps:
     def test_a_call_goes_into_the_function_and_comes_back(self) -> None:
         made = trace('def f(t):\n    """Doc."""\n    u = t + 1\n    return u\ny = f(1)\n')
         assert lines(made) == [("ran", 1), ("call", 5), ("ran", 3), ("return", 4), ("back", 5)]
-        assert made.steps[1].seen == {"t in f": 1}
-        assert made.steps[3].seen == {"t in f": 1, "u in f": 2, "f() returns": 2}
-        assert made.steps[4].seen == {"y": 2}
+        assert made.steps[1].observation == {"t in f": 1}
+        assert made.steps[3].observation == {"t in f": 1, "u in f": 2, "f() returns": 2}
+        assert made.steps[4].observation == {"y": 2}
 
     def test_recursion_keeps_the_calls_apart(self) -> None:
         made = trace("def f(n):\n    if n:\n        f(n - 1)\nf(1)\n")
-        assert {"n in f": 1, "n in f (call 2)": 0} in [step.seen for step in made.steps]
+        assert {"n in f": 1, "n in f (call 2)": 0} in [step.observation for step in made.steps]
 
     def test_methods_generators_and_comprehensions(self) -> None:
         made = trace(
@@ -111,7 +111,7 @@ class TestSteps:
             "b = [A().m() for _ in range(2)]\nc = list(g())\n"
         )
         assert made.ended == "finished"
-        assert made.steps[-1].seen == {"b": [3, 3], "c": [1, 2]}
+        assert made.steps[-1].observation == {"b": [3, 3], "c": [1, 2]}
         assert lines(made)[:5] == [
             ("ran", 1),
             ("ran", 5),
@@ -141,7 +141,7 @@ async def f():
 """
         made = trace(dedent_code(code))
         assert made.ended == "finished"
-        assert made.steps[-1].seen == {"a": 2, "b": 3, "c": 4}
+        assert made.steps[-1].observation == {"a": 2, "b": 3, "c": 4}
         assert [line for _, line in lines(made)] == [2, 3, 4, 5, 7, 9, 10, 12, 15]
 
     def test_functions_and_what_they_close_over(self) -> None:
@@ -159,7 +159,7 @@ async def f():
 
         inner = outer()
         made = call(inner, 3)
-        assert made.steps[0].seen["count"] == 7
+        assert made.steps[0].observation["count"] == 7
         assert made.steps[-1].output == (("value", "17"),)
         assert inner(0) == 11, "the user's own cell is as it was"
 
@@ -259,7 +259,7 @@ class TestErrors:
     def test_an_error_in_a_function_stands_at_the_innermost_line(self) -> None:
         made = trace("def f():\n    x = 1\n    raise KeyError(x)\nf()\n")
         assert lines(made)[-1] == ("error", 3)
-        assert made.steps[-1].seen == {"x in f": 1}
+        assert made.steps[-1].observation == {"x in f": 1}
 
     def test_an_error_between_two_lines(self) -> None:
         made = trace(
@@ -376,7 +376,7 @@ class TestLimits:
         interrupt_at(FILENAME, code.count("\n", 0, code.rindex("(")) + 1)
         made = trace(code)
         assert made.ended == "interrupted"
-        assert made.steps[0].seen == {"a": 1}
+        assert made.steps[0].observation == {"a": 1}
 
     def test_an_interrupt_while_looking_waits_for_the_look(self) -> None:
         looks: list[int] = []
@@ -399,12 +399,12 @@ class TestNothingElseChanges:
     def test_only_names_that_the_code_mentions_are_looked_at(self) -> None:
         made = trace("b = a\nglobals()['<c>'] = 3\n", {"a": 1, "other": 2})
         assert made.before == {"a": 1}
-        assert made.steps[-1].seen == {"a": 1, "b": 1, "<c>": 3}
+        assert made.steps[-1].observation == {"a": 1, "b": 1, "<c>": 3}
 
     def test_the_marks_do_not_show(self) -> None:
         made = trace("g = sorted(globals())\nl = [n for n in locals() if 'copylab' in n]\n")
-        assert made.steps[-1].seen["g"] == ["__builtins__", "__name__", "torch"]
-        assert made.steps[-1].seen["l"] == []
+        assert made.steps[-1].observation["g"] == ["__builtins__", "__name__", "torch"]
+        assert made.steps[-1].observation["l"] == []
 
     def test_streams_filters_tracers_and_handlers(self) -> None:
         def tracer(*_: Any) -> None:
@@ -477,7 +477,7 @@ class TestNothingElseChanges:
 class TestEngine:
     def test_the_engine_is_torch(self) -> None:
         made = trace("import torch as t\nsame = str(t is torch)\nname = torch.__name__\n")
-        assert made.steps[-1].seen == {"same": "True", "name": "some_engine"}
+        assert made.steps[-1].observation == {"same": "True", "name": "some_engine"}
 
     def test_submodules_come_from_the_engine(self, monkeypatch: pytest.MonkeyPatch) -> None:
         nn = types.ModuleType("some_engine.nn")
@@ -488,4 +488,4 @@ class TestEngine:
         made = trace(
             "import torch.nn as nn\nfrom torch.nn import Linear\nimport torch.nn\na = torch.nn.Linear\n"
         )
-        assert made.steps[-1].seen == {"Linear": 7, "a": 7}
+        assert made.steps[-1].observation == {"Linear": 7, "a": 7}

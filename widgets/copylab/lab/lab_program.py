@@ -191,10 +191,10 @@ def _observations_around(
     run: RecordedRun, first_line: int
 ) -> tuple[Observation | None, Observation | None]:
     """Return what was seen before a line first ran, and at the end."""
-    seen = [run.before, *(step.seen for step in run.steps)]
+    observations = [run.before, *(step.observation for step in run.steps)]
     # At index n is what was seen after n steps.
     earlier = sum(step.site.line < first_line for step in run.steps)
-    return seen[earlier], seen[-1]
+    return observations[earlier], observations[-1]
 
 
 def _describe_changes(before: Observation | None, after: Observation | None) -> tuple[str, ...]:
@@ -222,11 +222,13 @@ def _blame_earlier_line(run: RecordedRun) -> tuple[int, Blame]:
     the search goes back until a line sets a gradient to None.
     """
     steps = run.steps
-    if run.before is None or any(step.seen is None for step in steps):
+    if run.before is None or any(step.observation is None for step in steps):
         return 0, Blame()
     # What was there before the first line: a step is blamed by what was so before it.
     past = [PastStep(0, "", run.before.snapshot)]
-    past += [PastStep(step.site.line, step.site.source, step.seen.snapshot) for step in steps]
+    past += [
+        PastStep(step.site.line, step.site.source, step.observation.snapshot) for step in steps
+    ]
     for n in range(len(steps) - 1, -1, -1):
         site = steps[n].site
         blame = blame_lines(past[: n + 1], site.source, steps[n].error, past[n + 1].snapshot)

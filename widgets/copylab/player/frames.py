@@ -87,14 +87,14 @@ class NameObserver:
         values = {
             name: value for name, value in names.items() if not issubclass(type(value), _NOT_SHOWN)
         }
-        seen = self._last = self._take_snapshot(values)
-        tensors = {name for name, _ in seen.names}
+        snapshot = self._last = self._take_snapshot(values)
+        tensors = {name for name, _ in snapshot.names}
         plain: dict[str, str] = {}
         for name, value in values.items():
             text = None if name in tensors else _describe_value(value)
             if text is not None:
                 plain[name] = text
-        return Observation(seen.without_identities(), plain, self._engine.is_grad_enabled())
+        return Observation(snapshot.without_identities(), plain, self._engine.is_grad_enabled())
 
     def _take_snapshot(self, values: dict[str, Any]) -> Snapshot:
         """Take a snapshot of what can be looked at: an object of the program's may raise anything."""
@@ -335,8 +335,8 @@ def collect_code_words(run: RecordedRun) -> CodeWords:
     lines, names = set[str](), set[str]()
     for step in run.steps:
         lines.add(step.site.source.partition("\n")[0].strip())
-        if step.seen is not None:
-            names.update(name for name, _ in step.seen.snapshot.names)
+        if step.observation is not None:
+            names.update(name for name, _ in step.observation.snapshot.names)
     return CodeWords(lines - {""}, names)
 
 
@@ -348,7 +348,7 @@ def _describe_step(
     sentences = describe_step(
         changes,
         before.plain,
-        step.seen.plain,
+        step.observation.plain,
         off_graph=_list_results_off_graph(step, before),
         silent_keys=silent_keys,
         root=_quote_root(step),
@@ -356,7 +356,7 @@ def _describe_step(
     )
     if level == "names":
         return sentences
-    site, after = step.site, step.seen.snapshot
+    site, after = step.site, step.observation.snapshot
     reasons = [explain_copy(site.source, site.function, after)]
     # Of several rounds, the last line does not tell what they did.
     if step.kind == "ran" and not step.folded:
@@ -382,7 +382,7 @@ def _quote_root(step: Step) -> str:
 def _is_made_of_tensors(root: ast.expr, step: Step) -> bool:
     """Return False for `torch.autograd.backward(loss)`, and for a trainer's `self.backward(loss)`."""
     # Inside of a function the snapshot calls a variable `loss in f`.
-    names = {name.partition(" in ")[0] for name, _ in step.seen.snapshot.names}
+    names = {name.partition(" in ")[0] for name, _ in step.observation.snapshot.names}
     if isinstance(root, ast.Name | ast.Attribute):
         return ast.unparse(root) in names
     return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(root))
@@ -439,7 +439,7 @@ def _list_results_off_graph(step: Step, before: Observation) -> list[str]:
 
     Of other code (`torch.zeros(3)`, a call) it is not known whether grad mode made a difference.
     """
-    if step.seen.records_graph:
+    if step.observation.records_graph:
         return []
     leaves = {name for name, i in before.snapshot.names if before.snapshot.tensor(i).requires_grad}
     try:
@@ -470,10 +470,10 @@ def _compare_observations(run: RecordedRun) -> dict[int, Difference]:
     differences: dict[int, Difference] = {}
     before: Observation | None = run.before
     for number, step in enumerate(run.steps, 1):
-        if step.seen is not None and before is not None:
-            changes = compare_snapshots(step.seen.snapshot, before.snapshot)
+        if step.observation is not None and before is not None:
+            changes = compare_snapshots(step.observation.snapshot, before.snapshot)
             differences[number] = Difference(before, changes)
-            before = step.seen
+            before = step.observation
     return differences
 
 
@@ -688,7 +688,7 @@ def _find_reads(
         # In a function the names are others; a line of several rounds does not tell what they did.
         is_known = step.site.function is None and not step.folded and step.kind == "ran"
         source = step.site.source if is_known else ""
-        steps.append(ReadStep(changes, source, step.seen.plain))
+        steps.append(ReadStep(changes, source, step.observation.plain))
     return find_number_reads(steps)
 
 

@@ -232,8 +232,8 @@ class _FrameFolder:
             return parts
         group = Group(kind, title, site.line, tuple(parts), code=self._run.texts.index(site.text))
         # Steps are numbered from 1: the one before `first` is at index `first - 2`.
-        before = self._run.before if group.first == 1 else self._steps[group.first - 2].seen
-        after = self._steps[group.last - 1].seen
+        before = self._run.before if group.first == 1 else self._steps[group.first - 2].observation
+        after = self._steps[group.last - 1].observation
         if before is None or after is None or self._level is None:
             return [group]
         changes = compare_snapshots(after.snapshot, before.snapshot)

@@ -104,7 +104,7 @@ def find_copies_of_run(run: RecordedRun) -> tuple[ProgramCopy, ...]:
     """Return the copies in a program that was run; none if it worked with what is the user's."""
     if not run.is_closed:
         return ()
-    observations = (step.seen for step in run.steps if step.seen is not None)
+    observations = (step.observation for step in run.steps if step.observation is not None)
     names: set[str] = set()
     for seen in observations:
         # Inside of a function the snapshot calls a variable `y in f`.
@@ -179,7 +179,7 @@ def _list_differences(before: RunEnd, now: RunEnd, level: Level) -> Iterator[str
     elif before.has_wrong_gradient and not now.has_wrong_gradient and not has_error:
         yield gettext("no gradient is found wrong any more")
     if not has_error and before.run.steps and now.run.steps:
-        end_before, end_now = before.run.steps[-1].seen, now.run.steps[-1].seen
+        end_before, end_now = before.run.steps[-1].observation, now.run.steps[-1].observation
         # What is random, or read from elsewhere, is no doing of the copy.
         can_repeat = before.run.can_repeat and now.run.can_repeat
         yield from _compare_ends(

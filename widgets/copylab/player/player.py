@@ -595,11 +595,11 @@ def _describe_end(run: RecordedRun, name_of_caller: str) -> Iterator[str]:
     if run.before is not None and run.steps:
         # Said although it was wanted: the tensors are the user's own, and stay as the code has left
         # them.
-        written = list_written_names(run.before.snapshot, run.steps[-1].seen.snapshot)
+        written = list_written_names(run.before.snapshot, run.steps[-1].observation.snapshot)
         if written:
             names = join_few_names(written)
             yield gettext("The code wrote into what was passed in: {names}.", names=names)
-        yield from describe_kept_graphs([step.seen.snapshot for step in run.steps])
+        yield from describe_kept_graphs([step.observation.snapshot for step in run.steps])
     for name in run.hidden_functions:
         yield gettext("{name}() ran in one go: a decorator hides its code.", name=name)
     yield from run.effects

@@ -407,8 +407,8 @@ def _list_tensors_by_step(frames: Iterable[Frame]) -> dict[int, str]:
     tensors: dict[int, str] = {}
     before = ""
     for frame in frames:
-        seen = frame.step.seen
-        pairs = () if seen is None else seen.snapshot.names[:MAX_NAMES]
+        observation = frame.step.observation
+        pairs = () if observation is None else observation.snapshot.names[:MAX_NAMES]
         # The script looks for names in the code: `net.weight` is none there.
         names = " ".join(f"{name}:{tid}" for name, tid in pairs if name.isidentifier())
         if names != before:

@@ -195,10 +195,10 @@ def _quote_reason(frame: Frame) -> str:
     return frame.code_words.quote_code(frame.explanation[0])
 
 
-def _describe_changes(run: QuizRun, ask: Callable[[Moment], Any], at: int | None) -> str:
+def _describe_changes(run: QuizRun, read: Callable[[Moment], Any], at: int | None) -> str:
     """List values with the lines that made them: 1 after line 2 (...); 5 after line 6 (...)."""
     parts = []
-    for (line, source), changes in groupby(run.history(ask, at), lambda each: each[:2]):
+    for (line, source), changes in groupby(run.history(read, at), lambda each: each[:2]):
         # Uninitialized cells hold other numbers in each run, and a stored output must not change.
         values = (
             [gettext("whatever lay there")]

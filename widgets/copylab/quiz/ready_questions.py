@@ -216,7 +216,7 @@ def _name_question(function: str, subject: Sequence[Any], at: int | None) -> str
 @_question(
     gettext_noop("Are `{a}` and `{b}` the same tensor?"),
     because=evidence.describe_identity,
-    find_misconception=wrong_answers.make_finder(
+    find_misconception=wrong_answers.make_yes_no_finder(
         behind_yes="equal numbers are one tensor", behind_no="a name is a copy"
     ),
 )
@@ -271,7 +271,7 @@ def node(run: QuizRun, y: str, *, at: int | None = None) -> str:
 @_question(
     gettext_noop("Does `{y}` require grad?"),
     because=evidence.describe_requires_grad,
-    find_misconception=wrong_answers.make_finder(
+    find_misconception=wrong_answers.make_yes_no_finder(
         behind_yes="requires_grad is copied", behind_no="grad is not inherited"
     ),
 )

@@ -64,8 +64,8 @@ class _MomentObserver(NameObserver):
     """Look as the player of steps does, and record the values as well."""
 
     def __call__(self, names: Mapping[str, Any]) -> Moment:
-        seen = super().__call__(names)
-        tensor_names = {name for name, _ in seen.snapshot.names}
+        observation = super().__call__(names)
+        tensor_names = {name for name, _ in observation.snapshot.names}
         values: dict[str, Any] = {
             name: value for name, value in names.items() if type(value) in _PLAIN_TYPES
         }
@@ -77,9 +77,11 @@ class _MomentObserver(NameObserver):
                 if name not in tensor_names:
                     continue
                 values[name] = _read_elements(tensor)
-                if seen.snapshot.tensor(name).grad is not None:
+                if observation.snapshot.tensor(name).grad is not None:
                     grads[name] = _read_elements(getattr_or_none(tensor, "grad"))
-        return Moment(seen.snapshot, seen.plain, seen.records_graph, values, grads)
+        return Moment(
+            observation.snapshot, observation.plain, observation.records_graph, values, grads
+        )
 
 
 def _read_elements(tensor: Any) -> Any:
@@ -157,7 +159,7 @@ class QuizRun:
         ValueError if it never ran.
         """
         moments: list[Moment] = [
-            step.seen for step in self.trace.steps if at is None or step.site.line == at
+            step.observation for step in self.trace.steps if at is None or step.site.line == at
         ]
         if not moments:
             # Two cases: nothing at all ran, or only that line did not, as in a branch that was not
@@ -258,18 +260,18 @@ class QuizRun:
 
     def list_moments(self, at: int | None = None) -> list[Moment]:
         """Return what could be seen after each line, up to the last run of line `at`."""
-        return [step.seen for step in self._list_steps(at)]
+        return [step.observation for step in self._list_steps(at)]
 
-    def history(self, ask: Callable[[Moment], Any], at: int | None = None) -> list[Change]:
-        """Return each new value of what `ask` returns for the moments up to line `at`, in time.
+    def history(self, read: Callable[[Moment], Any], at: int | None = None) -> list[Change]:
+        """Return each new value of what `read` returns for the moments up to line `at`, in time.
 
         `run.history(lambda moment: moment.values["x"])` has the values of `x`. Moments at which
-        `ask` raises a KeyError, because there is no such name yet, are passed over.
+        `read` raises a KeyError, because there is no such name yet, are passed over.
         """
         changes: list[Change] = []
         for step in self._list_steps(at):
             try:
-                value = ask(step.seen)
+                value = read(step.observation)
             except KeyError:
                 continue
             if not changes or repr(changes[-1].value) != repr(value):  # nan is not equal to nan

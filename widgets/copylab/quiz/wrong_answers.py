@@ -36,13 +36,13 @@ def foresee_answers(run: QuizRun) -> list[str]:
     gradients: dict[str, Any] = {}
     for step in run.trace.steps:
         added = []
-        for name, gradient in step.seen.grads.items():
+        for name, gradient in step.observation.grads.items():
             # If you believe that `backward` overwrites, you answer with what the last one added.
             if name in gradients and gradients[name] != gradient:
                 added.append(_subtract_lists(gradient, gradients[name]))
             gradients[name] = gradient
-        answers |= dict.fromkeys(step.seen.values)
-        for value in (*step.seen.values.values(), *step.seen.grads.values(), *added):
+        answers |= dict.fromkeys(step.observation.values)
+        for value in (*step.observation.values.values(), *step.observation.grads.values(), *added):
             text = format_number(value)
             if len(text) <= _MAX_LENGTH:
                 answers.setdefault(text)
@@ -51,7 +51,7 @@ def foresee_answers(run: QuizRun) -> list[str]:
     return list(answers)[:_MAX_FORESEEN]
 
 
-def make_finder(*, behind_yes: str, behind_no: str) -> Callable[..., str]:
+def make_yes_no_finder(*, behind_yes: str, behind_no: str) -> Callable[..., str]:
     """Return a function that finds one misconception behind a wrong yes, another behind a wrong no.
 
     KeyError if one of the two is no name of the catalogue.
@@ -121,7 +121,7 @@ def _is_made_after_others(run: QuizRun, y: str) -> bool:
     One of the first has nothing that it could be a copy of. `x` after `x = x.clone()` is taken for
     one of them, too: only names are compared.
     """
-    snapshots = (step.seen.snapshot for step in run.trace.steps)
+    snapshots = (step.observation.snapshot for step in run.trace.steps)
     first_names = next((dict(snapshot.names) for snapshot in snapshots if snapshot.names), {})
     return bool(first_names) and y not in first_names
 

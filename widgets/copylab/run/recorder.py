@@ -34,7 +34,7 @@ class Step:
     kind: "ran"; "call" (it has called a function of the program, which now begins); "back" (such a
     function has returned, and the line is done); "branch" (the line decides where to go on: if,
     while, for, match, except); "return"; "error"; "stopped" (limit or interrupt); "syntax".
-    seen: what the run's `look` made of the names; None in the step of a text that is no Python.
+    observation: what the run's `look` made of the names; None in the step of a text that is no Python.
     calls: the functions of the program that run, the outermost first. round: which round of its
     loop begins at a line that is a loop's head, from 1. folded: how many rounds of a loop ran
     before it without a step of their own.
@@ -45,7 +45,7 @@ class Step:
     output: tuple[tuple[str, str], ...] = ()
     error: str | None = None
     caught: bool = False
-    seen: Any = None
+    observation: Any = None
     calls: tuple[str, ...] = ()
     round: int = 0
     folded: int = 0
@@ -352,8 +352,10 @@ class Recorder:
         output = self.output.end_step()
         line = self._open_line or self._folded_loop
         if line is not None and not self.is_full:
-            site, seen = self._sites[line.site], self._observe(self.global_names(names))
-            self.steps.append(Step("branch", site, output, seen=seen, folded=self._folded_rounds))
+            site, observation = self._sites[line.site], self._observe(self.global_names(names))
+            self.steps.append(
+                Step("branch", site, output, observation=observation, folded=self._folded_rounds)
+            )
         elif output and self.steps:
             # Printed after the last line was done: on leaving a `with`, for example.
             last = self.steps[-1]
@@ -375,14 +377,14 @@ class Recorder:
         """Make a step of what can be seen from `frame`; `calls` if its line is in another frame."""
         self._open_line = None
         # Before the output is read: an object of the program's may print while it is looked at.
-        seen = self._observe({**self._names_seen_from(frame), **(extra or {})})
+        observation = self._observe({**self._names_seen_from(frame), **(extra or {})})
         step = Step(
             kind,
             self._sites[site],
             self.output.end_step(),
             error,
             caught,
-            seen,
+            observation,
             self._names_of_calls(frame) if calls is None else calls,
             number,
             self._folded_rounds,
