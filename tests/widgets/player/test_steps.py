@@ -140,6 +140,15 @@ class TestWords:
         assert changes(made, 3)[0] == "The values of x and z changed."
         assert changes(made, 4)[-1] == "The values of x and y changed."
 
+    def test_names_of_one_tensor_are_all_said_to_show_a_write(self, engine: ModuleType) -> None:
+        code = "x = torch.zeros(3)\ny = x\nz = x[1:]\nz[0] = 50\nz.data[0] = 7"
+        made = steps(code, engine=engine)
+        assert changes(made, 4) == [
+            "Written to in place: the version counter of x, y and z went up from 0 to 1.",
+            "The values of x, y and z changed.",
+        ]
+        assert changes(made, 5)[1].startswith("The version counters of x, y and z did not count it")
+
     def test_a_write_that_backward_will_notice(self, engine: ModuleType) -> None:
         made = steps(
             "x = torch.ones(2, requires_grad=True)\ny = x * 1\nz = y * y\ny += 1\nz.sum().backward()",

@@ -434,7 +434,7 @@ def _describe_writes(changes: Changes) -> Iterator[_UnrankedSentence]:
     for tensor_id in changes.earlier_versions:
         members_of.setdefault(now.tensor(tensor_id).counter, []).append(tensor_id)
     for counter, members in members_of.items():
-        names = [now.tensor(tid).names[0] for tid in members if now.tensor(tid).names]
+        names = _list_names(map(now.tensor, members))
         # A gradient without a name of its own is described with its tensor.
         if names and counter is not None:
             then, version = changes.earlier_versions[members[0]], now.tensor(members[0]).version
@@ -462,6 +462,15 @@ def _describe_writes(changes: Changes) -> Iterator[_UnrankedSentence]:
         yield from _describe_unread_cells_written(changes, now.storage(storage_id))
 
 
+def _list_names(tensors: Iterable[TensorRecord]) -> list[str]:
+    """List all names of tensors: whoever reads one of them meets what was written."""
+    names: list[str] = []
+    for tensor in tensors:
+        own = [name for name in tensor.names if not name.endswith(RETURNS)]
+        names += own or tensor.names
+    return names
+
+
 def _shows_any_cell(snap: Snapshot, tensor: TensorRecord, cells: Iterable[int]) -> bool:
     return any(snap.shows_cell(tensor, cell) for cell in cells)
 
@@ -471,7 +480,7 @@ def _describe_values_written(
 ) -> Iterator[_UnrankedSentence]:
     earlier = [tensor for tensor in tensors if tensor.id in changes.earlier_tensors]
     if tensors:
-        names = join_few_names(tensor.names[0] for tensor in tensors)
+        names = join_few_names(_list_names(tensors))
         text = gettext("The values of {names} changed.", names=names)
         if len(earlier) < len(tensors):
             # What came since may have come after the write, and never had other values.
@@ -494,12 +503,12 @@ def _describe_unread_cells_written(
     if showing:
         text = gettext(
             "The values of {names} changed, in cells that are not drawn.",
-            names=join_few_names(tensor.names[0] for tensor in showing),
+            names=join_few_names(_list_names(showing)),
         )
     else:
         text = gettext(
             "Memory that {names} may read changed, in cells that are not drawn.",
-            names=join_few_names(tensor.names[0] for tensor in earlier),
+            names=join_few_names(_list_names(earlier)),
         )
     yield _UnrankedSentence(text, "written")
     # A counter that went up may have counted this very write.
@@ -513,17 +522,18 @@ def _describe_unnoticed(
     """Yield a sentence on version counters that a write to these tensors did not reach."""
     # Inference tensors have no counter.
     counted = [tensor for tensor in tensors if tensor.version is not None]
-    unnoticed = [tensor.names[0] for tensor in counted if tensor.id not in changes.earlier_versions]
+    unnoticed = [tensor for tensor in counted if tensor.id not in changes.earlier_versions]
+    names = join_few_names(_list_names(unnoticed))
     if len(unnoticed) == 1:
         text = gettext(
             "The version counter of {name} did not count it: autograd cannot see this write.",
-            name=unnoticed[0],
+            name=names,
         )
         yield _UnrankedSentence(text, level="graph")
     elif unnoticed:
         text = gettext(
             "The version counters of {names} did not count it: autograd cannot see this write.",
-            names=join_few_names(unnoticed),
+            names=names,
         )
         yield _UnrankedSentence(text, level="graph")
 
