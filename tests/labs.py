@@ -24,7 +24,8 @@ def source(lab: CopyLab) -> Source:
 
 def seen(lab: CopyLab) -> str:
     """What its panel shows, without the markup."""
-    return re.sub(r"<style>.*?</style>|<[^>]+>", " ", lab._panel.html)
+    html = re.sub("</?code>", "", lab._panel.html)
+    return re.sub(r"<style>.*?</style>|<[^>]+>", " ", html)
 
 
 def models() -> int:

@@ -92,9 +92,9 @@ class MarkedItems(Items):
 class MarkedParagraph(Part):
     """A plain sentence, with code in code type in a page."""
 
-    def __init__(self, sentence: str, words: CodeWords) -> None:
-        plain, marked = Paragraph(protect_marks(sentence)), Paragraph(words.mark_code(sentence))
-        super().__init__(plain.text(), marked.html())
+    def __init__(self, sentence: str, words: CodeWords, **attributes: Any) -> None:
+        marked = Paragraph(words.mark_code(sentence), **attributes)
+        super().__init__(Paragraph(protect_marks(sentence)).text(), marked.html())
 
 
 class MarkedAlarm(Alarm):

@@ -79,6 +79,9 @@ class TestWhatItRuns:
         lab.loss("x")
         lab.write("y")
         assert "The values of <code>x</code> and <code>y</code> changed." in lab._panel.html
+        assert "over the memory of <code>x</code> and shares its version" in lab._panel.html
+        assert "<dt>gradient to <code>x</code></dt>" in lab._panel.html
+        assert "Is <code>y</code> a leaf?" in lab._proofs.html
         lab.backward()
         assert "on line 5, <code>y.add_(10)</code>." in lab._panel.html
         assert "on line 5, y.add_(10)." in lab.text
@@ -430,7 +433,7 @@ class TestLife:
         lab = CopyLab(engine=tinytorch)
         lab.close()
         assert "y is a new tensor with its own memory" in lab.text
-        assert "y is a new tensor with its own memory" in lab.html
+        assert "<code>y</code> is a new tensor with its own memory" in lab.html
 
     @pytest.mark.stress
     def test_no_memory_is_gathered(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tinytorch import viz
@@ -95,12 +95,14 @@ LONG_OUTPUT_LINES = 9
 
 def make_twin(result: LabResult) -> Box:
     """Return everything a lab shows, for pages without a kernel; its text is in another order."""
-    head = Paragraph(
+    words = _collect_words(result)
+    head = MarkedParagraph(
         gettext(
             "CopyLab, {source}; y by {method}.",
             source=describe_source(result.source),
-            method=protect_marks(shorten_to_line(result.method.name)),
-        )
+            method=shorten_to_line(result.method.name),
+        ),
+        words,
     )
     summary = Box(Paragraph(describe_copy(result)), *_describe_run(result))
     verdicts = None
@@ -135,13 +137,14 @@ def make_page(
     program = Box(
         Paragraph(gettext("Program, as it ran"), class_="cl-title"), _list_program(result)
     )
+    words = _collect_words(result)
     alarms = [
-        Paragraph(protect_marks(make_printable(note)), class_="cl-alarm cl-warning cl-lab-message")
+        MarkedParagraph(make_printable(note), words, class_="cl-alarm cl-warning cl-lab-message")
         for note in notes
     ]
     return Box(
         *alarms,
-        Paragraph(describe_copy(result), class_="cl-lab-head"),
+        MarkedParagraph(describe_copy(result), words, class_="cl-lab-head"),
         _make_strip(result, old),
         # As in the player of steps: code and words, and beside them the pictures.
         Box(
@@ -158,7 +161,8 @@ def make_proofs(result: LabResult) -> Part:
     if result.facts is None:
         return Box()
     title = gettext("All verdicts, each with the program that proves it")
-    table = Table((), _make_verdict_rows(result.facts))
+    words = _collect_words(result)
+    table = Table((), _make_verdict_rows(result.facts, words.mark_code))
     return Fold(title, table, class_="cl-lab", data_keep="proofs")
 
 
@@ -251,6 +255,7 @@ def _make_strip(result: LabResult, old: LabResult | None) -> Part | None:
     if result.facts is None or not result.has_copy:
         return None
     old_facts = old.facts if old is not None else None
+    mark_code = _collect_words(result).mark_code
     fields = []
     for field in _STRIP:
         verdict = _word_verdict(result.facts, field)
@@ -258,11 +263,11 @@ def _make_strip(result: LabResult, old: LabResult | None) -> Part | None:
         mark = ""
         # Where there was no answer, none has changed.
         if old_verdict not in (verdict, "-"):
-            change = protect_marks(gettext("was: {verdict}", verdict=old_verdict))
+            change = mark_code(gettext("was: {verdict}", verdict=old_verdict))
             mark = html_element("span", inline_html(change), class_="cl-lab-was")
         # The name of a node may break, but not within a word: the strip has eight columns.
-        value = inline_html(protect_marks(verdict)).replace("Backward", "<wbr>Backward")
-        label = html_element("dt", inline_html(gettext(field.label)))
+        value = inline_html(mark_code(verdict)).replace("Backward", "<wbr>Backward")
+        label = html_element("dt", inline_html(mark_code(gettext(field.label))))
         answer = result.facts[field.key].answer
         kind = "other"
         if isinstance(answer, bool):
@@ -292,13 +297,16 @@ def _word_verdict(facts: Facts, field: StripField) -> str:
     return fact.words
 
 
-def _make_verdict_rows(facts: Facts) -> list[list[Cell | str]]:
+def _make_verdict_rows(
+    facts: Facts, mark: Callable[[str], str] = protect_marks
+) -> list[list[Cell | str]]:
+    """Return questions and answers; `mark` marks the code in the questions, in a page."""
     # That there is no copy is said above. It is the reason for most answers then, and not repeated.
     known_reasons = [
         gettext("the copy was not made: {error}", error=fact.output) for fact in facts.values()
     ]
     return [
-        [protect_marks(fact.question), _make_verdict(key, fact, known_reasons)]
+        [mark(fact.question), _make_verdict(key, fact, known_reasons)]
         for key, fact in facts.items()
     ]
 
@@ -355,7 +363,7 @@ def _list_changes(result: LabResult) -> Part:
     if "\n" in newest.strip():
         title = gettext("What the last lines changed")
     else:
-        code = protect_marks(shorten_to_line(newest))
+        code = f"`{protect_marks(shorten_to_line(newest))}`"
         title = gettext("What {code} changed", code=code)
     changes = [make_printable(sentence) for sentence in result.changes]
     if not changes:
@@ -365,8 +373,11 @@ def _list_changes(result: LabResult) -> Part:
 
 
 def _collect_words(result: LabResult) -> CodeWords:
-    names = () if result.snapshot is None else [name for name, _ in result.snapshot.names]
-    return CodeWords({line.text.strip() for line in result.lines} - {""}, names)
+    # Of the last four its sentences speak whatever the program has made.
+    snapshot = result.snapshot
+    names = [name for name, _ in snapshot.names] if snapshot else []
+    words = (*names, "x", "y", "requires_grad", "grad_fn")
+    return CodeWords({line.text.strip() for line in result.lines} - {""}, words)
 
 
 def _quote_output(title: str, text: str) -> Code:
