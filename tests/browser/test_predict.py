@@ -140,6 +140,12 @@ def test_by_mouse_kept_and_restored(watched: Watched, lab: Lab) -> None:
     name = book(lab, "kept.ipynb")
     watched.run_all(lab.address(name))
     form = page.locator(".cl-predict")
+    # Its buttons, scrolled as high as they go, are no lid on a line of the program.
+    form.locator(".cl-bar").evaluate("(bar) => bar.scrollIntoView({ block: 'start' })")
+    program, bar = (form.locator(part).bounding_box() for part in (".cl-program", ".cl-bar"))
+    assert program is not None
+    assert bar is not None
+    assert program["y"] + program["height"] <= bar["y"]
     for row, answer in [(0, "no"), (1, "no"), (4, "it runs to its end")]:
         form.locator("tbody tr").nth(row).locator("select").select_option(answer)
     form.get_by_label("What is a?").fill("1")
