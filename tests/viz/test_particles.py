@@ -40,6 +40,15 @@ def test_a_particle_follows_the_sound_of_a_word() -> None:
             assert filled == [f"그 뒤 {word}{form}" for form in chosen.split()]
 
 
+def test_two_chinese_characters_have_no_space_between_them() -> None:
+    for noun, written in {"第二个输入": "保存了第二个输入", "result": "保存了 result"}.items():
+        assert fill_in("保存了 {saved}", {"saved": noun}) == written
+    for name, written in {"h 的视图": "h 的视图的内存", "h": "h 的内存"}.items():
+        assert fill_in("{name} 的内存", {"name": name}) == written
+    assert fill_in("在 {where} 之后", {"where": "第 4 行"}) == "在第 4 行之后"
+    assert fill_in("{n} 个 {what}", {"n": 2, "what": "他 的"}) == "2 个他 的", "a text of a user's"
+
+
 def test_only_the_translation_is_changed() -> None:
     written = fill_in("{name!r}은(는) {text}", {"name": "x", "text": "n은(는) {name}"})
     assert written == "'x'는 n은(는) {name}"

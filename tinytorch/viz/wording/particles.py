@@ -3,6 +3,9 @@
 Which one is right is decided by how the word before it ends when it is read aloud, and that is
 known only when it is filled in: `x` is read with a vowel at its end, `n` isn't. Translators write
 both forms, `{name}은(는)`, and `fill_in` takes the one that fits.
+
+Chinese has a space between a character and code, and none between two characters: translators write
+it, `保存了 {saved}`, and `fill_in` drops it where what is filled in is Chinese itself.
 """
 
 from __future__ import annotations
@@ -21,6 +24,8 @@ _AFTER = {
     "(이)어야": ("이어야", "여야"),
 }
 _BOTH_FORMS = re.compile("|".join(map(re.escape, _AFTER)))
+_CHINESE = "[\u4e00-\u9fff]"
+_CHINESE_JOINTS = re.compile(rf"((?<={_CHINESE}) )?\{{(\w+)\}}( (?={_CHINESE}))?")
 _LAST_WORD = re.compile(r"(?:[0-9]+|[a-z]+|[가-힣])\Z")
 _LONGEST_WORD = 60
 """Characters of a text that are looked at: what is filled in may have megabytes."""
@@ -39,6 +44,7 @@ def fill_in(translation: str, values: dict[str, Any]) -> str:
 
     Both forms stay where it is not known how the word before them is read.
     """
+    translation = _CHINESE_JOINTS.sub(lambda field: _close_joints(field, values), translation)
     text = ""
     end = 0
     for found in _BOTH_FORMS.finditer(translation):
@@ -46,6 +52,17 @@ def fill_in(translation: str, values: dict[str, Any]) -> str:
         text += _choose_particle(found.group(), text)
         end = found.end()
     return text + translation[end:].format(**values)
+
+
+def _close_joints(field: re.Match[str], values: dict[str, Any]) -> str:
+    """Return a field of a translation without a space where Chinese characters meet."""
+    before, name, behind = field.groups(default="")
+    value = str(values[name]) if before or behind else ""
+    if re.match(_CHINESE, value[:1]):
+        before = ""
+    if re.match(_CHINESE, value[-1:]):
+        behind = ""
+    return f"{before}{{{name}}}{behind}"
 
 
 def _choose_particle(forms: str, text: str) -> str:
