@@ -25,6 +25,8 @@ const [LETTER_WIDTH, MARGIN_OF_LINE] = [7.9, 72];
 const HEIGHTS = [560, 700];
 // Of the code, at least: what is longer scrolls in it, so that the sentences beside it can be seen whole.
 const LEAST_CODE = 112;
+// Of a long error, which gives way to code that is not seen whole: half a line says that it scrolls.
+const ERROR_HEIGHTS = [227, 160, 126, 93, 59];
 // Words are so much larger where there is room: the largest that fits.
 const WORDS_SCALES = [1.25, 1.12];
 // And so is memory, where there is no graph.
@@ -327,10 +329,9 @@ class Player {
     const heights = HEIGHTS.map((height) => height - rest);
     const forms = width < NARROW ? [] : this.listForms();
     let best = null;
-    // A long error gives way to code that is not seen whole.
-    for (const isTight of [false, true]) {
+    for (const height of ERROR_HEIGHTS) {
       if (best && best.code + best.wordsHeight < best.height - best.below - 1) break;
-      this.root.classList.toggle("cl-tight", isTight);
+      this.root.style.setProperty("--cl-error", `${height}px`);
       this.wordsHeights = new Map();
       best = null;
       for (const name of forms) {
@@ -657,7 +658,7 @@ class Player {
   /** Scroll code, words and pictures to what is new. After all changes: to ask for places lays out the page. */
   scrollToStep() {
     this.scrollToRow(this.here[0]);
-    if (this.happened.scrollTop) this.happened.scrollTop = 0;
+    this.happened.scrollTop = 0;
     for (const pane of this.panes.values()) scrollToNews(pane);
   }
 
