@@ -250,25 +250,26 @@ def _find_nodes_of_backward(
 
 def _select_senders(nodes: list[NodeRecord], snap: Snapshot, after: Snapshot) -> list[NodeRecord]:
     """Return the nodes that lead to a tensor which has another `.grad` in the later snapshot."""
+    stack: list[str] = []
+    changed_ids: set[str] = set()
     later = {tensor.key: _identify_gradient(after, tensor) for tensor in after.tensors}
-    changed = [
-        tensor
-        for tensor in snap.tensors
-        if later.get(tensor.key) != _identify_gradient(snap, tensor)
-    ]
-    leaves = {tensor.id for tensor in changed}
+    for tensor in snap.tensors:
+        if later.get(tensor.key) != _identify_gradient(snap, tensor):
+            changed_ids.add(tensor.id)
+            if tensor.grad_fn is not None:
+                stack.append(tensor.grad_fn)
     users: dict[str, list[str]] = {}
     for node in snap.nodes:
         for end in node.ends:
             users.setdefault(end, []).append(node.id)
-    waiting = [node.id for node in snap.nodes if node.variable in leaves]
-    waiting += [tensor.grad_fn for tensor in changed if tensor.grad_fn is not None]
+        if node.variable in changed_ids:
+            stack.append(node.id)
     senders: set[str] = set()
-    while waiting:
-        node_id = waiting.pop()
+    while stack:
+        node_id = stack.pop()
         if node_id not in senders:
             senders.add(node_id)
-            waiting += users.get(node_id, [])
+            stack += users.get(node_id, [])
     return [node for node in nodes if node.id in senders]
 
 

@@ -7,7 +7,6 @@ is stale; they compute nothing, and hand on nothing. A Function is given zeros i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 
 from ..read import NodeRecord, Snapshot, TensorRecord
 
@@ -17,11 +16,16 @@ def find_nodes_with_gradient(nodes: Sequence[NodeRecord]) -> set[str]:
 
     nodes: all that a backward visits.
     """
-    node_by_id = {node.id: node for node in nodes}
-    unsent_of = {node.id: node.function.unsent for node in nodes if node.function}
-    if not any(unsent_of.values()):
+    node_by_id: dict[str, NodeRecord] = {}
+    unsent_of: dict[str, tuple[int, ...]] = {}
+    inner: set[str] = set()
+    for node in nodes:
+        node_by_id[node.id] = node
+        inner.update(node.ends)
+        if node.function and node.function.unsent:
+            unsent_of[node.id] = node.function.unsent
+    if not unsent_of:
         return set(node_by_id)
-    inner = set(chain.from_iterable(node.ends for node in nodes))
     # A Function goes on where no gradient arrives: it is given zeros.
     stack = [node for node in nodes if node.id not in inner or node.function]
     found = {node.id for node in stack}

@@ -59,9 +59,11 @@ def describe_unreached(snap: Snapshot, roots: Sequence[TensorRecord]) -> list[st
 
 def _list_exits(snap: Snapshot, unreached: Sequence[TensorRecord], root: str) -> Iterator[str]:
     """Yield a line for each line that a watch saw, or that it saw none."""
-    labels = [(snap.label(leaf.id), leaf.exits) for leaf in unreached]
-    with_exits = [(label, exits) for label, exits in labels if exits]
-    without_exits = [(label, exits) for label, exits in labels if not exits]
+    with_exits: list[tuple[str, tuple[GraphExit, ...] | None]] = []
+    without_exits: list[tuple[str, tuple[GraphExit, ...] | None]] = []
+    for leaf in unreached:
+        same_kind = with_exits if leaf.exits else without_exits
+        same_kind.append((snap.label(leaf.id), leaf.exits))
     for sentence in describe_exits(without_exits, root):
         yield f"  - {sentence}"
     if with_exits:

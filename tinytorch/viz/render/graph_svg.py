@@ -355,7 +355,7 @@ def lay_out_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
     ]
     direction, names, found = _choose_layout(sizes, dot_lines, room)
     # The areas of cards are larger than what is drawn: there may be nothing at the upper edge.
-    lowest, highest = _find_ends(sizes, found, names)
+    lowest, highest = _find_lowest_and_highest(sizes, found, names)
 
     def turn_upright(point: Point) -> Point:
         # In Graphviz y goes up from the bottom, in SVG down from the top.
@@ -448,18 +448,18 @@ def _lay_out_with_leaves_beside(
     the accumulator in the middle of the two lines go straight to it, and not around a corner, but
     that takes more room.
     """
-    sum_of: dict[str, str] = {}
+    accumulator_of: dict[str, str] = {}
     for line in lines:
         # Of a run, a leaf may have one accumulator after another: the first is beside it.
         if line.is_to_leaf:
-            sum_of.setdefault(line.head, line.tail)
-    leaf_of = {accumulator: leaf for leaf, accumulator in sum_of.items()}
+            accumulator_of.setdefault(line.head, line.tail)
+    leaf_of = {accumulator: leaf for leaf, accumulator in accumulator_of.items()}
     areas = {name: size.area(names, goes_right=False) for name, size in sizes.items()}
     for accumulator, leaf in leaf_of.items():
         width = (1 + is_centred) * (areas[leaf][0] + LEAF_GAP) + sizes[accumulator].width
         areas[accumulator] = (width, max(areas[leaf][1], sizes[accumulator].height))
-    joined = _join_ends(lines, sum_of, is_centred)
-    alone = {name: area for name, area in areas.items() if name not in sum_of}
+    joined = _join_ends(lines, accumulator_of, is_centred)
+    alone = {name: area for name, area in areas.items() if name not in accumulator_of}
     found = lay_out(layout.render, write_dot(alone, joined, "down"))
     if names == "below":
         found = _move_up_boxes(sizes, found)
@@ -474,24 +474,31 @@ def _lay_out_with_leaves_beside(
         points = [(start + (end - start) * part / 3, y) for part in range(4)]
         routes.append(Route(accumulator, leaf, points))
     tops = {name: middles[name][1] + areas[name][1] / 2 for name in leaf_of}
-    waiting: dict[tuple[str, str], list[list[Point]]] = {}
-    for route in found.routes:
-        waiting.setdefault((route.tail, route.head), []).append(route.points)
+    unused_routes = _group_points_by_ends(found.routes)
     for line in lines:
-        tail, head = sum_of.get(line.tail, line.tail), sum_of.get(line.head, line.head)
+        tail = accumulator_of.get(line.tail, line.tail)
+        head = accumulator_of.get(line.head, line.head)
         if leaf_of.get(line.tail) != line.head:
-            points = waiting[tail, head].pop(0)
+            points = unused_routes[tail, head].pop(0)
             if head in tops:
-                end = _find_end(sizes, middles, line.head, 1)
-                points = _aim_at_card(points, end, tops[head])
-            if line.tail in sum_of:
+                side = _find_side_of_box(sizes, middles, line.head, 1)
+                points = _aim_at_card(points, side, tops[head])
+            if line.tail in accumulator_of:
                 # Graphviz begins below the middle of the area, which is below the accumulator.
-                points = [_find_end(sizes, middles, line.tail, -1), *points[1:]]
+                points = [_find_side_of_box(sizes, middles, line.tail, -1), *points[1:]]
             routes.append(Route(line.tail, line.head, points))
     return ChosenLayout("down", names, found._replace(middles=middles, routes=routes))
 
 
-def _find_end(
+def _group_points_by_ends(routes: Iterable[Route]) -> dict[tuple[str, str], list[list[Point]]]:
+    """Return the points of all routes between two cards; the lines between these take them in turn."""
+    groups: dict[tuple[str, str], list[list[Point]]] = {}
+    for route in routes:
+        groups.setdefault((route.tail, route.head), []).append(route.points)
+    return groups
+
+
+def _find_side_of_box(
     sizes: Mapping[str, CardSize], middles: Mapping[str, Point], name: str, sign: int
 ) -> Point:
     """Return the middle of the upper side of a box (sign 1), or of the lower one (-1); y is upwards."""
@@ -500,18 +507,19 @@ def _find_end(
 
 
 def _join_ends(
-    lines: Sequence[DotLine], sum_of: Mapping[str, str], is_centred: bool
+    lines: Sequence[DotLine], accumulator_of: Mapping[str, str], is_centred: bool
 ) -> list[DotLine]:
     """Return the lines as Graphviz gets them: for a leaf there is the area of its accumulator."""
     # They go to the side of it at which the card is that they lead to.
-    ports = dict.fromkeys(sum_of, "[headport=ne]")
+    ports = dict.fromkeys(accumulator_of, "[headport=ne]")
     if not is_centred:
-        ports |= dict.fromkeys(sum_of.values(), "[headport=nw]")
+        ports |= dict.fromkeys(accumulator_of.values(), "[headport=nw]")
     joined = []
     for line in lines:
-        tail, head = sum_of.get(line.tail, line.tail), sum_of.get(line.head, line.head)
+        tail = accumulator_of.get(line.tail, line.tail)
+        head = accumulator_of.get(line.head, line.head)
         # The line within the area is drawn anyway.
-        if sum_of.get(line.head) != line.tail:
+        if accumulator_of.get(line.head) != line.tail:
             joined.append(line._replace(tail=tail, head=head, ports=ports.get(line.head, "")))
     return joined
 
@@ -531,25 +539,25 @@ def _aim_at_card(points: list[Point], end: Point, area_top: float) -> list[Point
 def _length_of_longest_chain(sizes: Mapping[str, CardSize], lines: Sequence[DotLine]) -> float:
     """Return how wide the cards of the longest chain are, side by side without a gap."""
     heads: dict[str, set[str]] = {name: set() for name in sizes}
-    waiting = dict.fromkeys(sizes, 0)
+    lines_left = dict.fromkeys(sizes, 0)
     for tail, head, *_ in set(lines):
         heads[tail].add(head)
-        waiting[head] += 1
+        lines_left[head] += 1
     lengths = {name: max(size.width, size.beside_width) for name, size in sizes.items()}
-    ready = [name for name, count in waiting.items() if not count]
+    ready = [name for name, count in lines_left.items() if not count]
     reached = dict(lengths)
     # Those on a circle never get ready, and count with their own width alone.
     while ready:
         name = ready.pop()
         for head in heads[name]:
             reached[head] = max(reached[head], reached[name] + lengths[head])
-            waiting[head] -= 1
-            if not waiting[head]:
+            lines_left[head] -= 1
+            if not lines_left[head]:
                 ready.append(head)
     return max(reached.values())
 
 
-def _find_ends(
+def _find_lowest_and_highest(
     sizes: Mapping[str, CardSize], found: GraphLayout, names: str
 ) -> tuple[float, float]:
     """Return the lowest and the highest y of anything that is drawn, with y upwards."""
@@ -667,25 +675,21 @@ def draw_sheet(
     canvas, contents = Canvas(), sheet.contents
     stage = stage or lay_out_sheets([sheet], room)
     canvas.text(EDGE, 12, _heading_of(sheet, room, stage.direction), "m b" if sheet.cards else "m")
-    waiting: dict[tuple[str, str], list[list[Point]]] = {}
-    for route in stage.routes:
-        waiting.setdefault((route.tail, route.head), []).append(route.points)
+    unused_routes = _group_points_by_ends(stage.routes)
     cards = {card.name: card for card in sheet.cards}
     numbers: dict[tuple[str, str], list[tuple[str, list[Point]]]] = {}
     # What flows is drawn last: it must not be below the lines that it crosses.
     for edge in sorted(sheet.edges, key=lambda edge: edge.state == "flows"):
         # Two between the same cards take their routes in turn.
-        points = waiting[edge.tail, edge.head].pop(0)
+        points = unused_routes[edge.tail, edge.head].pop(0)
         # A leaf may be beside its accumulator where all others are below one another.
         is_level = abs(stage.middles[edge.tail][1] - stage.middles[edge.head][1]) < 1
         direction = "right" if edge.kind == "leaf" and is_level else stage.direction
-        ends = (
-            _find_side(stage, cards[edge.tail], direction, 1),
-            _find_side(stage, cards[edge.head], direction, -1),
-        )
+        start = _find_side(stage, cards[edge.tail], direction, 1)
+        end = _find_side(stage, cards[edge.head], direction, -1)
         if direction == "down" and cards[edge.head].is_disc:
-            ends = ends[0], _find_point_on_disc(stage.middles[edge.head], points[-1])
-        _draw_edge(canvas, edge, points, ends)
+            end = _find_point_on_disc(stage.middles[edge.head], points[-1])
+        _draw_edge(canvas, edge, points, (start, end))
         numbers.setdefault((edge.tail, edge.head), []).append((edge.label, points))
     for parallel in numbers.values():
         _draw_count(canvas, parallel)

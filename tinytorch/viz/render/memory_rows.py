@@ -249,12 +249,12 @@ class Pill(NamedTuple):
         """The width in px."""
         return max(34.0, text_width(self.text, "mono b") + 12)
 
-    def arrow_width(self, behind_flag: float) -> float:
+    def arrow_width(self, width_behind_flag: float) -> float:
         """Return the room for its arrow, and for the flag before it.
 
-        behind_flag: that of an arrow behind a flag.
+        width_behind_flag: the width of an arrow that begins behind a flag.
         """
-        return max(ARROW_WIDTH, self.flag_width + behind_flag)
+        return max(ARROW_WIDTH, self.flag_width + width_behind_flag)
 
     @property
     def flag_width(self) -> float:
@@ -643,20 +643,25 @@ def lay_out_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) ->
 
 
 def _lay_out_columns(
-    bands: Sequence[BandDrawing], single_rows: Sequence[Row], behind_flag: float
+    bands: Sequence[BandDrawing], single_rows: Sequence[Row], width_behind_flag: float
 ) -> Columns:
     rows = list(single_rows)
+    counter_width: float = 0
+    alike_width: float = 0
     for band in bands:
         rows += band.rows
-    pills = list(itertools.chain.from_iterable(row.pills for row in rows))
-    names_width = max((pill.width for pill in pills), default=0)
-    arrow_widths = [pill.arrow_width(behind_flag) for pill in pills]
-    marks = itertools.chain.from_iterable(band.counters for band in bands)
-    # With the bracket of those that several tensors share.
-    counter_width = max((mark.width + 10 * (len(mark.rows) > 1) for mark in marks), default=0)
-    strip_widths = [band.strip.width for band in bands if not band.has_lanes]
-    alike_width = min(max(strip_widths, default=0), MOST_ALIKE_CELLS_WIDTH)
-    strip_x = PADDING + names_width + max(arrow_widths, default=ARROW_WIDTH)
+        for mark in band.counters:
+            # With the bracket of those that several tensors share.
+            counter_width = max(counter_width, mark.width + 10 * (len(mark.rows) > 1))
+        if not band.has_lanes:
+            alike_width = max(alike_width, min(band.strip.width, MOST_ALIKE_CELLS_WIDTH))
+    names_width: float = 0
+    arrow_width: float = ARROW_WIDTH
+    for row in rows:
+        for pill in row.pills:
+            names_width = max(names_width, pill.width)
+            arrow_width = max(arrow_width, pill.arrow_width(width_behind_flag))
+    strip_x = PADDING + names_width + arrow_width
     # Where counters begin is not known yet, only how wide they are.
     columns = Columns(names_width, strip_x, alike_width, 0, counter_width)
     counter_range = _find_counter_range(columns, bands, single_rows)

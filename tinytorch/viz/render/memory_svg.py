@@ -368,23 +368,26 @@ def lay_out_sheets(sheets: list[MemorySheet]) -> RunLayout:
     columns = lay_out_columns(list(chain.from_iterable(bands.values())), rows)
     if any(sheet.packs or sheet.notes for sheet in sheets):
         columns = _make_room_for_notes(columns)
-    stages = {storage_id: _lay_out_band(same, columns) for storage_id, same in bands.items()}
-    heights: dict[str, float] = {storage_id: band.height for storage_id, band in stages.items()}
+    stages: dict[str, BandStage] = {}
+    heights: dict[str, float] = {}
+    for storage_id, same in bands.items():
+        stages[storage_id] = _lay_out_band(same, columns)
+        heights[storage_id] = stages[storage_id].height
+    notes_height: float = 0
     for sheet in sheets:
         for name, entry in sheet.entries.items():
             if not isinstance(entry, BandDrawing):
                 heights[name] = max(heights.get(name, 0), _height_of_entry(entry, columns))
+        notes_height = max(notes_height, measure_caption_lines(_break_notes(sheet, columns)))
     tops: dict[str, float] = {}
     y: float = MARGIN_ABOVE
     for names in assign_slots([sheet.entries for sheet in sheets]):
         tops |= dict.fromkeys(names, y)
         y += max(heights[name] for name in names)
-    notes_height = max(
-        (measure_caption_lines(_break_notes(sheet, columns)) for sheet in sheets), default=0
-    )
-    height = y + MARGIN_ABOVE + (notes_height + 6 if notes_height else 0)
-    size = (columns.right + PADDING, height)
-    return RunLayout(sheets, Stage(columns, tops, stages, y + 2, size))
+    height = y + MARGIN_ABOVE
+    if notes_height:
+        height += notes_height + 6
+    return RunLayout(sheets, Stage(columns, tops, stages, y + 2, (columns.right + PADDING, height)))
 
 
 def _make_room_for_notes(columns: Columns) -> Columns:
@@ -452,20 +455,29 @@ def _lay_out_band(bands: list[BandDrawing], columns: Columns) -> BandStage:
     """Find where the parts of a storage are, given as it is in each step."""
     heights: dict[str, float] = {}
     counter_of: dict[str, str | None] = {}
+    # The room that each part needs is the most that it needs in any step.
+    edge: float = 0
+    head: float = 0
+    above: float = 0
+    below: float = 0
+    foot: float = 0
     for band in bands:
         width = band.captions_width(columns)
         for row in band.rows:
             height = row.height(width, has_neighbours=len(band.rows) > 1)
             heights[row.id] = max(heights.get(row.id, 0), height)
         for counter in band.counters:
-            counter_of |= {band.rows[index].id: counter.id for index in counter.rows}
+            for index in counter.rows:
+                counter_of[band.rows[index].id] = counter.id
+        if band.has_ground:
+            edge = BAND_PADDING
+        head = max(head, band.head_height(columns))
+        above = max(above, band.strip.middle)
+        below = max(below, band.strip.height - band.strip.middle)
+        foot = max(foot, band.foot_height(columns))
     # Rows that are never there at once take turns in one slot, which is as high as the highest.
     slots = _sort_by_counter(assign_slots([band.row_ids for band in bands]), counter_of)
     slot_heights = [max(map(heights.__getitem__, row_ids)) for row_ids in slots]
-    edge = BAND_PADDING if any(band.has_ground for band in bands) else 0
-    head = max(band.head_height(columns) for band in bands)
-    above = max(band.strip.middle for band in bands)
-    below = max(band.strip.height - band.strip.middle for band in bands)
     if bands[0].has_lanes:
         # Above lanes, `head_height` has the room for the cells.
         cells_middle, y = edge + above, edge + head
@@ -480,7 +492,6 @@ def _lay_out_band(bands: list[BandDrawing], columns: Columns) -> BandStage:
         middle = y + (LANE_MIDDLE if bands[0].has_lanes else height / 2)
         row_middles |= dict.fromkeys(row_ids, middle)
         y += height
-    foot = max(band.foot_height(columns) for band in bands)
     return BandStage(end + foot + edge, cells_middle, row_middles, end)
 
 

@@ -209,9 +209,14 @@ def _pass_in_lane(
 ) -> Iterator[list[Point]]:
     """Yield the line that changes to a lane in the room behind its row, and back before the last."""
     leave, arrive = channel
-    sides = [_find_sides(box, along) for box in others]
-    begins = [low for low, _ in sides if low > leave]
-    ends = [high for _, high in sides if high < arrive]
+    begins: list[float] = []
+    ends: list[float] = []
+    for box in others:
+        low, high = _find_sides(box, along)
+        if low > leave:
+            begins.append(low)
+        if high < arrive:
+            ends.append(high)
     # To the lane before the first box behind the row begins, and back behind the last one.
     enter = min(begins, default=arrive) - _TURN
     exit_ = max(ends, default=leave) + _TURN

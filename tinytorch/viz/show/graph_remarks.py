@@ -123,15 +123,19 @@ class _GraphDescriber:
         snap, selection = self.snap, self.selection
         without_graph, off_graph = self._sort_tensors_without_node()
         cuts, numbers, freed_cuts = self._select_beside_nodes()
-        cut_off = dict.fromkeys(cut.tensor for cut in cuts)
-        gone = [cut.tensor for cut in freed_cuts if cut.tensor not in cut_off]
         listed_tensors = self._list_for_text()
-        hidden = len(snap.named_tensors) - len(listed_tensors)
         outside, outside_edges = self._describe_outside()
         edges = list(chain.from_iterable(map(self._edges_of, selection.entries)))
-        edges += chain.from_iterable(map(self._edges_of_cut, cuts))
+        cut_off: dict[str, None] = {}
+        for cut in cuts:
+            cut_off[cut.tensor] = None
+            edges += self._edges_of_cut(cut)
+        freed_ids: list[str] = []
         for freed_cut in freed_cuts:
-            edges += self._edges_of_freed_cut(freed_cut, is_gone=freed_cut.tensor not in cut_off)
+            is_tensor_gone = freed_cut.tensor not in cut_off
+            edges += self._edges_of_freed_cut(freed_cut, is_tensor_gone=is_tensor_gone)
+            if is_tensor_gone:
+                freed_ids.append(freed_cut.tensor)
         edges += [GraphEdge(entry.id, card, "copied") for entry, card in numbers]
         # Too many leaves without a graph have no card each, but one line below the cards.
         with_card, in_line = without_graph, list[TensorRecord]()
@@ -140,20 +144,19 @@ class _GraphDescriber:
         with_card = [tensor for tensor in with_card if tensor.id not in cut_off]
         off_graph = [tensor for tensor in off_graph if tensor.id not in cut_off]
         cards_of_cuts = [tensor_id for tensor_id in cut_off if tensor_id not in self.leaf_ids]
-        not_listed = ""
-        if hidden:
-            not_listed = gettext("and {number} more, leaves or folded.", number=f"{hidden:,}")
         return GraphContents(
             title=_title_of_graph(snap),
             heading=_heading_of_graph(snap, without_graph),
-            summary=_summarize_graph(self.changes, len(self.flow), len([*cuts, *numbers, *gone])),
+            summary=_summarize_graph(
+                self.changes, len(self.flow), len([*cuts, *numbers, *freed_ids])
+            ),
             listed=self._describe_all(listed_tensors),
-            not_listed=not_listed,
+            not_listed=self._count_not_listed(listed_tensors),
             entries=tuple(map(self._describe_entry, selection.entries)),
             leaves=self._describe_all(snap.tensor(leaf) for leaf in self.leaf_ids),
             without_graph=self._describe_all(with_card),
             cut_off=self._describe_all(map(snap.tensor, cards_of_cuts)),
-            freed_cuts=tuple(dict.fromkeys(gone)),
+            freed_cuts=tuple(dict.fromkeys(freed_ids)),
             numbers=tuple(entry for entry, _ in numbers),
             asides=tuple(self._list_asides(in_line, off_graph)),
             outside=outside,
@@ -268,6 +271,12 @@ class _GraphDescriber:
         hidden = set(leaves[MOST_LEAVES:])
         return [tensor for tensor in tensors if tensor.id not in hidden]
 
+    def _count_not_listed(self, listed_tensors: Sequence[TensorRecord]) -> str:
+        number = len(self.snap.named_tensors) - len(listed_tensors)
+        if not number:
+            return ""
+        return gettext("and {number} more, leaves or folded.", number=f"{number:,}")
+
     def _describe_all(self, tensors: Iterable[TensorRecord]) -> tuple[NamedTensor, ...]:
         return tuple(map(self._describe_tensor, tensors))
 
@@ -355,9 +364,9 @@ class _GraphDescriber:
             number = f"{len(node.edges) - MOST_LISTED:,}"
             yield Remark("edge", gettext("next_functions: {number} more", number=number))
 
-    def _describe_target(self, end: str | None, is_cut: bool = False) -> str:
+    def _describe_target(self, end: str | None, is_reader_stopped: bool = False) -> str:
         """Say where an edge goes: to a node, to nothing, into a fold, or out of an opened one."""
-        if end is None and is_cut:
+        if end is None and is_reader_stopped:
             return gettext("not read (the graph is too large)")
         if end is None:
             return gettext("None (needs no gradient)")
@@ -479,11 +488,10 @@ class _GraphDescriber:
     def _edges_of(self, entry: NodeRecord | NodeFold) -> list[GraphEdge]:
         """Make the lines from an entry to others."""
         entry_of = self.selection.entry_of
+        counts = Counter(entry_of[end] for end in entry.ends if end in entry_of)
         if isinstance(entry, NodeFold):
             # One line to each card, however many nodes lead there.
-            heads = dict.fromkeys(entry_of[end] for end in entry.ends if end in entry_of)
-            return [GraphEdge(entry.id, head, "next") for head in heads]
-        counts = Counter(entry_of[end] for end in entry.ends if end in entry_of)
+            return [GraphEdge(entry.id, head, "next") for head in counts]
         edges: list[GraphEdge] = []
         for index, end in enumerate(entry.edges):
             if end is None or end not in entry_of or counts[entry_of[end]] > MOST_LISTED:
@@ -517,12 +525,12 @@ class _GraphDescriber:
             yield GraphEdge(tail, cut.tensor, "saved")
         yield GraphEdge(cut.tensor, source, "copied" if cut.is_copy else "cut")
 
-    def _edges_of_freed_cut(self, cut: FreedCut, *, is_gone: bool) -> Iterator[GraphEdge]:
+    def _edges_of_freed_cut(self, cut: FreedCut, *, is_tensor_gone: bool) -> Iterator[GraphEdge]:
         """Make the lines of a cut that a backward has freed; of a tensor that is there only those to it."""
         for tail in self._list_savers(cut):
             yield GraphEdge(tail, cut.tensor, "saved")
         source = self._find_entry_of_tensor(cut.source)
-        if is_gone and source is not None:
+        if is_tensor_gone and source is not None:
             yield GraphEdge(cut.tensor, source, "was cut")
 
     def _describe_outside(self) -> tuple[tuple[OutsideEntry, ...], list[GraphEdge]]:

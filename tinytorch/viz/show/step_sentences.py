@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Literal, NamedTuple
 
 from ..diagnose import Changes
-from ..read import PARAM_GROUPS, Snapshot, StorageRecord, TensorRecord
+from ..read import PARAM_GROUPS, NodeRecord, Snapshot, StorageRecord, TensorRecord
 from ..wording import (
     escape_name,
     escape_unseen,
@@ -494,12 +494,16 @@ def _describe_unread_cells_written(
 ) -> Iterator[_UnrankedSentence]:
     """Yield sentences on a write to cells that are not drawn: only a checksum shows it."""
     now = changes.now
-    members = [now.tensor(tid) for tid in storage.tensors if tid in changes.earlier_tensors]
-    earlier = [tensor for tensor in members if tensor.names]
+    earlier: list[TensorRecord] = []
+    showing: list[TensorRecord] = []
+    for tensor in map(now.tensor, storage.tensors):
+        if tensor.id in changes.earlier_tensors and tensor.names:
+            earlier.append(tensor)
+            # Of a tensor over a part of the storage it is not known if it has the cells.
+            if now.shows_all_cells(tensor):
+                showing.append(tensor)
     if not earlier:
         return
-    # Of a tensor over a part of the storage it is not known if it has the cells.
-    showing = [tensor for tensor in earlier if now.shows_all_cells(tensor)]
     if showing:
         text = gettext(
             "The values of {names} changed, in cells that are not drawn.",
@@ -604,11 +608,20 @@ def _passes_one_clone(changes: Changes, root: str, reached: Sequence[TensorRecor
     snap = changes.since
     if snap is None or root not in dict(snap.names):
         return False
-    nodes = {node.id: node for node in snap.nodes_behind(dict(snap.names)[root])}
-    clones = {node.id for node in nodes.values() if node.name.startswith("CloneBackward")}
-    earlier = [changes.earlier_tensors.get(tensor.id) for tensor in reached]
-    ids = {tensor.id for tensor in earlier if tensor is not None}
-    leaves = {node.id for node in nodes.values() if node.variable in ids}
+    earlier_ids: set[str] = set()
+    for tensor in reached:
+        earlier = changes.earlier_tensors.get(tensor.id)
+        if earlier is not None:
+            earlier_ids.add(earlier.id)
+    nodes: dict[str, NodeRecord] = {}
+    clones: set[str] = set()
+    leaves: set[str] = set()
+    for node in snap.nodes_behind(dict(snap.names)[root]):
+        nodes[node.id] = node
+        if node.name.startswith("CloneBackward"):
+            clones.add(node.id)
+        if node.variable in earlier_ids:
+            leaves.add(node.id)
     if len(clones) != 1 or len(leaves) != len(reached):
         return False
     stack, visited = [next(iter(nodes))], set[str]()
