@@ -127,7 +127,7 @@ def restride_array(a: ndarray, shape: tuple, strides: tuple, offset: int = 0) ->
     if a.flags.c_contiguous and offset >= 0:
         try:
             return ndarray(shape, a.dtype, a, offset, strides)
-        except ValueError:
+        except (ValueError, OverflowError):
             # It reaches beyond `a`, and has to be made over the whole memory.
             pass
     whole = whole_memory(a)

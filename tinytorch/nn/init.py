@@ -133,27 +133,33 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> 
     return normal_(tensor, 0.0, std, generator)
 
 
+def _find_std_for_rectifier(tensor: Tensor, a: float) -> float | None:
+    """Return the standard deviation for a leaky rectifier whose negative slope is `a` (He).
+
+    None, with PyTorch's warning, for a tensor without elements.
+    """
+    if 0 in tensor.shape:
+        warn_user("Initializing zero-element tensors is a no-op")
+        return None
+    fan_in, _ = _fan_in_and_out(tensor)
+    return math.sqrt(2.0 / (1 + a**2)) / math.sqrt(fan_in)
+
+
 @refuse_keywords("mode", "nonlinearity")
 def kaiming_uniform_(tensor: Tensor, a: float = 0, *, generator: Any = None) -> Tensor:
     """Fill uniformly, scaled for a leaky rectifier whose negative slope is `a` (He)."""
-    if 0 in tensor.shape:
-        warn_user("Initializing zero-element tensors is a no-op")
+    std = _find_std_for_rectifier(tensor, a)
+    if std is None:
         return tensor
-    fan_in, _ = _fan_in_and_out(tensor)
-    bound = math.sqrt(3.0) * (math.sqrt(2.0 / (1 + a**2)) / math.sqrt(fan_in))
+    bound = math.sqrt(3.0) * std
     return uniform_(tensor, -bound, bound, generator)
 
 
 @refuse_keywords("mode", "nonlinearity")
 def kaiming_normal_(tensor: Tensor, a: float = 0, *, generator: Any = None) -> Tensor:
     """Fill with normal numbers, scaled for a leaky rectifier whose negative slope is `a` (He)."""
-    if 0 in tensor.shape:
-        warn_user("Initializing zero-element tensors is a no-op")
-        return tensor
-    fan_in, _ = _fan_in_and_out(tensor)
-    std = math.sqrt(2.0 / (1 + a**2)) / math.sqrt(fan_in)
-    with no_grad():
-        return tensor.normal_(0, std, generator=generator)
+    std = _find_std_for_rectifier(tensor, a)
+    return tensor if std is None else normal_(tensor, 0.0, std, generator)
 
 
 __all__ = [

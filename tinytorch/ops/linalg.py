@@ -8,6 +8,7 @@ import numpy as np
 from ..base import (
     BY_NUM,
     broadcast_shape,
+    can_cast,
     check_overlap,
     cpp_name,
     make_absence_error,
@@ -15,7 +16,7 @@ from ..base import (
 )
 from ..tensor import Tensor
 from .define import offer_member, op
-from .kernels import composite, delegating, write
+from .kernels import cannot_cast, composite, delegating, write
 from .out_argument import OutArgument, OutRule
 from .pointwise import mul, scale_grad
 from .sums import expand
@@ -269,6 +270,11 @@ def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
         self = expand(self, product.shape)
     if not beta:
         return product
+    if product.size and not a.size:
+        # Nothing is added: PyTorch multiplies by `beta`, and a bool times 1 is a whole number.
+        scaled, target = (BY_NUM[c.dtype.num] for c in (mul(self, beta), self))
+        if not can_cast(scaled, target):
+            raise cannot_cast(scaled, target)
     addend = self if beta == 1 else self * self.dtype.type(beta)
     # Written into the product, which nobody else has.
     return np.add(addend, product, product)

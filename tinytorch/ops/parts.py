@@ -169,6 +169,9 @@ def _add_windows(
     """Return what was unfolded again, each cell the sum of its elements."""
     data = np.zeros(input_sizes, grad_in.dtype)
     windows = _unfold_array(data, dim, size, step)
+    # Of another shape only if somebody calls the node: PyTorch then reads foreign memory.
+    check_broadcast_into(windows.shape, grad_in.shape)
+    grad_in = np.broadcast_to(grad_in, windows.shape)
     # An element at a time: those at one place of all windows are different cells.
     for i in range(size):
         windows[..., i] += grad_in[..., i]
