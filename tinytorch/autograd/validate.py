@@ -239,7 +239,7 @@ def _state_of_output(node: Any, arrived: GradientList, outputs: list, index: int
                 return state.of_view()
             return _state_of_passed_on(node, outputs, index, state)
     looks_at_saved = any(memory_owner(array) is memory for array in saved_arrays(node._saved or ()))
-    if looks_at_saved or _has_dropped_leading_dimensions(output):
+    if looks_at_saved or _is_view_of_result(output):
         return _NEW_VIEW
     return state_of_new(output)
 
@@ -261,9 +261,12 @@ def _state_of_passed_on(
     return state.over_shared_memory() if others else state
 
 
-def _has_dropped_leading_dimensions(output: ndarray) -> bool:
-    """Return True for a view of an array with more dimensions.
+def _is_view_of_result(output: ndarray) -> bool:
+    """Return True for a view of an array that the formula made.
 
-    A formula makes such a view of its result by `reshape`, after a sum that kept its dimensions.
+    It has dropped dimensions of that by `reshape`, after a sum that kept them, or turned it by `t`.
     """
-    return type(output.base) is ndarray and output.base.ndim > output.ndim > 0
+    base = output.base
+    if type(base) is not ndarray:
+        return False
+    return base.ndim > output.ndim > 0 or base.ndim == output.ndim > 1

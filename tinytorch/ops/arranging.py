@@ -15,6 +15,7 @@ from ..base import (
     address_of,
     broadcast_shape,
     can_cast,
+    check_overlap,
     dense_strides,
     empty_like_strides,
     is_expanded,
@@ -158,9 +159,12 @@ def _rotate_array(a: np.ndarray, k: int, dims: tuple) -> np.ndarray:
     # Half a turn keeps the strides; it is one copy, and not two.
     if turns == 2:
         return _flip_array(a, (d1, d2))
-    # PyTorch transposes the copy in place, so that its strides are those of a transposed one.
     if turns:
-        return _flip_array(a, (d2 if turns == 1 else d1,)).swapaxes(d1, d2)
+        # PyTorch transposes the copy in place: it has the strides of a transposed one, and is no view.
+        turned = _flip_array(a, (d2 if turns == 1 else d1,)).swapaxes(d1, d2)
+        copy = empty_like_strides(turned.shape, turned.dtype, turned.strides)
+        copy[...] = turned
+        return copy
     return copy_array(a, contiguous_format)
 
 
@@ -176,6 +180,22 @@ rot90 = op(
 # triangles and diagonals --------------------------------------------------------------------------
 
 
+def _is_written_by_copy(a: np.ndarray) -> bool:
+    """Return True if `tril_` writes to a copy and that back: matrices do not follow one another.
+
+    PyTorch asks it of four dimensions or more.
+    """
+    if a.ndim < 4 or a.flags.c_contiguous:
+        return False
+    step = a.shape[-1] * a.shape[-2] * a.itemsize
+    for d in range(a.ndim - 3, -1, -1):
+        is_trivial = d == 0 and (a.strides[d] == 0 or a.shape[d] == 1)
+        if a.strides[d] != step and not is_trivial:
+            return True
+        step *= a.shape[d]
+    return False
+
+
 def _declare_triangle(name: str, keep: Callable) -> Any:
     """Declare `tril` or `triu`, which keep one triangle of matrices, and its form in place."""
 
@@ -186,6 +206,11 @@ def _declare_triangle(name: str, keep: Callable) -> Any:
         reach = max(a.shape)
         return keep(a, min(max(diagonal, -reach - 1), reach + 1))
 
+    def keep_triangle_in_place(a: np.ndarray, diagonal: int) -> np.ndarray:
+        if _is_written_by_copy(a):
+            check_overlap(a)
+        return keep_triangle(a, diagonal)
+
     how = {
         "backward": f"{name.title()}Backward0",
         "self": lambda grad, diagonal: declared(grad, diagonal),
@@ -193,7 +218,12 @@ def _declare_triangle(name: str, keep: Callable) -> Any:
     declared = op(
         f"{name}(Tensor self, SymInt diagonal=0)", row_major(keep_triangle), out="exact", **how
     )
-    op(f"{name}_(Tensor(a!) self, SymInt diagonal=0)", write(keep_triangle), function=False, **how)
+    op(
+        f"{name}_(Tensor(a!) self, SymInt diagonal=0)",
+        write(keep_triangle_in_place),
+        function=False,
+        **how,
+    )
     return declared
 
 

@@ -30,7 +30,7 @@ from .copies import count_copy_of_inference, strides_of_copy
 from .define import op
 from .from_data import check_size, make_leaf
 from .kernels import array_to_fill, composite, number_array
-from .resizing import resize_out
+from .resizing import resize_out, resize_tensor
 
 OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 OPTIONS_LIKE = OPTIONS + ", MemoryFormat? memory_format=None"
@@ -50,7 +50,7 @@ class factory(composite):
 
     `default`: the dtype where none is given, or a function that finds it. `is_fill`: each element of
     `out=` may be written more than once. `is_row`: an `out=` with as many elements keeps its shape.
-    `resizes_out`: see Kernel. `check_for_out(...)` raises the errors of PyTorch's form with `out=`.
+    `check_for_out(...)` raises the errors of PyTorch's form with `out=`.
     """
 
     def __init__(
@@ -60,12 +60,11 @@ class factory(composite):
         *,
         is_fill: bool = True,
         is_row: bool = False,
-        resizes_out: bool = False,
         check_for_out: Callable | None = None,
     ) -> None:
         super().__init__(make)
         self.default, self.is_fill, self.is_row = default, is_fill, is_row
-        self.resizes_out, self.check_for_out = resizes_out, check_for_out
+        self.check_for_out = check_for_out
 
     def bind_schema(self, schema: Any) -> factory:
         """Return a copy that knows where the options are: dtype, layout, device, pinned memory."""
@@ -110,6 +109,52 @@ class factory(composite):
         store_values(out._data, data.reshape(out._data.shape))
         count_write(out)
         return out
+
+
+class factory_filling(factory):
+    """A kernel that makes an array and has it filled by `fill(array, ...)`, an `out=` too.
+
+    `size_at`: where among the arguments the shape is; `fill` gets the others. `resizes_out`: see
+    Kernel; PyTorch then counts the resizing, too.
+    """
+
+    def __init__(
+        self, fill: Callable, size_at: int = 0, default: Any = None, *, resizes_out: bool = False
+    ) -> None:
+        super().__init__(self._make_filled, default)
+        self.fill, self.size_at, self.resizes_out = fill, size_at, resizes_out
+
+    def _take_size(self, arguments: tuple) -> tuple[tuple, tuple]:
+        """Return the shape, and the other arguments. RuntimeError for a negative size."""
+        size, at = arguments[self.size_at], self.size_at
+        check_size(size)
+        return size, arguments[:at] + arguments[at + 1 :]
+
+    def _make_filled(self, d: dtypes.dtype, *arguments: Any) -> np.ndarray:
+        size, others = self._take_size(arguments)
+        a = np.empty(size, d.np)
+        self.fill(a, *others)
+        return a
+
+    def run_into_out(self, out: Tensor, args: tuple) -> Tensor:
+        """Fill `out` itself, in the order of its memory."""
+        size, others = self._take_size(self.split_options(args)[0])
+        (resize_tensor if self.resizes_out else resize_out)(out, size)
+        self.fill(out._data, *others)
+        count_write(out)
+        return out
+
+
+class factory_empty(factory):
+    """The kernel of `empty`, which writes nothing: an `out=` keeps its cells."""
+
+    resizes_out = True
+
+    def run_into_out(self, out: Tensor, args: tuple) -> Tensor:
+        """Resize `out`, and count that, if it has another shape."""
+        size = args[0]
+        check_size(size)
+        return resize_tensor(out, size)
 
 
 def _warn_of_resized_range(out: np.ndarray, count: int) -> None:
@@ -216,7 +261,7 @@ zeros = op(
     f"zeros(SymInt[] size, *, {OPTIONS})", factory(_zeros, check_for_out=_refuse_negative), out=True
 )
 ones = op(f"ones(SymInt[] size, *, {OPTIONS})", factory(_ones), out=True)
-empty = op(f"empty(SymInt[] size, *, {OPTIONS_LIKE})", factory(_empty, resizes_out=True), out=True)
+empty = op(f"empty(SymInt[] size, *, {OPTIONS_LIKE})", factory_empty(_empty), out=True)
 full = op(
     f"full(SymInt[] size, Scalar fill_value, *, {OPTIONS})",
     factory(

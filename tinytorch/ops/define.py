@@ -529,7 +529,8 @@ class Op:
             if self.kernel.in_dtype_of_out and "dtype" in self.schema.names:
                 values = self._with_dtype_of_out(values, out.dtype)
             self._compute_into(outs, values, inputs)
-        if node is not None:
+        # A copy by `view_copy(dtype)` may be of whole numbers, which have no gradient.
+        if node is not None and out.is_floating_point():
             node._note_gradient_specs(out)
             rebase_history(out, node)
         return out if len(outs) == 1 else result_type_of(self.schema, "_out")(outs)
@@ -565,6 +566,8 @@ class Op:
         keeps_strides = self.out_rule.keeps_strides or self.kernel.lays_out(*arrays)
         for target, data in pairs:
             target.write_result(data, keeps_strides)
+        for target in targets:
+            count_write(target.tensor)
 
     def begin_recording_out(self, outs: tuple, inputs: list) -> Any:
         """Return the node of a call with `out=`; None if it is not to be recorded.

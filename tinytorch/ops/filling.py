@@ -21,6 +21,7 @@ from .creation import (
     check_size,
     empty_like,
     factory,
+    factory_filling,
     factory_like,
     new_zeros,
     zeros_like,
@@ -236,13 +237,9 @@ op(
 # new tensors of random numbers --------------------------------------------------------------------
 
 
-def _make_empty(d: dtypes.dtype, size: tuple) -> np.ndarray:
-    check_size(size)
-    return np.empty(size, d.np)
-
-
-def _randint(a: np.ndarray, low: Any, high: Any, generator: Any = None) -> np.ndarray:
-    return random.random_from_to_(a, int(low), int(high), random.generator_or_default(generator))
+def _randint(a: np.ndarray, low: Any, high: Any, generator: Any = None) -> None:
+    check_overlap(a)
+    random.random_from_to_(a, int(low), int(high), random.generator_or_default(generator))
 
 
 def _refuse_negative_count(n: int, generator: Any = None) -> None:
@@ -263,11 +260,8 @@ for _g in _GIVEN:
     for _name, _fill in (("rand", random.uniform_), ("randn", random.normal_)):
         op(
             f"{_name}(SymInt[] size, *, {_g}{OPTIONS})",
-            factory(
-                lambda d, size, g=None, f=_fill: f(
-                    _make_empty(d, size), 0.0, 1.0, random.generator_or_default(g)
-                ),
-                is_fill=False,
+            factory_filling(
+                lambda a, g=None, f=_fill: f(a, 0.0, 1.0, random.generator_or_default(g)),
                 resizes_out=bool(_g) or _name == "randn",
             ),
             out=True,
@@ -285,32 +279,19 @@ for _g in _GIVEN:
 for _g in _GIVEN:
     op(
         f"randint(SymInt high, SymInt[] size, *, {_g}{_WHOLE})",
-        factory(
-            lambda d, high, size, g=None: _randint(_make_empty(d, size), 0, high, g),
-            dtypes.int64,
-            is_fill=False,
-        ),
+        factory_filling(lambda a, high, g=None: _randint(a, 0, high, g), 1, dtypes.int64),
         out=True,
     )
 for _g in _GIVEN:
     op(
         f"randint(SymInt low, SymInt high, SymInt[] size, *, {_g}{_WHOLE})",
-        factory(
-            lambda d, low, high, size, g=None: _randint(_make_empty(d, size), low, high, g),
-            dtypes.int64,
-            is_fill=False,
-        ),
+        factory_filling(_randint, 2, dtypes.int64),
         out=True,
     )
 
 op(
     f"normal(float mean, float std, SymInt[] size, *, {_GENERATOR}, {OPTIONS})",
-    factory(
-        lambda d, mean, std, size, generator: random.normal_(
-            _make_empty(d, size), float(mean), float(std), random.generator_or_default(generator)
-        ),
-        is_fill=False,
-    ),
+    factory_filling(_make_random_float_kernel(random.normal_).function, 2),
     out=True,
     method=False,
 )

@@ -254,9 +254,10 @@ def _prepare_addmm(out: OutArgument, self: Any, a: Any, b: Any, *_: Any) -> None
     """Prepare the `out=` of `addmm`."""
     _check_addmm(self, a, b)
     shape = (a.shape[0], b.shape[1])
-    expand(self, shape)
+    addend = expand(self, shape)
     out.resize_for(shape, a.dtype)
-    out.check_overlap()
+    # PyTorch copies `self` into it before it multiplies.
+    out.check_overlap(self if addend.shape == self.shape else addend)
 
 
 def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
@@ -385,9 +386,12 @@ def _multiply_into(out: Any, self: Any, other: Any) -> Any:
     n, m = self.ndim, other.ndim
     if not n or not m:
         return _matmul(self, other)  # for its error
-    if n > 2 or m > 2 or (n, m) == (1, 2):
+    if n > 2 or m > 2:
         return matmul.write_into_out(out, (self, other))
     matmul.begin_recording_out((out,), [self, other])
+    if (n, m) == (1, 2):
+        # As in PyTorch, which warns of an `out` of the right shape: it makes that a matrix of one row.
+        return mm.run_into_out(out, (unsqueeze(self, 0), other)).squeeze_(0)
     product = {(1, 1): dot, (2, 1): mv, (2, 2): mm}[n, m]
     return product.run_into_out(out, (self, other))
 
@@ -396,6 +400,8 @@ def _prepare_product(out: OutArgument, a: Any, b: Any) -> None:
     """Prepare the `out=` of a product of several matrices, which PyTorch multiplies as rows."""
     if a.ndim > 2 == b.ndim and a.shape[-1] == b.shape[0]:
         out.resize((*a.shape[:-1], b.shape[1]))
+        out.check_dtype(BY_NUM[a.dtype.num])
+        out.check_overlap()
 
 
 matmul = op(

@@ -58,7 +58,12 @@ sort = op(
 )
 op(
     "argsort(Tensor self, *, bool stable, int dim=-1, bool descending=False)",
-    composite(lambda self, stable, dim, descending: _sort_stable(self, stable, dim, descending)[1]),
+    composite(
+        lambda *how: _sort_stable(*how)[1],
+        into_out=lambda out, self, *how: _sort_stable.run_into_out(
+            (self.new_empty((0,)), out), (self, *how)
+        )[1],
+    ),
     out=True,
 )
 op(

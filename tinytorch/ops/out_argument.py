@@ -24,7 +24,7 @@ from ..base import (
     warn_in_torch,
 )
 from ..base import strides as layout
-from ..graph import count_write, run_silenced
+from ..graph import run_silenced
 from .kernels import cannot_cast
 from .resizing import resize_out
 
@@ -119,7 +119,7 @@ class OutArgument:
         self.resize(shape)
 
     def write_result(self, data: np.ndarray, keeps_strides: bool) -> None:
-        """Write the result, and count the write.
+        """Write the result.
 
         `keeps_strides`: if it was resized it gets the strides of the result, see `Kernel.lays_out`.
         """
@@ -128,7 +128,6 @@ class OutArgument:
             steps = tuple([s // data.itemsize * out._data.itemsize for s in data.strides])
             out._data = layout.restride_array(out._data, data.shape, steps)
         run_silenced(store_values, out._data, data)
-        count_write(out)
 
 
 __all__ = ["OUT_DTYPE_ERRORS", "OutArgument", "OutRule"]

@@ -27,10 +27,11 @@ from .copies import convert_tensor
 from .creation import new_zeros
 from .define import make_function_of, offer_member, op
 from .filling import written_zeros
-from .kernels import check_kernel, composite, row_major
+from .kernels import check_kernel, composite, delegating, row_major
 from .out_argument import OutArgument, OutRule
 from .pointwise import (
     absolute,
+    div,
     divide,
     exp,
     isnan,
@@ -40,6 +41,7 @@ from .pointwise import (
     mul,
     power,
     sgn,
+    sub,
     times,
 )
 from .sums import (
@@ -76,9 +78,12 @@ def _mean(a: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
 
 def _prepare_mean(out: OutArgument, a: Any, dim: Any, keepdim: bool, dtype: Any) -> None:
     """Prepare the `out=` of a mean along dimensions: PyTorch resizes it before it looks at dtypes."""
+    if dtype is not None:
+        OutRule("exact").check_dtype(dtype, out.dtype)
     if dtype is not None or a.dtype.kind == "f":
         out.resize(shape_reduced(a, dim, keepdim))
         out.check_dtype(dtype or dtypes.BY_NUM[a.dtype.num])
+        out.check_overlap()
 
 
 mean_all = op(
@@ -290,7 +295,7 @@ def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
         backward=f"{name.title()}Backward1",
         self=grad_shared_by_equals,
     )
-    op(f"{name}(Tensor self, Tensor other)", composite(of_two), out=True)
+    op(f"{name}(Tensor self, Tensor other)", delegating(of_two, lambda *pair: pair), out=True)
     op(
         f"{name}(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         row_major(find_along_dim, checks_overlap=True),
@@ -432,11 +437,12 @@ def _vector_norm_grad(grad: Any, self: Any, ord: Any, result: Any, dim: Any, kee
 
     None for the number of elements that are not 0.
     """
+    # `mul` and `div` choose torch's strides for operands of several layouts, and NumPy others.
     grad, result = (restore_dims(t, dim, keepdim, self.shape) for t in (grad, result))
     if ord == 0:
         return None
     if ord == 2:
-        return mul(grad, masked_fill_(self / result, result == 0, 0))
+        return mul(grad, masked_fill_(div(self, result), result == 0, 0))
     sign, size = sgn(self), absolute(self)
     if ord == 1:
         return sign * grad
@@ -451,7 +457,7 @@ def _vector_norm_grad(grad: Any, self: Any, ord: Any, result: Any, dim: Any, kee
         return scaled * grad * power(result, 1 - p)
     factor, exponent = (sign, p - 1) if p < 2 else (self, p - 2)
     scaled = factor * power.run_in_place(size, exponent)
-    return scaled * masked_fill_(grad / power(result, p - 1), result == 0, 0)
+    return mul(scaled, masked_fill_(grad / power(result, p - 1), result == 0, 0))
 
 
 vector_norm = op(
@@ -517,13 +523,15 @@ def _compute_logsumexp(a: Any, dim: tuple, keepdim: bool) -> Any:
 def _logsumexp_backward(grad: Any, self: Any, result: Any, dim: tuple, keepdim: bool) -> Any:
     """Return the gradient: to each element its part of the sum."""
     grad, result = (restore_dims(t, dim, keepdim, tuple(self.shape)) for t in (grad, result))
-    return grad * exp(self - result)
+    # Not by `-`, which on arrays has NumPy's strides for operands of several layouts.
+    return mul(grad, exp(sub(self, result)))
 
 
 def _prepare_logsumexp(out: OutArgument, a: Any, dim: tuple, keepdim: bool) -> None:
     """Prepare the `out=` of `logsumexp`."""
     out.check_dtype(dtypes.float32)
     out.resize(shape_reduced(a, dim, keepdim))
+    out.check_overlap()
 
 
 op(
