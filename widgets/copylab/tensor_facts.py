@@ -99,8 +99,14 @@ def is_leaf(snapshot: Snapshot, name: str) -> TensorFact:
     ValueError as for `has_node`.
     """
     fact = has_node(snapshot, name)
-    follows = gettext("So it is not a leaf.") if fact.holds else gettext("So it is a leaf.")
-    return TensorFact(not fact.holds, join_sentences([fact.sentence, follows]))
+    return TensorFact(
+        not fact.holds, join_sentences([fact.sentence, conclude_leaf(is_leaf=not fact.holds)])
+    )
+
+
+def conclude_leaf(*, is_leaf: bool) -> str:
+    """Say what follows from the node of a tensor, or from its having none."""
+    return gettext("So it is a leaf.") if is_leaf else gettext("So it is not a leaf.")
 
 
 def requires_grad(snapshot: Snapshot, name: str) -> TensorFact:

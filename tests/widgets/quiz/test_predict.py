@@ -683,6 +683,16 @@ def test_facts_that_a_row_above_has_are_not_said_again(node_names: str, leaf_nam
     assert "no recorded operation made `p`" in alone.sentences[0]
 
 
+def test_a_fact_that_two_rows_have_is_said_once() -> None:
+    asked = importlib.import_module("copylab.lessons.copy_").filled
+    answers = ["yes", "yes", 9, 9, "none", "no", "yes", "None"]
+    rows = predict(asked.code, asked.questions).commit(answers).rows
+    assert rows[6].sentences[0] == "Row 5 says why. So it is not a leaf."
+    said = " ".join(sentence for row in rows for sentence in row.sentences)
+    assert said.count("CopyBackwards after line 3") == 1
+    assert "`y.grad_fn` is CopyBackwards" not in said, "its lines say so"
+
+
 def test_facts_of_two_lines_are_said_once_if_nothing_changed_between_them() -> None:
     asked = importlib.import_module("copylab.lessons.assignment").written
     rows = predict(asked.code, asked.questions).commit([9, 9, 9, 9, 9]).rows
@@ -865,7 +875,8 @@ def test_a_node_that_a_write_gave_is_told_with_the_one_before(
     """An answer that was right one line before is wrong: why it no longer is has to be said."""
     code = "x = torch.ones(1, requires_grad=True)\ny = x * 2\ny += 1"
     facts = question.bind(code).describe_facts(QuizRun(code, engine))
-    assert facts.endswith(
+    # What follows from it is behind it.
+    assert facts.removesuffix(" So it is not a leaf.").endswith(
         "`y.grad_fn`: MulBackward0 after line 2 (`y = x * 2`); AddBackward0 after line 3 (`y += 1`)."
     )
     code = "x = torch.ones(1, requires_grad=True)\ny = x * 2\ny[0]"

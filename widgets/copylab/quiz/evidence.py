@@ -63,29 +63,29 @@ describe_requires_grad = _make_describer(tensor_facts.requires_grad)
 
 def describe_node(run: QuizRun, y: str, *, at: int | None) -> str:
     """Say which node a tensor has, and which it had before: a recorded write gives it another."""
-    return join_sentences(
-        [run.read_fact(tensor_facts.has_node, y, at=at).sentence, *_list_nodes(run, y, at)]
-    )
+    fact = run.read_fact(tensor_facts.has_node, y, at=at)
+    return _list_nodes(run, y, at) or fact.sentence
 
 
 def describe_leaf(run: QuizRun, y: str, *, at: int | None) -> str:
     """Say whether a tensor is a leaf, and which nodes it had before."""
-    return join_sentences(
-        [run.read_fact(tensor_facts.is_leaf, y, at=at).sentence, *_list_nodes(run, y, at)]
-    )
+    fact = run.read_fact(tensor_facts.is_leaf, y, at=at)
+    nodes = _list_nodes(run, y, at)
+    conclusion = tensor_facts.conclude_leaf(is_leaf=fact.holds)
+    return join_sentences([nodes, conclusion]) if nodes else fact.sentence
 
 
-def _list_nodes(run: QuizRun, y: str, at: int | None) -> list[str]:
-    """List the nodes of a tensor in time, in a sentence, if it had another one before."""
+def _list_nodes(run: QuizRun, y: str, at: int | None) -> str:
+    """List the nodes of a tensor in time, in a sentence; empty if it had no other one before."""
 
     def name_node(moment: Moment) -> str | None:
         tensor = moment.snapshot.tensor(y)
         return None if tensor.grad_fn_name is None else labels.short_node_name(tensor.grad_fn_name)
 
     if len(run.history(name_node, at)) < 2:
-        return []
+        return ""
     nodes = _describe_changes(run, name_node, at)
-    return [gettext("{what}: {facts}", what=f"`{y}.grad_fn`", facts=nodes)]
+    return gettext("{what}: {facts}", what=f"`{y}.grad_fn`", facts=nodes)
 
 
 def describe_versions(run: QuizRun, x: str, *, at: int | None) -> str:

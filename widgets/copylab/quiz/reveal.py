@@ -205,27 +205,30 @@ def judge_answers(
 
 
 def state_facts_once(questions: Sequence[Question], run: QuizRun) -> list[Question]:
-    """Return the questions; of facts that are all among those of an earlier one, it says where."""
+    """Return the questions; in place of facts that an earlier one has they say where these are."""
     facts = [_split_sentences(question.describe_facts(run)) for question in questions]
+    # These are said once in another way, when it is known which rows are shown with their facts.
+    writes = " ".join(find_shared_writes(questions, run))
     # A right answer to which nothing wrong was foreseen is shown without its facts.
     is_always_shown = [bool(question.explain_right(run)) for question in questions]
-    stated = []
+    stated = list(questions)
     for index, question in enumerate(questions):
-        first = next(
-            (at for at in range(index) if is_always_shown[at] and facts[index] <= facts[at]), None
-        )
-        is_repeated = first is not None and bool(facts[index])
-        because = partial(_point_to_row, (first or 0) + 1) if is_repeated else question.because
-        stated.append(replace(question, because=because))
+        if any(sentence in writes for sentence in facts[index]):
+            continue
+        for at in filter(is_always_shown.__getitem__, range(index)):
+            rest = [sentence for sentence in facts[index] if sentence not in facts[at]]
+            if len(rest) < len(facts[index]):
+                stated[index] = replace(question, because=partial(_point_to_row, at + 1, rest))
+                break
     return stated
 
 
-def _split_sentences(text: str) -> frozenset[str]:
-    return frozenset(filter(None, re.split(r"(?<=\.) |(?<=。)", text)))
+def _split_sentences(text: str) -> list[str]:
+    return list(filter(None, re.split(r"(?<=\.) |(?<=。)", text)))
 
 
-def _point_to_row(number: int, _run: QuizRun) -> str:
-    return gettext("Row {number} says why.", number=number)
+def _point_to_row(number: int, rest: Sequence[str], _run: QuizRun) -> str:
+    return join_sentences([gettext("Row {number} says why.", number=number), *rest])
 
 
 def find_shared_writes(questions: Sequence[Question], run: QuizRun) -> list[str]:
