@@ -82,6 +82,21 @@ def test_every_foreseen_wrong_answer_has_a_reason_of_its_own(lesson: str) -> Non
                 assert question.refute(run, answer).objection, (run.code, question.name, answer)
 
 
+def test_a_hint_has_the_form_of_numbers_in_rows() -> None:
+    """Whether they are in rows is seen in the program; a hint without may be taken for the form."""
+    in_rows = []
+    for lesson in LESSONS:
+        for prediction in things(lesson).values():
+            if isinstance(prediction, Prediction):
+                run = prediction.run(tinytorch)
+                for question in prediction.questions:
+                    answer = question.right_answer(run)
+                    if isinstance(answer, list) and isinstance(answer[0], list):
+                        in_rows.append(question.answer_format)
+    assert in_rows
+    assert all("[[" in hint for hint in in_rows), in_rows
+
+
 def test_every_task_of_a_lesson_has_a_title_of_its_own() -> None:
     titles = [
         thing.title

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .. import Misconception, predict
 from .. import questions as ask
 from ..quiz import (
@@ -134,7 +136,10 @@ rest = predict(
             _describe_added_nodes,
             hint="a number",
         ),
-        ask.gradient("b", at=6, wrong={"None": "a result never has a grad"}),
+        replace(
+            ask.gradient("b", at=6, wrong={"None": "a result never has a grad"}),
+            hint="numbers such as [[1, 2], [3, 4]], or None",
+        ),
         ask.outcome(wrong={"line 7 raises an error": NEVER_IN_PLACE}),
     ],
     key="clone/rest",
