@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from copylab import watch
+from releases import installed_release
 
+import tinytorch
 from tinytorch.viz import explain, memory, snapshot
 
 
@@ -138,6 +140,12 @@ def test_nothing_is_run_where_a_retained_gradient_could_not_be_put_back(
     h.data = engine.ones(size, dtype=getattr(engine, dtype))
     way_out = "    Way out: ask explain(..., run=True), which runs backward and adds to no .grad.\n"
     assert explain(loss).text.count(way_out) == 1
+    if dtype == "float64" and engine is not tinytorch and installed_release() >= (2, 15):
+        # There a gradient may have another dtype than its tensor, so backward is run.
+        assert explain(loss, run=True).text != explain(loss).text
+        assert len(called) == 1
+        assert h.grad is kept
+        return
     assert explain(loss, run=True).text == explain(loss).text.replace(way_out, "")
     assert h.grad is kept
     assert called == []

@@ -106,8 +106,9 @@ def _find_backward(function_class: Any) -> Any:
 
 def _enters_context_of_program(decorated: Any) -> bool:
     """Return True for what PyTorch's `_DecoratorContextManager` made: the program's own may catch an error."""
-    code = getattr_or_none(decorated, "__code__")
-    if getattr_or_none(code, "co_name") != "decorate_context":
+    # By its module: from PyTorch 2.15 on such a function has the name of the context.
+    module = (getattr_or_none(decorated, "__globals__") or {}).get("__name__")
+    if module != "torch.utils._contextlib":
         return False
     packages = set()
     for cell in getattr_or_none(decorated, "__closure__") or ():
