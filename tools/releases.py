@@ -49,6 +49,15 @@ _REWORDINGS = (
         r"|: The `\+` operator, on a bool|: Boolean inputs)",
         "NotImplementedError",
     ),
+    # The dtypes that reductions lack.
+    Rewording(
+        (2, 15),
+        r"RuntimeError(?=: (?:std and var only support|linalg\.vector_norm: Expected a floating"
+        r"|mean\(\): could not infer output dtype|arg(?:min|max)\(\): does not support bool"
+        r"|topk does not support bool))",
+        "NotImplementedError",
+    ),
+    Rewording((2, 15), r"(?<=RuntimeError: )(?=mat1 and mat2 shapes)", "mm: "),
 )
 
 

@@ -7,12 +7,26 @@ from pathlib import Path
 
 import pytest
 from engine.sheet import check
+from releases import installed_release, read_release
 
 ROWS = [
     (path.stem.removeprefix("rows_"), row)
     for path in sorted(Path(__file__).parent.glob("rows_*.py"))
     for row in importlib.import_module(f"engine.{path.stem}").ROWS
 ]
+
+
+def list_changed_rows() -> set[str]:
+    """List the rows that the installed PyTorch does otherwise than 2.13, with other nodes for example.
+
+    `changed_rows.2.15.txt` has those of 2.15 and every later release up to the next file.
+    """
+    files = {
+        read_release(path.stem.removeprefix("changed_rows.")): path
+        for path in Path(__file__).parent.glob("changed_rows.*.txt")
+    }
+    known = [since for since in files if since <= installed_release()]
+    return set(files[max(known)].read_text("utf-8").splitlines()) if known else set()
 
 
 @pytest.mark.torch
@@ -24,7 +38,10 @@ def test_row(row: str) -> None:
 
     count, found = check(row, (tinytorch, torch))
     assert count >= 10
-    assert not found, "\n".join(found)
+    if row in list_changed_rows():
+        assert found, "it does again what 2.13 does: take the row off the list"
+    else:
+        assert not found, "\n".join(found)
 
 
 def test_rows_are_listed_once() -> None:
