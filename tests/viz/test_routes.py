@@ -91,7 +91,17 @@ def test_no_line_of_a_lesson_goes_back_or_behind_a_box_of_others(
     assert sum(1 for one in drawn_layouts for _ in one.faults(one.bent)) > 20
 
 
-@pytest.mark.parametrize("method", ["clone", "detach", ".data", "copy.copy", "view", "copy_"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        "clone",
+        "view",
+        *[
+            pytest.param(method, marks=pytest.mark.stress)
+            for method in ("detach", ".data", "copy.copy", "copy_")
+        ],
+    ],
+)
 @pytest.mark.parametrize("kind", ["leaf", "result"])
 def test_no_line_of_the_lab_goes_back_or_behind_a_box_of_others(
     drawn_layouts: list[MendedLayout], method: str, kind: str

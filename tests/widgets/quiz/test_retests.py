@@ -106,9 +106,11 @@ def test_every_misconception_has_three_programs_that_refute_it_alone() -> None:
     ],
 )
 def test_they_do_so_with_other_names_numbers_and_shapes(engine: str, seed: int) -> None:
-    for known in NAMEABLE.values():
-        for number in range(3):
-            check_retest(known, importlib.import_module(engine), seed, number)
+    torch = importlib.import_module(engine)
+    for position, known in enumerate(NAMEABLE.values()):
+        # Seed 0 is asked on each change, of one program each; the weekly ones are of all.
+        for number in [position % 3] if seed == 0 else range(3):
+            check_retest(known, torch, seed, number)
 
 
 def test_a_seed_draws_the_same_program_and_another_one_another() -> None:

@@ -106,24 +106,27 @@ def test_two_of_a_class_have_no_exercise_in_common() -> None:
     [
         ("tinytorch", 1),
         pytest.param("tinytorch", 2, marks=pytest.mark.stress),
-        pytest.param("torch", 1, marks=[pytest.mark.torch, pytest.mark.stress]),
         pytest.param("torch", 2, marks=[pytest.mark.torch, pytest.mark.stress]),
+        pytest.param("torch", 3, marks=[pytest.mark.torch, pytest.mark.stress]),
     ],
 )
 def test_each_solution_passes_and_what_was_handed_out_does_not(engine: str, seed: int) -> None:
     torch = importlib.import_module(engine)
-    count = 0
-    for known in MISCONCEPTIONS.values():
-        for number in find_rewritable(known, tinytorch):
-            rewrite = _make_rewrite(known, number, torch, seed)
-            states = [
-                rewrite.judge_cell(program).state
-                for program in (
-                    rewrite.right_answer,
-                    rewrite.code,
-                    rewrite._replace_line("pass"),
-                )
-            ]
-            assert states == ["right", "not attempted", "wrong"], rewrite
-            count += 1
-    assert count >= 111, "as many programs make an exercise as did"
+    rewritable = [
+        (known, number)
+        for known in MISCONCEPTIONS.values()
+        for number in find_rewritable(known, tinytorch)
+    ]
+    assert len(rewritable) >= 111, "as many programs make an exercise as did"
+    # Seed 1 is asked on each change, of every third program; the weekly ones are of all.
+    for known, number in rewritable[:: 3 if seed == 1 else 1]:
+        rewrite = _make_rewrite(known, number, torch, seed)
+        states = [
+            rewrite.judge_cell(program).state
+            for program in (
+                rewrite.right_answer,
+                rewrite.code,
+                rewrite._replace_line("pass"),
+            )
+        ]
+        assert states == ["right", "not attempted", "wrong"], rewrite
