@@ -22,14 +22,14 @@ OPERANDS = {
     "tensor1": "y",
     "tensor2": "p",
 }
-FIRST = dict.fromkeys(("log", "sqrt", "reciprocal", "pow"), "p")
-WHOLE = dict.fromkeys(
+FIRST_OPERANDS = dict.fromkeys(("log", "sqrt", "reciprocal", "pow"), "p")
+INTEGER_OPERANDS = dict.fromkeys(
     ("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"), "ij"
 )
 NUMBERS = ("2", "2.5")
 VALUES = {"Scalar": NUMBERS, "int": ("0", "-1"), "int[]": ("0", "(0, -1)"), "float": ("0.5",)}
 # Without `out=`, in torch, too; it records the last one, and raises in backward.
-NO_OUT = {
+WITHOUT_OUT = {
     "isnan",
     "isinf",
     "isfinite",
@@ -39,55 +39,57 @@ NO_OUT = {
 }
 # Of equal elements any may be chosen, and of an expanded tensor PyTorch's `median` reads other cells.
 AMONG_EQUALS = {"kthvalue", "median"}
-OTHERWISE = AMONG_EQUALS | {"clone", "detach", "empty_like", "fill", "set", "zero"}
+ROWS_ELSEWHERE = AMONG_EQUALS | {"clone", "detach", "empty_like", "fill", "set", "zero"}
 
 
-def values(o: Op, place: int) -> tuple[str, ...]:
-    """Arguments for a parameter; none if it is of a kind that other files have rows for."""
-    p, name = o.schema.params[place], o.name.removesuffix("_")
-    if p.is_tensor and p.name in OPERANDS:
-        usual = FIRST.get(name, "x") if place == 0 else OPERANDS[p.name]
-        return (
-            WHOLE.get(name, usual * 2)[min(place, 1)],
-            *(NUMBERS if o.numbers and place else ()),
-        )
-    return VALUES.get(p.schema_type, ()) if p.schema_type != "int" or p.name == "dim" else ()
+def list_arguments(op: Op, position: int) -> tuple[str, ...]:
+    """Return what stands for a parameter; nothing if it is of a kind that other files have rows for."""
+    param, name = op.schema.params[position], op.name.removesuffix("_")
+    if param.is_tensor and param.name in OPERANDS:
+        usual = FIRST_OPERANDS.get(name, "x") if position == 0 else OPERANDS[param.name]
+        operand = INTEGER_OPERANDS.get(name, usual * 2)[min(position, 1)]
+        return (operand, *NUMBERS) if op.numbers and position else (operand,)
+    if param.schema_type == "int" and param.name != "dim":
+        return ()
+    return VALUES.get(param.schema_type, ())
 
 
-def calls(called: str, o: Op) -> list[str]:
-    """The rows for one name and overload."""
-    params = o.schema.params
-    needed = [i for i, p in enumerate(params) if not p.default_text]
-    drawn = any(p.name == "generator" for p in params) or "rand" in called
-    if drawn or not any(params[i].is_tensor for i in needed) or o.kernel.kind == "view":
+def make_rows(name: str, op: Op) -> list[str]:
+    """Return the rows for one overload under one name."""
+    params = op.schema.params
+    required = [i for i, param in enumerate(params) if not param.default_text]
+    is_random = any(param.name == "generator" for param in params) or "rand" in name
+    has_tensor = any(params[i].is_tensor for i in required)
+    if is_random or not has_tensor or op.kernel.kind == "view":
         return []
-    puts = itertools.product(*[values(o, i) for i in needed])
-    if called.endswith("_"):
-        return [
-            f"{'t' if x == 'x' else f'{x}.clone()'}.{called}({', '.join(rest)})"
-            for x, *rest in puts
-        ]
-    made = [f"torch.{called}({', '.join(given)})" for given in puts]
-    if made and any(p.name == "keepdim" for p in params):
-        made.append(f"{made[-1][:-1]}, keepdim=True)")
-    if made and type(o.kernel) is pointwise and called not in NO_OUT:
-        made.append(f"{made[0][:-1]}, out=torch.empty(0))")
-    return made
+    rows = []
+    for first, *others in itertools.product(*[list_arguments(op, i) for i in required]):
+        if name.endswith("_"):
+            # t is a copy of x that is no leaf: a leaf may not be written to.
+            target = "t" if first == "x" else f"{first}.clone()"
+            rows.append(f"{target}.{name}({', '.join(others)})")
+        else:
+            rows.append(f"torch.{name}({', '.join([first, *others])})")
+    if name.endswith("_") or not rows:
+        return rows
+    first_row = rows[0]
+    if any(param.name == "keepdim" for param in params):
+        rows.append(f"{rows[-1][:-1]}, keepdim=True)")
+    if type(op.kernel) is pointwise and name not in WITHOUT_OUT:
+        rows.append(f"{first_row[:-1]}, out=torch.empty(0))")
+    return rows
 
 
-def rows() -> list[str]:
-    """All that can be made of what is declared."""
-    offered = [*FUNCTIONS.items(), *[(n, m) for n, m in vars(Tensor).items() if n.endswith("_")]]
-    plain = [
-        (n, f)
-        for n, f in offered
-        if n.removesuffix("_") not in OTHERWISE and "_backward" not in n and n[0] != "_"
-    ]
-    return list(
-        dict.fromkeys(
-            row for n, f in plain for o in getattr(f, "overloads", ()) for row in calls(n, o)
-        )
-    )
+def list_rows() -> list[str]:
+    """Return all rows that can be made of what is declared, each once."""
+    methods_in_place = [(name, m) for name, m in vars(Tensor).items() if name.endswith("_")]
+    rows: dict[str, None] = {}
+    for name, function in [*FUNCTIONS.items(), *methods_in_place]:
+        if name.removesuffix("_") in ROWS_ELSEWHERE or "_backward" in name or name[0] == "_":
+            continue
+        for op in getattr(function, "overloads", ()):
+            rows |= dict.fromkeys(make_rows(name, op))
+    return list(rows)
 
 
-ROWS = rows()
+ROWS = list_rows()

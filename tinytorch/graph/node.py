@@ -297,10 +297,14 @@ def edge_for_user(edge: Any) -> tuple[Any, int]:
 class EarlierSpec:
     """What the gradient of a leaf had to be before it was given another array.
 
-    torch's AccumulateGrad of that time goes on expecting it, and whoever holds that keeps it: the
-    nodes with an edge to it, and the user. As long as one does, nodes that are made later get an
-    edge to it, too. `until` is None that long; then it is the sequence number from which on nodes
-    have an edge to another AccumulateGrad.
+    In `y = w * 2; w.data = wider; z = w * 3` backward of y gives a gradient of the old shape, and
+    that is right. PyTorch's AccumulateGrad of that time goes on expecting it as long as somebody
+    holds it: a node with an edge to it, as that of y, or the user. Nodes that are made meanwhile get
+    an edge to it, too, so that backward of z raises; once y is gone, `w * 3` runs. Another dtype or
+    device makes another AccumulateGrad at once, and z has an edge to that.
+
+    `until` is None as long as new nodes get an edge to the old one; then it is the sequence number
+    from which on they have an edge to another AccumulateGrad.
     """
 
     __slots__ = ("accumulator", "holders", "leaf", "spec", "until")

@@ -4,11 +4,15 @@
 right for every call.
 
 The rest of this file is optimization. A call is *plain* if its arguments are given by position and
-are of the very types that the schema names; what `make_unparsed_call` makes then skips the parser.
-What `make_unary_call`, `make_binary_call`, `make_view_call` and `make_in_place_call` make skips
-`Op.run`, too: it does the same steps without asking what does not occur there. Where it does occur
-(another device, a view that requires grad, anomaly mode, operands to be converted) it leaves the
-call to `Op.run`.
+are of the very types that the schema names. For one overload `make_plain_call` makes a function that
+takes plain calls, and leaves all others to the function that it was given as `otherwise`. It is one
+of two kinds:
+
+- what `make_unparsed_call` makes skips the parser, and calls `Op.run`;
+- a *short way*, of `make_unary_call`, `make_binary_call`, `make_view_call` or `make_in_place_call`,
+  skips `Op.run`, too: it does the same steps without asking what does not occur there. Where it
+  does occur (another device, a view that requires grad, anomaly mode, operands to be converted) it
+  leaves the call to `Op.run`.
 """
 
 from __future__ import annotations
@@ -560,7 +564,7 @@ def make_recorder_of_one(op: Any) -> Callable[[Any, Any, Any, tuple], None] | No
 def make_recorder_of_two(op: Any) -> Callable[[Any, Any, Any, Any, bool], None] | None:
     """Make a recorder of an operation on two tensors; None if its calls get no node.
 
-    It takes the result and its array, and both operands. `is_pair`: the second is a tensor, and no
+    It takes the result and its array, and both operands. `is_y_tensor`: the second is a tensor, and no
     number.
     """
     node_class = op.node_class
@@ -569,11 +573,11 @@ def make_recorder_of_two(op: Any) -> Callable[[Any, Any, Any, Any, bool], None] 
     is_result_saved = bool(node_class._output_nr_of_saved)
     save, constant_values = make_saver_of_two(op), find_constant_saved_values(op)
 
-    def record(out: Any, data: Any, x: Any, y: Any, is_pair: bool) -> None:
+    def record(out: Any, data: Any, x: Any, y: Any, is_y_tensor: bool) -> None:
         edge, other_edge = x._edge, None
         if edge is None and x._meta is not None and x._meta.requires_grad:
             edge = (x, 0)
-        if is_pair:
+        if is_y_tensor:
             other_edge = y._edge
             if other_edge is None and y._meta is not None and y._meta.requires_grad:
                 other_edge = (y, 0)
@@ -582,7 +586,7 @@ def make_recorder_of_two(op: Any) -> Callable[[Any, Any, Any, Any, bool], None] 
         node = _new(node_class)
         node._edges = (edge, other_edge)
         if constant_values is None:
-            node._saved = save(x, y, is_pair, edge, other_edge)
+            node._saved = save(x, y, is_y_tensor, edge, other_edge)
         else:
             node._saved = constant_values
         node._sequence_number = next_number()
@@ -604,11 +608,11 @@ def make_write_recorder(op: Any) -> Callable[[Any, Any, bool], Any]:
     """
     node_class, save, defaults = op.node_class, op.save, op.defaults[2:]
 
-    def begin_recording(x: Any, y: Any, is_pair: bool) -> Any:
+    def begin_recording(x: Any, y: Any, is_y_tensor: bool) -> Any:
         edge, other_edge = x._edge, None
         if edge is None and x._meta is not None and x._meta.requires_grad:
             edge = (x, 0)
-        if is_pair:
+        if is_y_tensor:
             other_edge = y._edge
             if other_edge is None and y._meta is not None and y._meta.requires_grad:
                 other_edge = (y, 0)
@@ -670,10 +674,10 @@ def make_saver_of_two(op: Any) -> Callable[[Any, Any, bool, Any, Any], tuple]:
     if needed_by == [("other", 0), ("self", 1)] and op.numbers:
         return save_factors
     save, defaults = op.save, op.defaults[2:]
-    return lambda x, y, is_pair, edge, other_edge: save((x, y, *defaults), (edge, other_edge))
+    return lambda x, y, is_y_tensor, edge, other_edge: save((x, y, *defaults), (edge, other_edge))
 
 
-def save_factors(x: Any, y: Any, is_pair: bool, edge: Any, other_edge: Any) -> tuple:
+def save_factors(x: Any, y: Any, is_y_tensor: bool, edge: Any, other_edge: Any) -> tuple:
     """Save each factor of a product if the other one's gradient is needed.
 
     Their order is that in which every node saves, by name: `other`, which is `y`, before `self`.
@@ -681,7 +685,7 @@ def save_factors(x: Any, y: Any, is_pair: bool, edge: Any, other_edge: Any) -> t
     """
     saved_y: Any = None
     if edge is not None:
-        saved_y = save_tensor(y) if is_pair else SavedNumber(y)
+        saved_y = save_tensor(y) if is_y_tensor else SavedNumber(y)
     return (saved_y, None if other_edge is None else save_tensor(x))
 
 
@@ -757,9 +761,9 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if more or named or not isinstance(x, Tensor):
             return otherwise(x, y, *more, **named)
-        a, is_pair = x._data, isinstance(y, Tensor)
+        a, is_y_tensor = x._data, isinstance(y, Tensor)
         dtype = a.dtype
-        if is_pair:
+        if is_y_tensor:
             b = y._data
             is_usual = b.dtype is dtype  # of one dtype nearly always: else the long way
             if (y._storage is not None or y._view_meta is not None) and needs_general_way(y):
@@ -782,7 +786,7 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
             raise record_and_make_error(op, x, y) from None
         # Of two 0-d arrays NumPy computes a number, which `lay_out_result` makes an array.
         if data.ndim != 1 or not data.size:
-            data = lay_out_result(data, a, b if is_pair else _A_NUMBER)
+            data = lay_out_result(data, a, b if is_y_tensor else _A_NUMBER)
         out = _new(Tensor)
         out._data = data
         out._storage = out._view_meta = out._edge = out._meta = None
@@ -792,8 +796,8 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
         out._counter = counter = _new(VersionCounter)
         counter.version = 0
         if record is not None and thread.is_recording:  # noqa: SIM102 on one line it is too long
-            if x._edge or x._meta or (is_pair and (y._edge or y._meta)):
-                record(out, data, x, y, is_pair)
+            if x._edge or x._meta or (is_y_tensor and (y._edge or y._meta)):
+                record(out, data, x, y, is_y_tensor)
         return out
 
     return call
@@ -858,8 +862,8 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
         if more or named or not isinstance(x, Tensor):
             return otherwise(x, y, *more, **named)
-        a, is_pair = x._data, isinstance(y, Tensor)
-        if is_pair:
+        a, is_y_tensor = x._data, isinstance(y, Tensor)
+        if is_y_tensor:
             b = y._data
             is_usual = b.dtype is a.dtype and b.shape == a.shape and b is not a
             # two arrays that own their memory have no cell in common
@@ -881,9 +885,9 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
             return run(x, y, *defaults)
         thread = MODES.thread
         node = None
-        if thread.is_recording and (x._edge or x._meta or (is_pair and (y._edge or y._meta))):
+        if thread.is_recording and (x._edge or x._meta or (is_y_tensor and (y._edge or y._meta))):
             # Before the kernel: an error must leave the cells as they were.
-            node = begin_recording(x, y, is_pair)
+            node = begin_recording(x, y, is_y_tensor)
         thread.run_ufunc_silenced(ufunc, a, b, a)
         count_write(x)
         if node is not None:

@@ -5,6 +5,8 @@ afterwards, and that is what is seen: the same cells, and no way for a gradient 
 copy (`detach().clone()`, `item()`) nothing is left to be seen: it is a cut where `number_reads` has
 read the line that made it. Of `z = b * y.detach()` nothing is left once a backward has freed what the
 node of z had saved: that is still a cut where an earlier snapshot has shown it.
+
+Where `NodeRecord.cut` is True, nothing is cut off: there the reader has stopped in a large graph.
 """
 
 from __future__ import annotations

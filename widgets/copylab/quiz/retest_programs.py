@@ -9,7 +9,8 @@ one, so neither is stored. Names, numbers and shapes are drawn, see `retests.py`
     K        a larger number    I      an index of a vector
 
 Something is drawn for each of these letters that stands alone, so no program has `x.T`. Nor has it
-a call that no lesson before it explains: `x.t()` is for misconceptions about `reshape` alone.
+a call that no lesson before it explains: `x.t()` is for misconceptions about `reshape` alone, which
+`test_retests.py` knows by that word in their names.
 """
 
 from __future__ import annotations
