@@ -145,19 +145,21 @@ def _judge_roots(
     all_findings: list[BackwardFinding] = []
     lines: list[str] = []
     visited_before: dict[str, str] = {}
+    scalars: list[TensorRecord] = []
+    larger_roots: list[str] = []
     roots = find_roots(snap)
-    scalars = [root for root in roots if root.numel == 1]
+    for root in roots:
+        if root.numel == 1:
+            scalars.append(root)
+        else:
+            larger_roots.append(snap.label(root.id))
     for root in scalars or roots:
         nodes = snap.nodes_behind(root)
         with pause_garbage_collection():
             found = list(find_findings(snap, root, nodes, visited_before))
         findings = _settle_modes(found, root, nodes, find_tensor)
         if runs_code and _decide_verdict(findings) != "raises":
-            tensor = find_tensor(root)
-            result = None
-            if tensor is not None:
-                result = run_backward(tensor)
-            findings = list(_add_result_of_run(findings, result))
+            findings = _run_and_add(findings, find_tensor(root))
         # If it is known to raise, or to have missed a write, the doubts do not matter any more.
         if _decide_verdict(findings) in ("raises", "may be wrong"):
             findings = [finding for finding in findings if finding.kind not in DOUBTFUL_KINDS]
@@ -170,7 +172,6 @@ def _judge_roots(
         # A backward on the next root finds what this one has freed.
         visited_before |= dict.fromkeys((node.id for node in nodes), snap.label(root.id))
     lines += describe_unreached(snap, scalars or roots)
-    larger_roots = [snap.label(root.id) for root in roots if root.numel != 1]
     if scalars and larger_roots:
         sentence = gettext(
             "No verdict on {names}: backward() without an argument is for one element.",
@@ -230,6 +231,12 @@ def _has_same_gradients(
     with suppress(Exception):  # as of a finding of the watch: what cannot be computed is not known
         return tensor is not None and compare_gradients(tensor).is_same
     return False
+
+
+def _run_and_add(findings: Sequence[BackwardFinding], tensor: Any) -> list[BackwardFinding]:
+    """Run backward on a root, and return what speaks against it then; no tensor, no run."""
+    result = None if tensor is None else run_backward(tensor)
+    return list(_add_result_of_run(findings, result))
 
 
 def _add_result_of_run(

@@ -180,15 +180,19 @@ def _find_refusals_of_edges(snap: Snapshot, node: NodeRecord) -> Iterator[Refusa
 
 def _find_refusals_of_product(snap: Snapshot, node: NodeRecord) -> Iterator[Refusal]:
     """Yield why `x * w` cannot multiply its gradient with what it saved: that has another shape now."""
-    spec = node.gradient_specs[0] if len(node.gradient_specs) == 1 else None
     # Of other formulas it is not known in which shape they need what they saved.
-    if short_node_name(node.name) != "MulBackward0" or spec is None or len(node.edges) != 2:
+    if short_node_name(node.name) != "MulBackward0" or len(node.edges) != 2:
         return
+    if len(node.gradient_specs) != 1 or node.gradient_specs[0] is None:
+        return
+    spec = node.gradient_specs[0]
     for saved in node.saved:
-        shape = snap.tensor(saved.tensor).shape if saved.tensor and saved.state == "live" else None
         # The gradient with respect to `self` is a product with `other`, and the reverse.
         edge = node.edges[0 if saved.name == "other" else 1]
-        if shape is None or edge is None:
+        if saved.tensor is None or saved.state != "live" or edge is None:
+            continue
+        shape = snap.tensor(saved.tensor).shape
+        if shape is None:
             continue
         sizes = zip(reversed(shape), reversed(spec.shape), strict=False)
         if any(size != expected and 1 not in (size, expected) for size, expected in sizes):

@@ -406,7 +406,9 @@ class _Reader:
         records = []
         for position, found in enumerate(self.tensors.entries):
             tensor, geometry, tensor_id = found.tensor, geometries[position], ids[position]
-            counter = counter_of.get(tensor_id)
+            counter_id = version = None
+            if tensor_id in counter_of:
+                counter_id, version = counter_of[tensor_id].id, counter_of[tensor_id].version
             base = getattr_or_none(tensor, "_base")
             base_position = None if base is None else self.tensors.position_of(base)
             record = TensorRecord(
@@ -422,14 +424,14 @@ class _Reader:
                 is_leaf=found.is_leaf,
                 storage=geometry.storage,
                 start_byte=geometry.start_byte,
-                counter=counter.id if counter else None,
-                version=counter.version if counter else None,
+                counter=counter_id,
+                version=version,
                 grad_fn=self._node_id(found.grad_fn),
                 grad_fn_name=None if found.grad_fn is None else name_of_node(found.grad_fn),
                 output_nr=getattr_or_none(tensor, "output_nr") or 0,
-                grad=None if found.grad_position is None else ids[found.grad_position],
+                grad=_find_id(ids, found.grad_position),
                 grad_of=grad_of.get(position),
-                base=None if base_position is None else ids[base_position],
+                base=_find_id(ids, base_position),
                 is_view=base is not None,
                 role=found.role,
                 is_module_state=id(tensor) in self.held_by_modules,
@@ -500,7 +502,7 @@ class _Reader:
                 name=name_of_node(node),
                 edges=edges,
                 saved=tuple(_add_tensor_id(found, ids) for found in self.saved_by_node[position]),
-                variable=None if leaf is None else ids[leaf],
+                variable=_find_id(ids, leaf),
                 tensors=tuple(results.get(id(node), ())),
                 # A follower without a record: it has no id, and so no edge.
                 cut=edges.count(None) > followers.count(None),
@@ -581,6 +583,11 @@ def _select_unmentioned(
     for names in arrays_by_block.values():
         mentioned.update(names)
     return tuple(name for name in arrays if name not in mentioned)
+
+
+def _find_id(ids: Sequence[str], position: int | None) -> str | None:
+    """Return the id at a position; None for None."""
+    return None if position is None else ids[position]
 
 
 def _describe_subclass(tensor: Any) -> tuple[str, ...]:

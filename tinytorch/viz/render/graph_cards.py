@@ -222,10 +222,12 @@ def make_leaf_card(leaf: NamedTensor, word: str = "") -> Card:
         lines.append(CardLine(leaf.grad, "b" if leaf.has_new_grad else ""))
     captions = [shorten_text(caption, REMARK_COLUMNS) for caption in leaf.change_captions]
     lines += [CardLine(caption, "b", "was") for caption in captions]
-    is_altered = leaf.is_new or leaf.has_new_grad or bool(leaf.change_captions)
-    state = "new" if is_altered else ""
-    beside = (Beside(gettext("new"), is_fresh=True),) if leaf.is_new else ()
-    return Card(leaf.id, "leaf", tuple(lines), leaf.label, state, leaf.id, beside)
+    state, words = "", list[Beside]()
+    if leaf.is_new or leaf.has_new_grad or leaf.change_captions:
+        state = "new"
+    if leaf.is_new:
+        words.append(Beside(gettext("new"), is_fresh=True))
+    return Card(leaf.id, "leaf", tuple(lines), leaf.label, state, leaf.id, tuple(words))
 
 
 def make_cut_card(tensor: NamedTensor) -> Card:
@@ -319,6 +321,10 @@ def _make_remark_lines(remarks: Iterable[Remark]) -> Iterator[CardLine]:
 # -- drawing -----------------------------------------------------------------------
 
 
+_INKS_OF_SIGNS = {"cross": "bad-t", "warn": "bad-t", "was": "new-t"}
+"""The inks of lines that have one of these signs before them."""
+
+
 def draw_card(canvas: Canvas, card: Card, middle: tuple[float, float], names: str) -> None:
     """Draw a card with the middle of its box at a point, and its names "below" or "right"."""
     x, y = middle
@@ -329,21 +335,23 @@ def draw_card(canvas: Canvas, card: Card, middle: tuple[float, float], names: st
     tensor_id = card.tensor_id if box != "bad" else ""
     radius = {"node": 5.0, "fold": 5.0, "sum": DISC_SIZE / 2}.get(card.kind, 9.0)
     canvas.rect(left, top, size.width, size.height, box, radius, tensor_id)
-    ink = "m" if box == "card dash" and card.kind != "cut" else "t"
-    inks = {"cross": "bad-t", "warn": "bad-t", "was": "new-t"}
-    last_ink = ink
-    for index, line in enumerate(card.lines):
-        line_y = top + 16.5 + index * LINE_HEIGHT if len(card.lines) > 1 else y + 4.5
-        line_ink = last_ink if line.sign == "none" else inks.get(line.sign, ink)
-        last_ink = line_ink
-        style = f"{line_ink} {line.style}".rstrip()
-        whole = card.whole if index == 0 else ""
-        if line.sign:
+    ink_of_card = "m" if box == "card dash" and card.kind != "cut" else "t"
+    # A card of one line has it in its middle.
+    line_y = top + 16.5 if len(card.lines) > 1 else y + 4.5
+    whole, ink = card.whole, ink_of_card
+    for line in card.lines:
+        # A further line of a remark, which has "none" for a sign, has the ink of its first one.
+        if line.sign != "none":
+            ink = _INKS_OF_SIGNS.get(line.sign, ink_of_card)
+        style = f"{ink} {line.style}".rstrip()
+        if not line.sign:
+            canvas.text(x, line_y, line.text, f"{style} c", whole=whole)
+        else:
             if line.sign != "none":
                 canvas.sign(line.sign, left + PADDING + 4, line_y - 4)
             canvas.text(left + PADDING + SIGN_WIDTH - 2, line_y, line.text, style)
-        else:
-            canvas.text(x, line_y, line.text, f"{style} c", whole=whole)
+        line_y += LINE_HEIGHT
+        whole = ""  # the first line is the one that may be cut
     _draw_beside(canvas, card, (x, y), names)
 
 

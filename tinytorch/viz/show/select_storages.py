@@ -97,14 +97,10 @@ def select_storages(changes: Changes, find: str = "", fold: bool = True) -> Memo
     urgent = {*found, *with_hazard}
     bands = [_limit_rows(band, urgent) for band in _sort_by_module(bands, modules)]
     paths = [modules[band.storage.id] for band in bands]
-    # A write through one tensor is seen by all others over the same cells.
-    new_or_changed = {*changes.new_tensors, *changes.attribute_changes, *changes.earlier_versions}
-    for storage_id in changes.earlier_cells:
-        new_or_changed.update(snap.storage(storage_id).tensors)
     line = FoldableLine(
         paths,
         [len(band.members) for band in bands],
-        _find_visible(bands, paths, found, with_hazard, new_or_changed),
+        _find_visible(bands, paths, found, with_hazard, _find_new_or_changed(changes)),
         [_kind_of_band(snap, band, with_hazard) for band in bands],
         # Storages have no edges: those of one kind are equal.
         lambda *_: (),
@@ -173,6 +169,15 @@ def _sort_by_module(bands: Sequence[Band], modules: Mapping[str, ModulePath]) ->
         return [numbers.setdefault(prefix, len(numbers)) for prefix in prefixes]
 
     return sorted(bands, key=number_modules)
+
+
+def _find_new_or_changed(changes: Changes) -> set[str]:
+    """Return the ids of the tensors that are new, or of which something has changed."""
+    found = {*changes.new_tensors, *changes.attribute_changes, *changes.earlier_versions}
+    # A write through one tensor is seen by all others over the same cells.
+    for storage_id in changes.earlier_cells:
+        found.update(changes.now.storage(storage_id).tensors)
+    return found
 
 
 def _find_visible(
