@@ -7,7 +7,7 @@ Gradients are arrays, or tensors where the gradient's own graph is wanted. Sourc
 from __future__ import annotations
 
 import itertools
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ..base import (
     is_dense,
     lay_out_result,
     memory_owner,
+    warn_in_torch,
 )
 from ..graph import NEW_GRADIENT, GradientState, SeenBy, count_write, gradient_edge, hooks
 from ..ops import clone, contiguous_format, copy_, new_empty_strided
@@ -29,14 +30,6 @@ from .gradient_tensors import (
 )
 
 ndarray = np.ndarray
-
-
-class TorchWarning(NamedTuple):
-    """A warning of PyTorch's, with the line of its source that the warning names."""
-
-    message: str  # in PyTorch's words
-    place: str  # file and line of PyTorch's source
-    is_once: bool = False  # only the first one of a process is shown
 
 
 def add_gradients(earlier: Any, gradient: Any, state: GradientState) -> tuple[Any, GradientState]:
@@ -62,9 +55,7 @@ def add_gradients(earlier: Any, gradient: Any, state: GradientState) -> tuple[An
     return total, state.after_write() if is_written else NEW_GRADIENT
 
 
-def accumulate_into_leaf(
-    leaf: Any, gradient: Any, state: GradientState, warnings: list[TorchWarning]
-) -> None:
+def accumulate_into_leaf(leaf: Any, gradient: Any, state: GradientState) -> None:
     """Add a gradient, if there is one, to a leaf's `.grad`, and run the hooks on that.
 
     In place if the gradient is an array, out of place if it is a tensor with a graph.
@@ -81,7 +72,7 @@ def accumulate_into_leaf(
         if meta.grad is None:
             meta.grad = _first_grad(leaf, gradient, state)
         else:
-            _add_to_grad(leaf, meta.grad, gradient, warnings)
+            _add_to_grad(leaf, meta.grad, gradient)
     if meta.post_accumulate_hooks:
         hooks.run_post_accumulate_hooks(leaf)
 
@@ -129,7 +120,7 @@ def _copy_with_strides_of(gradient: ndarray, data: ndarray) -> ndarray:
     return copy
 
 
-def _add_to_grad(leaf: Any, grad: Any, gradient: Any, warnings: list[TorchWarning]) -> None:
+def _add_to_grad(leaf: Any, grad: Any, gradient: Any) -> None:
     """Add to the `.grad` of a leaf, and warn if it has the wrong strides."""
     has_graph = type(gradient) is not ndarray
     if has_graph:
@@ -141,7 +132,7 @@ def _add_to_grad(leaf: Any, grad: Any, gradient: Any, warnings: list[TorchWarnin
     else:
         grad.add_(tensor_over(gradient, leaf.device))
     if not _obeys_layout(grad._data, leaf._data):
-        warnings.append(_warning_of_layout(leaf, grad, has_graph))
+        _warn_of_layout(leaf, grad, has_graph)
 
 
 def _can_add_arrays(leaf: Any, grad: Any, gradient: ndarray) -> bool:
@@ -158,8 +149,8 @@ def _can_add_arrays(leaf: Any, grad: Any, gradient: ndarray) -> bool:
     )
 
 
-def _warning_of_layout(leaf: Any, grad: Any, has_graph: bool) -> TorchWarning:
-    """Return PyTorch's warning of a `.grad` with other strides than its leaf."""
+def _warn_of_layout(leaf: Any, grad: Any, has_graph: bool) -> None:
+    """Warn of a `.grad` with other strides than its leaf."""
     message = (
         "grad and param do not obey the gradient layout contract. This is not an error, but "
         "may impair performance."
@@ -168,7 +159,7 @@ def _warning_of_layout(leaf: Any, grad: Any, has_graph: bool) -> TorchWarning:
         message += f"\n{name}.sizes() = {list(tensor.shape)}, strides() = {list(tensor.stride())}"
     line = 282 if has_graph else 252
     place = f"torch/csrc/autograd/functions/accumulate_grad.h:{line}"
-    return TorchWarning(message, place, is_once=True)
+    warn_in_torch(message, place, once=True)
 
 
 def _obeys_layout(gradient: ndarray, data: ndarray) -> bool:

@@ -14,7 +14,6 @@ from ..base import get_default_dtype, refuse_keywords, warn_user
 from ..graph import gradient_edge, retain_grad
 from ..ops import offer_member, zeros_like
 from ..tensor import Tensor, make_tensor
-from .accumulate import TorchWarning
 from .engine import GraphRoot, GraphTask
 from .gradient_tensors import remember_tensors
 from .validate import expected_on_edge, fit_gradient
@@ -270,9 +269,7 @@ def _check_and_walk(
         root, output_nr, gradient = GraphRoot(edges, starts), 0, None
     task = GraphTask(root, keep_graph, not create_graph, targets, accumulate)
     if create_graph and accumulate:
-        task.warnings.append(
-            TorchWarning(_CYCLE_MESSAGE, "torch/csrc/autograd/engine.cpp:1307", is_once=True)
-        )
+        task.warnings.append((_CYCLE_MESSAGE, "torch/csrc/autograd/engine.cpp:1307", True))
     task.run(output_nr, gradient)
     del start_tensors
     return task.captured_gradients

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import CPU, memory_owner, warn_in_torch
+from ..base import CPU, WAITING_WARNINGS, memory_owner, warn_in_torch
 from ..graph import (
     HELD_BY_OTHERS,
     HIGHEST_NUMBER,
@@ -47,7 +47,7 @@ from ..graph import (
     set_numpy_errors,
     set_saved_tensor_hooks,
 )
-from .accumulate import TorchWarning, accumulate_into_leaf, add_gradients
+from .accumulate import accumulate_into_leaf, add_gradients
 from .gradient_tensors import (
     call_with_tensors,
     devices_of_outputs,
@@ -56,7 +56,12 @@ from .gradient_tensors import (
     remember_tensors,
     tensors_over,
 )
-from .validate import expected_on_edge, fit_output, lay_out_outputs
+from .validate import (
+    expected_on_edge,
+    fit_output,
+    have_expected_shapes,
+    lay_out_outputs,
+)
 
 
 class GraphRoot(Node):
@@ -121,8 +126,8 @@ class GraphTask:
         self.push_count = 0
         # Read once: hooks that switch anomaly mode do so for the next walk.
         self.is_anomaly_mode = MODES.anomaly
-        # PyTorch's engine warns when the walk is over.
-        self.warnings: list[TorchWarning] = []
+        # What waits until the walk is over, see `WaitingWarnings`.
+        self.warnings: list[tuple[str, str, bool]] = []
         # The gradients to return, one for each target.
         self.captured_gradients: list[Any] = []
         # By node, which of the gradients that arrive there are to be returned.
@@ -163,6 +168,7 @@ class GraphTask:
             thread.backward_nr,
         )
         outer_saved_tensor_hooks, outer_errstate = thread.saved_tensor_hooks, thread.user_errstate
+        outer_calls = WAITING_WARNINGS.calls
         arrived = GradientList.empty(self.root._output_count)
         # `empty` has set the state HELD_BY_OTHERS, which is right: the caller may hold the gradient,
         # and the 1 of `loss.backward()` is held in PyTorch by the Python function that made it.
@@ -171,6 +177,7 @@ class GraphTask:
             # A hook may run a backward within this one: a watch tells them apart by this number.
             thread.backward_nr = next(_BACKWARD_NUMBERS)
             thread.is_recording = not self.on_arrays
+            WAITING_WARNINGS.calls = self.warnings
             if self.on_arrays:
                 # Formulas call NumPy itself, which is silenced once for all of them; code of users
                 # runs by `call_user`, which gives it the user's settings back.
@@ -191,8 +198,9 @@ class GraphTask:
                 set_numpy_errors(user_errstate)
             if thread.saved_tensor_hooks is not outer_saved_tensor_hooks:
                 set_saved_tensor_hooks(outer_saved_tensor_hooks)
-            for warning in self.warnings:
-                warn_in_torch(*warning)
+            WAITING_WARNINGS.calls = outer_calls
+            for call in self.warnings:
+                warn_in_torch(*call)
 
     # the walk -------------------------------------------------------------------------------------
 
@@ -237,7 +245,7 @@ class GraphTask:
         except Exception:
             if self.is_anomaly_mode:
                 failed, _ = edge_for_user((node, 0))
-                self.warnings.append(TorchWarning(*describe_failure(failed)))
+                warn_in_torch(*describe_failure(failed))
             raise
 
     def _run_hooks_before(
@@ -374,7 +382,8 @@ class GraphTask:
                 # `a` and to `b`. `a` comes first and is complete: finished at once, it would have
                 # to copy the array, which `b` is still to get. But `b` keeps a sum.
                 may_lose_second_place = state.maybe_held_twice and self.buffers
-                if target._ends_graph and not may_lose_second_place and self._can_finish_leaf_now():
+                is_complete = target._ends_graph and not may_lose_second_place
+                if is_complete and self._can_finish_leaf_now(node, outputs, index):
                     if state.maybe_held_twice:
                         state = self._settle_state(state, gradient, outputs[index:])
                     # The leaf has it now: `fit_output` compares each output with those that are
@@ -392,14 +401,18 @@ class GraphTask:
             if not missing:
                 self._push(target, self.buffers.pop(key))
 
-    def _can_finish_leaf_now(self) -> bool:
-        """Return True if a leaf that is complete would be the next one to run anyway.
+    def _can_finish_leaf_now(self, node: Any, outputs: list, index: int) -> bool:
+        """Return True if a leaf that is complete with output `index` would be the next one to run.
 
         Only what has the highest number, too, may run before it: other leaves for the most part. Not
         in anomaly mode: if a hook on the leaf raises, PyTorch's warning names its AccumulateGrad,
-        and `_walk` names the node that it took out of the queue.
+        and `_walk` names the node that it took out of the queue. Nor if an output that follows may
+        not fit: PyTorch raises before it sends any.
         """
-        return not self.is_anomaly_mode and (not self.ready or self.ready[0][0] != -HIGHEST_NUMBER)
+        is_next = not self.ready or self.ready[0][0] != -HIGHEST_NUMBER
+        return (
+            is_next and not self.is_anomaly_mode and have_expected_shapes(node, outputs, index + 1)
+        )
 
     def _add_to_buffer(
         self, target: Any, output_nr: int, gradient: Any, state: GradientState, outside_queue: list
@@ -473,7 +486,7 @@ class GraphTask:
         """Run the hooks of a leaf on its complete gradient, and add that to `.grad`."""
         meta = leaf._meta
         if meta.accumulator is None and meta.grad_hooks is None and not self.captures:
-            accumulate_into_leaf(leaf, gradient, state, self.warnings)
+            accumulate_into_leaf(leaf, gradient, state)
             return
         accumulator = meta.accumulator and meta.accumulator()
         self._finish_accumulator(leaf, leaf, GradientList((gradient,), [state]), accumulator)
@@ -491,7 +504,7 @@ class GraphTask:
         devices = [leaf.device] if node is leaf else devices_of_outputs(node)
         gradients = self._run_hooks_before(node, node_hooks, arrived, devices)
         if gradients is not None:
-            accumulate_into_leaf(leaf, gradients[0], gradients.states[0], self.warnings)
+            accumulate_into_leaf(leaf, gradients[0], gradients.states[0])
             if node_hooks is not None and node_hooks.post:
                 hooks.run_node_hooks(node_hooks.post, (), tensors_over(gradients, devices))
 

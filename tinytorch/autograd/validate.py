@@ -95,6 +95,26 @@ def fit_output(
     return gradient, state_of_new(gradient) if FORMULA_WRITES else NEW_GRADIENT
 
 
+def have_expected_shapes(node: Any, outputs: list, start: int) -> bool:
+    """Return True if outputs of a node, from number `start`, have the shapes of their edges.
+
+    Then none of them is refused; one that has another shape may be summed to it, or not.
+    """
+    for index in range(start, len(outputs)):
+        edge, output = node._edges[index], outputs[index]
+        if edge is None or output is None:
+            continue
+        target = edge[0]
+        # The usual case, to save time.
+        if target._ends_graph and not target._meta.earlier_gradient_specs:
+            shape = target._data.shape
+        else:
+            shape = expected_on_edge(edge, node._sequence_number)[0]
+        if output.shape != shape:
+            return False
+    return True
+
+
 def fit_gradient(node: Any, index: int, gradient: Any, shape: tuple, dtype: Any) -> Any:
     """Return a gradient, array or tensor, in a shape and a dtype.
 

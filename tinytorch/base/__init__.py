@@ -18,6 +18,7 @@ from .dtypes import (
 from .errors import (
     ABSENT_NOTE,
     PACKAGE_FOLDER,
+    WAITING_WARNINGS,
     AbsentName,
     AbsentNames,
     ShownAs,
@@ -70,6 +71,7 @@ __all__ = [
     "CPU",
     "LARGE",
     "PACKAGE_FOLDER",
+    "WAITING_WARNINGS",
     "AbsentName",
     "AbsentNames",
     "ShownAs",

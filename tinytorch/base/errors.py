@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -114,11 +115,26 @@ def warn_user(message: str, category: type[Warning] = UserWarning, once: bool = 
     warnings.warn(message, category, stacklevel=level)
 
 
+class WaitingWarnings(threading.local):
+    """What torch's C++ code says during backward, which torch hands on when that is over.
+
+    `calls` are those of `warn_in_torch`; None outside of backward, and in the user's code within.
+    """
+
+    calls: list[tuple[str, str, bool]] | None = None
+
+
+WAITING_WARNINGS = WaitingWarnings()
+
+
 def warn_in_torch(message: str, place: str, once: bool = False) -> None:
     """Warn as torch's C++ code does, which adds the place in its sources.
 
     `once`: at most once in a process.
     """
+    if WAITING_WARNINGS.calls is not None:
+        WAITING_WARNINGS.calls.append((message, place, once))
+        return
     if once and not _is_warned_always:
         if place in _warned_places:
             return

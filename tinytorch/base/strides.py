@@ -138,10 +138,9 @@ def restride_array(a: ndarray, shape: tuple, strides: tuple, offset: int = 0) ->
 
 def empty_like_strides(shape: tuple, dtype: np.dtype, strides: tuple) -> ndarray:
     """Return a new array with these strides, not initialised."""
-    if strides == contiguous_strides(shape, dtype.itemsize):
-        array = np.empty(shape, dtype)
-        # NumPy has other strides for empty arrays.
-        return array if array.strides == strides else ndarray(shape, dtype, array, 0, strides)
+    if 0 not in shape and strides == contiguous_strides(shape, dtype.itemsize):
+        return np.empty(shape, dtype)
+    # NumPy has other strides for empty arrays, too.
     cells = np.empty(byte_extent(shape, strides, dtype.itemsize) // dtype.itemsize, dtype)
     return ndarray(shape, dtype, cells, 0, strides)
 

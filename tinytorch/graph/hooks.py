@@ -87,8 +87,11 @@ def register_hook(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
     """
     if not tensor.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    node, m = tensor.grad_fn, materialize_meta(tensor)
+    m = materialize_meta(tensor)
     if m.grad_hooks is None:
+        # Only now: the hooks of a view that has some are those of its node from before a write, as
+        # long as nobody asks for its `grad_fn`.
+        node = tensor.grad_fn
         m.grad_hooks = OrderedDict()
         if node is not None:
             hooks_of(node).on_outputs.append((tensor._edge[1], m.grad_hooks))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 import numpy as np
 
-from ..base import PACKAGE_FOLDER, type_name
+from ..base import PACKAGE_FOLDER, WAITING_WARNINGS, type_name
 from .node_names import name_of_node
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
@@ -100,20 +100,23 @@ def run_silenced(kernel: Callable, *args: Any) -> Any:
 
 
 def call_user(function: Callable, *args: Any) -> Any:
-    """Call a user's function with the user's `np.errstate`, which backward replaces.
+    """Call a user's function as outside of backward.
 
-    What the function sets by `np.seterr` stays set after backward, as with torch.
+    It has the user's `np.errstate`, which backward replaces, and warnings in it come at once. What
+    it sets by `np.seterr` stays set after backward, as with torch.
     """
-    thread = MODES.thread
+    thread, waiting_calls = MODES.thread, WAITING_WARNINGS.calls
     errstate, thread.user_errstate = thread.user_errstate, None
-    if errstate is None:
-        return function(*args)
     try:
-        set_numpy_errors(errstate)
+        WAITING_WARNINGS.calls = None
+        if errstate is not None:
+            set_numpy_errors(errstate)
         return function(*args)
     finally:
-        thread.user_errstate = get_numpy_errors()
-        set_numpy_errors(IGNORED_ERRORS)
+        WAITING_WARNINGS.calls = waiting_calls
+        if errstate is not None:
+            thread.user_errstate = get_numpy_errors()
+            set_numpy_errors(IGNORED_ERRORS)
 
 
 class ModeSwitch(ContextDecorator):
