@@ -518,9 +518,9 @@ class Watch(Presentation):
         if use is FormulaUse.NOTHING:
             save.is_harmless = True
             return
-        # This backward was computed before, from the values that are there and from those that were
-        # saved, and all leaves get the same: no gradient arrives there, or what is read is the same.
-        if self.measurement.find_measured().is_right:
+        # Before it ran, this backward was computed from the values that are there and from those that
+        # were saved. If all leaves get the same, no gradient arrives here, or none is changed by it.
+        if self.measurement.find_measured().is_same:
             return
         finding = Finding(
             silent=True,

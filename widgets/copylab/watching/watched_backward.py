@@ -61,7 +61,7 @@ class MeasuredBackward(NamedTuple):
 
     numbers: tuple[GradientNumbers, ...] = ()
     """The gradients that a write has spoiled, as far as they are small and have a name."""
-    is_right: bool = False
+    is_same: bool = False
     """True if it gives all leaves the gradient that the saved values give."""
 
 
@@ -134,10 +134,10 @@ def measure_gradients(
     # What PyTorch warns of is of no line of the program's.
     with silence_warnings():
         try:
-            pairs, is_right = compare_gradients(root, find_retained)
+            pairs, is_same = compare_gradients(root, find_retained)
         except Exception:  # noqa: BLE001 - an extra: without numbers the finding is the same
             return MeasuredBackward()
-    return MeasuredBackward(tuple(_name_pairs(pairs, frame)) if pairs else (), is_right)
+    return MeasuredBackward(tuple(_name_pairs(pairs, frame)) if pairs else (), is_same)
 
 
 def _name_pairs(
