@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
+from typing import Any
 
 from tinytorch import viz
 from tinytorch.viz import summarize_text
@@ -173,18 +174,7 @@ def judge_answers(
     stated_questions = state_facts_once(questions, run)
     triples = list(zip(stated_questions, answers, right_answers, strict=True))
     # All before any: who is told to write row 3 in another way must not see what became of row 1.
-    unreadable = [
-        gettext(
-            "Row {number}: “{given}” cannot be read. Write it as {takes}.",
-            number=number,
-            given=answer,
-            takes=question.answer_format,
-        )
-        for number, (question, answer, right) in enumerate(triples, 1)
-        if not question.is_readable(answer, right, run)
-    ]
-    if unreadable:
-        raise UnreadableAnswerError(join_sentences(unreadable))
+    _require_readable(triples, run)
     rows, explained_names = [], set[str]()
     for number, (question, answer, right) in enumerate(triples, 1):
         refutation, testable = None, None
@@ -199,9 +189,33 @@ def judge_answers(
             if misconception is not None and is_new and find_programs(misconception):
                 testable = misconception
             sentences = refutation.compose_sentences(explained_names)
-        judged = (number, question, answer, format_answer(right), refutation, sentences, testable)
-        rows.append(JudgedRow(*judged))
+        row = JudgedRow(
+            number=number,
+            question=question,
+            given=answer,
+            right=format_answer(right),
+            refutation=refutation,
+            sentences=sentences,
+            testable_misconception=testable,
+        )
+        rows.append(row)
     return _say_wrong_writes_once(rows, run)
+
+
+def _require_readable(triples: Sequence[tuple[Question, str, Any]], run: QuizRun) -> None:
+    """Raise UnreadableAnswerError for answers that cannot be read; each with its question and the right one."""
+    unreadable = []
+    for number, (question, answer, right) in enumerate(triples, 1):
+        if not question.is_readable(answer, right, run):
+            sentence = gettext(
+                "Row {number}: “{given}” cannot be read. Write it as {takes}.",
+                number=number,
+                given=answer,
+                takes=question.answer_format,
+            )
+            unreadable.append(sentence)
+    if unreadable:
+        raise UnreadableAnswerError(join_sentences(unreadable))
 
 
 def state_facts_once(questions: Sequence[Question], run: QuizRun) -> list[Question]:
