@@ -248,6 +248,8 @@ def _find_not_known(
     hidden_doubts: dict[str, None] = {}
     for node in nodes:
         # That it ran shows that a hidden save did not raise, and nothing of its bytes.
+        if not node.doubts:
+            continue
         if node.hides_saved:
             hidden_doubts |= dict.fromkeys(node.doubts)
         else:
@@ -328,17 +330,13 @@ def _find_writes_to_saved_grads(
     visited_before: Mapping[str, str],
 ) -> Iterator[BackwardFinding]:
     """Yield what goes wrong, or may, where a gradient is added in place to one that a node saved."""
-    pairs_by_storage: dict[str | None, list[SavedOfNode]] = {}
-    for pair in list_saved(nodes):
-        if pair.saved.used and pair.saved.tensor and pair.saved.state == "live":
-            storage = snap.tensor(pair.saved.tensor).storage
-            pairs_by_storage.setdefault(storage, []).append(pair)
     # A backward before it may add to them, too.
-    for node in dict.fromkeys((*map(snap.node, visited_before), *nodes)):
-        leaf = snap.leaf_of(node)
-        if leaf is None or leaf.grad is None:
-            continue
-        pairs = pairs_by_storage.get(snap.tensor(leaf.grad).storage, [])
+    visited = dict.fromkeys((*visited_before, *(node.id for node in nodes)))
+    accumulators = [node for node in map(snap.node, visited) if _has_leaf_with_grad(snap, node)]
+    pairs_by_storage = _group_live_by_storage(snap, nodes) if accumulators else {}
+    for node in accumulators:
+        leaf = snap.tensor(node.variable or "")
+        pairs = pairs_by_storage.get(snap.tensor(leaf.grad or "").storage, [])
         # What the backward before adds is there before this one reads anything.
         is_order_known = True
         if pairs and node.id not in visited_before:
@@ -351,6 +349,22 @@ def _find_writes_to_saved_grads(
         # Without any, all is read before.
         if pairs:
             yield _describe_write_to_grad(snap, leaf, pairs[0], is_order_known=is_order_known)
+
+
+def _has_leaf_with_grad(snap: Snapshot, node: NodeRecord) -> bool:
+    leaf = snap.leaf_of(node)
+    return leaf is not None and leaf.grad is not None
+
+
+def _group_live_by_storage(
+    snap: Snapshot, nodes: Sequence[NodeRecord]
+) -> dict[str | None, list[SavedOfNode]]:
+    """Return storage id -> the live tensors over it that nodes saved and read in backward."""
+    groups: dict[str | None, list[SavedOfNode]] = {}
+    for pair in list_saved(nodes):
+        if pair.saved.used and pair.saved.tensor and pair.saved.state == "live":
+            groups.setdefault(snap.tensor(pair.saved.tensor).storage, []).append(pair)
+    return groups
 
 
 def _describe_write_to_grad(

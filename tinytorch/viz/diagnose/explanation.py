@@ -132,7 +132,9 @@ def explain(
                 return tensor_by_name[name]
         return None
 
-    return _judge_roots(read_snapshot(tensors, named, frame, since), find_tensor, runs_code=run)
+    # Until the snapshot is gone again: what is left then has no garbage worth a search.
+    with pause_garbage_collection():
+        return _judge_roots(read_snapshot(tensors, named, frame, since), find_tensor, runs_code=run)
 
 
 def _judge_roots(
@@ -155,8 +157,7 @@ def _judge_roots(
             larger_roots.append(snap.label(root.id))
     for root in scalars or roots:
         nodes = snap.nodes_behind(root)
-        with pause_garbage_collection():
-            found = list(find_findings(snap, root, nodes, visited_before))
+        found = list(find_findings(snap, root, nodes, visited_before))
         findings = _settle_modes(found, root, nodes, find_tensor)
         if runs_code and _decide_verdict(findings) != "raises":
             findings = _run_and_add(findings, find_tensor(root))

@@ -51,7 +51,9 @@ def find_maybe_written_memory(snap: Snapshot) -> list[MaybeWrittenMemory]:
     written_by_storage: dict[str | None, OverlapIndex] = {}
     for storage, tensors in _find_written_tensors(snap).items():
         written_by_storage[storage] = OverlapIndex(tensors)
-    found = []
+    found: list[MaybeWrittenMemory] = []
+    if not written_by_storage:
+        return found
     for pairs in _group_by_memory(snap):
         tensor = snap.tensor(pairs[0].saved.tensor or "")
         if tensor.storage in written_by_storage:

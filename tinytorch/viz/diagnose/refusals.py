@@ -142,7 +142,7 @@ def _may_return_none(node: NodeRecord) -> bool:
 def fits_shape(spec: GradientSpec | None, shape: tuple[int, ...] | None) -> bool:
     """Return True if a gradient of this shape can be summed to the shape that is expected."""
     # What is not known is no reason to say that backward raises.
-    if spec is None or shape is None:
+    if spec is None or shape is None or spec.shape == shape:
         return True
     return _can_expand(spec.shape, shape)
 

@@ -130,12 +130,11 @@ def view_key_of(tensor: Any) -> tuple[Any, ...]:
         return (identity_key(tensor),)
 
 
-def lasting_view_key_of(tensor: Any) -> tuple[Any, ...]:
-    """Return `view_key_of` with the storage's identity for its address.
+def make_lasting(view_key: tuple[Any, ...], tensor: Any) -> tuple[Any, ...]:
+    """Return the `view_key_of` a tensor with the storage's identity for its address.
 
     So it differs from that of a tensor that was at the same address before and is gone.
     """
-    view_key = view_key_of(tensor)
     if len(view_key) == 1:
         return view_key
     return (identity_key(tensor.untyped_storage()), *view_key[1:])
@@ -150,8 +149,8 @@ def _read_geometry(tensor: Any, geometry: BlockGeometry) -> _StorageObject | Non
         geometry.itemsize = int(tensor.element_size())
         # Geometry is read twice and compared: another thread may be changing it at this moment.
         for _ in range(3):
-            geometry.shape = tuple(int(size) for size in tensor.shape)
-            geometry.stride = tuple(int(step) for step in tensor.stride())
+            geometry.shape = tuple(map(int, tensor.shape))
+            geometry.stride = tuple(map(int, tensor.stride()))
             geometry.offset = int(tensor.storage_offset())
             storage = tensor.untyped_storage()
             storage_object = _StorageObject(
@@ -164,7 +163,7 @@ def _read_geometry(tensor: Any, geometry: BlockGeometry) -> _StorageObject | Non
                 geometry.notes = (_describe_wrapper(tensor),)
                 break
             if (geometry.shape, geometry.stride) == (tuple(tensor.shape), tuple(tensor.stride())):
-                geometry.notes = tuple(gettext(_LAZY_BITS[bit]) for bit in _lazy_bits(tensor))
+                geometry.notes = tuple([gettext(_LAZY_BITS[bit]) for bit in _lazy_bits(tensor)])
                 return storage_object
         else:
             geometry.notes = (gettext("it changes while it is looked at"),)
@@ -218,8 +217,8 @@ _LAZY_BITS = {
 
 def _lazy_bits(tensor: Any) -> list[str]:
     """Return which of torch's two lazy bits are set; tinytorch has none."""
-    methods = {bit: getattr_or_none(tensor, bit) for bit in _LAZY_BITS}
-    return [bit for bit, method in methods.items() if method is not None and method()]
+    methods = [(bit, getattr_or_none(tensor, bit)) for bit in _LAZY_BITS]
+    return [bit for bit, method in methods if method is not None and method()]
 
 
 def detach_memory(tensor: Any) -> Any:

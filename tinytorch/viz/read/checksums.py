@@ -14,7 +14,7 @@ import zlib
 from typing import Any
 
 from ..wording import gettext
-from .blocks import PLAIN_CLASSES, detach_memory, view_key_of
+from .blocks import PLAIN_CLASSES, detach_memory
 from .probe import can_wait_for, grad_fn_or_none
 
 MAX_BYTES = 1 << 30
@@ -29,12 +29,14 @@ class Checksums:
         self._checksum_by_view: dict[Any, tuple[str, int] | str] = {}
         """By address and geometry: what is said of the bytes there, whoever sees them."""
 
-    def find_checksum(self, tensor: Any) -> tuple[str, int] | str:
-        """Return the geometry of a tensor and the checksum of its bytes, or why there is none."""
+    def find_checksum(self, tensor: Any, view_key: Any) -> tuple[str, int] | str:
+        """Return the geometry of a tensor and the checksum of its bytes, or why there is none.
+
+        view_key: its `view_key_of`.
+        """
         # A subclass answers for itself: its data_ptr may be that of something else.
         if type(tensor).__name__ not in PLAIN_CLASSES:
             return gettext("it is an object of the subclass {kind}", kind=type(tensor).__name__)
-        view_key = view_key_of(tensor)
         if view_key not in self._checksum_by_view:
             try:
                 self._checksum_by_view[view_key] = self._read_checksum(tensor)
@@ -56,11 +58,7 @@ class Checksums:
         geometry = f"{tuple(tensor.shape)} {tuple(tensor.stride())} {tensor.dtype}"
         if not tensor.numel():
             return geometry, 0
-        # Each cell once, forwards: expanded or transposed, a tensor is often one stretch of memory.
-        pairs = zip(tensor.stride(), tensor.shape, strict=True)
-        axes = [(int(stride), int(size)) for stride, size in pairs if stride and size != 1]
-        axes.sort(reverse=True)
-        strides, sizes = [stride for stride, _ in axes], [size for _, size in axes]
+        strides, sizes = _list_axes(tensor)
         itemsize, offset = int(tensor.element_size()), int(tensor.storage_offset())
         nbytes = math.prod(sizes) * itemsize
         if nbytes > self._bytes_left:
@@ -84,6 +82,19 @@ def _has_memory(tensor: Any, nbytes: int) -> bool:
     """Return False where `resize_(0)` has freed what the sizes still claim: reading would crash."""
     storage = tensor.untyped_storage()
     return bool(storage.data_ptr()) and int(storage.nbytes()) >= nbytes
+
+
+def _list_axes(tensor: Any) -> tuple[list[int], list[int]]:
+    """Return strides and sizes in which each cell is read once, forwards.
+
+    Expanded or transposed, a tensor is often one stretch of memory.
+    """
+    if tensor.is_contiguous():
+        return [1], [int(tensor.numel())]
+    pairs = zip(tensor.stride(), tensor.shape, strict=True)
+    axes = [(int(stride), int(size)) for stride, size in pairs if stride and size != 1]
+    axes.sort(reverse=True)
+    return [stride for stride, _ in axes], [size for _, size in axes]
 
 
 def _is_one_stretch(strides: list[int], sizes: list[int]) -> bool:

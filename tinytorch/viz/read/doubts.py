@@ -22,8 +22,9 @@ from ..wording import gettext, join_few_names, ngettext, short_node_name
 from .gradient_specs import gradient_specs_of, has_other_spec
 from .naming import things_in
 from .probe import disable_overrides, getattr_or_none, is_tensor, leaf_of_accumulator
+from .records import FunctionRecord, NodeRecord
 from .rehearsal import Rehearsal, StandIn, rehearse_call, stand_in_for, stand_in_for_gradient
-from .user_code import describe_code, read_function
+from .user_code import describe_code
 
 _REFUSES = re.compile(
     r"^_?(Linalg(?!VectorNorm|Cross)|Svd|Eig|Lu|Qr|Cholesky|Triangular|Ormqr|Householder|CudnnRnn"
@@ -55,13 +56,15 @@ _FIRST_NOT_IMPLEMENTED = re.compile(
 derivatives.yaml."""
 
 
-def doubts_of_node(node: Any, *, may_get_none: bool = False) -> Iterator[str]:
+def doubts_of_node(
+    node: Any, function: FunctionRecord | None, *, may_get_none: bool = False
+) -> Iterator[str]:
     """Yield why it cannot be known what a node does in backward.
 
-    may_get_none: no gradient may arrive there, and hooks on a gradient be given None.
+    function: its `read_function`, as in the next two. may_get_none: no gradient may arrive there, and
+    hooks on a gradient be given None.
     """
     name, node_class = short_node_name(name_of_node(node)), type(node)
-    function = read_function(node)
     if function is not None:
         if not function.is_trusted and not function.refusal:
             yield gettext(
@@ -75,24 +78,25 @@ def doubts_of_node(node: Any, *, may_get_none: bool = False) -> Iterator[str]:
         yield gettext(
             "{node} does not show what the operation that wrote through a view saved", node=name
         )
-    elif _may_refuse(node, name) and not any(refusals_of_node(node)):
+    elif _may_refuse(node, name) and not any(refusals_of_node(node, function)):
         yield gettext("{node} refuses some values, inputs or modes", node=name)
+    leaf = leaf_of_accumulator(node)
     # Tensors of tinytorch alone have it.
-    meta = getattr_or_none(leaf_of_accumulator(node), "_meta")
-    if has_other_spec(leaf_of_accumulator(node)):
+    meta = getattr_or_none(leaf, "_meta")
+    if leaf is not None and has_other_spec(leaf):
         yield gettext(
             "a leaf was given another shape by .data, and gradients of the old one are expected"
         )
-    hooks_of_leaf = () if may_get_none else _find_hooks_of_leaf(node)
-    decided = {hook.key for hook in hooks_of_leaf if _is_decided_on_leaf(node, hook)}
-    hooks = [
-        hook for key, hook in _find_hooks_of_tinytorch(node, meta).items() if key not in decided
-    ]
-    if hooks:
+    hook_by_key = _find_hooks_of_tinytorch(node, meta)
+    if hook_by_key and not may_get_none:
+        for hook_of_leaf in _find_hooks_of_leaf(node):
+            if hook_of_leaf.key in hook_by_key and _is_decided_on_leaf(node, hook_of_leaf):
+                del hook_by_key[hook_of_leaf.key]
+    if hook_by_key:
         yield gettext(
             "{node} has a hook, which may raise or change the gradient: {code}",
             node=name,
-            code=join_few_names(dict.fromkeys(map(describe_code, hooks))),
+            code=join_few_names(dict.fromkeys(map(describe_code, hook_by_key.values()))),
         )
 
 
@@ -103,21 +107,19 @@ def _may_refuse(node: Any, name: str) -> bool:
     return is_complex or not _REFUSES_COMPLEX_ALONE.search(name)
 
 
-def hides_saved(node: Any) -> bool:
+def hides_saved(node: Any, function: FunctionRecord | None) -> bool:
     """Return True if a node saves tensors that cannot be looked at, or of which nothing is compared."""
     if type(node).__name__ == "CppFunction" or short_node_name(name_of_node(node)) == "CopySlices":
         return True
-    function = read_function(node)
     if function is None or function.is_trusted or function.refusal:
         return False
     # `ctx.y = y`: a backward that was run to see what it does has read what is there now.
     return any(is_tensor(thing) for _, thing in things_in("", getattr(node, "__dict__", {})))
 
 
-def refusals_of_node(node: Any) -> Iterator[str]:
+def refusals_of_node(node: Any, function: FunctionRecord | None) -> Iterator[str]:
     """Yield why a node is sure to raise as soon as a gradient arrives, whatever it saved."""
     name = short_node_name(name_of_node(node))
-    function = read_function(node)
     if function is not None and function.refusal:
         yield function.refusal
     attribute = _NOT_NEGATIVE.get(name)
@@ -130,12 +132,12 @@ def refusals_of_node(node: Any) -> Iterator[str]:
         )
     if name == "LinalgQrBackward0" and _refuses_qr(node):
         yield gettext("{node} has no derivative in its mode and shape", node=name)
-    edges = node.next_functions
     # Releases after 2.11 save what the derivative of `nextafter` needs.
     is_refused = _FIRST_NOT_IMPLEMENTED.search(name) and not (
         name == "NextafterBackward0" and hasattr(type(node), "_saved_self")
     )
-    if is_refused and edges and edges[0][0] is not None:
+    edges = node.next_functions if is_refused else ()
+    if edges and edges[0][0] is not None:
         yield gettext(
             "{node} has no derivative with respect to its first argument, which requires grad",
             node=name,
@@ -183,7 +185,9 @@ class _HookOfLeaf(NamedTuple):
 def _find_hooks_of_leaf(node: Any) -> list[_HookOfLeaf]:
     """Return the hooks on the leaf of an AccumulateGrad."""
     leaf = leaf_of_accumulator(node)
-    found = []
+    found: list[_HookOfLeaf] = []
+    if leaf is None:
+        return found
     # tinytorch has them in `_meta`.
     for owner, attribute, is_after in (
         (leaf, "_backward_hooks", False),
@@ -209,11 +213,12 @@ def _rehearse_hook_of_leaf(node: Any, hook: _HookOfLeaf) -> Rehearsal | None:
 
 
 def _list_undecided(
-    hooks: Sequence[_GraphHook], nodes: Sequence[Any], has_real_gradients: bool
+    hooks: Sequence[_GraphHook], nodes: Sequence[Any], records: Sequence[NodeRecord]
 ) -> list[Any]:
     """Return the hooks that may raise, and of which `refusals_of_node` does not say so."""
     decided = set()
-    if hooks and has_real_gradients:
+    has_real_gradients = bool(hooks) and all(map(_has_real_gradients, nodes, records))
+    if has_real_gradients:
         # In one walk: there may be a hook on each of many leaves.
         for node in nodes:
             for found in _find_hooks_of_leaf(node):
@@ -229,6 +234,16 @@ def _list_undecided(
         if outcome is None or not _fits_gradient(outcome.value, gradient):
             undecided.append(function)
     return undecided
+
+
+def _has_real_gradients(node: Any, record: NodeRecord) -> bool:
+    """Return True if all gradients of a node are known to be there, dense, and of real numbers."""
+    may_be_sparse = "Sparse" in record.name or "Bag" in record.name
+    if may_be_sparse or getattr_or_none(node, "_saved_sparse"):
+        return False
+    if record.function is not None and record.function.unsent:
+        return False
+    return all(spec is not None and "float" in spec.dtype for spec in record.gradient_specs)
 
 
 def _is_decided_on_leaf(node: Any, hook: _HookOfLeaf) -> bool:
@@ -268,11 +283,11 @@ def _find_graph_hooks(engine: Any) -> list[_GraphHook]:
 
 
 def doubts_of_process(
-    engine: Any, nodes: Sequence[Any], *, has_real_gradients: bool
+    engine: Any, nodes: Sequence[Any], records: Sequence[NodeRecord]
 ) -> Iterator[str]:
     """Yield why it cannot be known what a backward does now: modes and hooks of an engine.
 
-    nodes: those of its graph.
+    nodes, records: those of its graph.
     """
     yield from doubts_of_modes(engine)
     if (
@@ -282,7 +297,7 @@ def doubts_of_process(
         yield gettext(
             "torch.distributed is at work, whose own hooks may raise or change the gradient"
         )
-    found = _list_undecided(_find_graph_hooks(engine), nodes, has_real_gradients)
+    found = _list_undecided(_find_graph_hooks(engine), nodes, records)
     if found:
         yield ngettext(
             "{number} hook on gradients is registered in this process, and torch does not "

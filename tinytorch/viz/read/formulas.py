@@ -8,6 +8,7 @@ own samples of its operations was overwritten, and the gradients compared with t
 from __future__ import annotations
 
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 from ...graph import name_of_node
@@ -97,11 +98,9 @@ _READ_FOR: dict[str, dict[str, int]] = {
 
 def find_formula_use(node: Any, name: str) -> FormulaUse:
     """Return what the formula of a node reads of what it saved under a name ("self", "result")."""
-    # Of `torch::autograd::CopySlices` and `MulBackward0`, without namespace and number.
-    kind = name_of_node(node).rpartition("::")[2].rstrip("0123456789")
-    if not kind.endswith(_ENDING):
+    kind = _find_kind(name_of_node(node))
+    if not kind:
         return FormulaUse.VALUES
-    kind = kind.removesuffix(_ENDING)
     if name in _COMPARED.get(kind, ()):
         return FormulaUse.COMPARISONS if _is_real(node) else FormulaUse.VALUES
     input_nr = _READ_FOR.get(kind, {}).get(name)
@@ -115,6 +114,13 @@ def find_formula_use(node: Any, name: str) -> FormulaUse:
     ):
         return FormulaUse.NOTHING
     return FormulaUse.VALUES
+
+
+@lru_cache(1024)
+def _find_kind(node_name: str) -> str:
+    """Return `Mul` for `MulBackward0`; empty for a node of no formula, as `torch::autograd::CopySlices`."""
+    kind, ending, number = node_name.rpartition("::")[2].rpartition(_ENDING)
+    return kind if ending and not number.strip("0123456789") else ""
 
 
 def _is_real(node: Any) -> bool:

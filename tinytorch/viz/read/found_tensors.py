@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .blocks import lasting_view_key_of, view_key_of
+from .blocks import make_lasting, view_key_of
 from .identity import identity_key
 from .probe import leaf_of_accumulator
 
@@ -40,7 +40,7 @@ class FoundTensor:
         # torch hands out a new object each time a saved result is read: only its view of memory
         # is the same.
         if self.role == "saved":
-            return ("saved", *lasting_view_key_of(self.tensor))
+            return ("saved", *make_lasting(self.view_key, self.tensor))
         return identity_key(self.tensor)
 
 
@@ -61,13 +61,17 @@ class FoundTensors:
     def __getitem__(self, position: int) -> FoundTensor:
         return self.entries[position]
 
-    def add(self, tensor: Any, role: str) -> int:
-        """Return the position of a tensor, which is a new one if it was not found before."""
+    def add(self, tensor: Any, role: str, view_key: Any = None) -> int:
+        """Return the position of a tensor, which is a new one if it was not found before.
+
+        view_key: its `view_key_of`, where that was asked for already.
+        """
         position = self._position_by_object.get(id(tensor))
         if position is None:
             position = len(self.entries)
             self._position_by_object[id(tensor)] = position
-            view_key = view_key_of(tensor)
+            if view_key is None:
+                view_key = view_key_of(tensor)
             self.entries.append(FoundTensor(tensor, role, view_key=view_key))
             self._positions_by_view_key.setdefault(view_key, []).append(position)
         elif role == "leaf" and self.entries[position].role == "saved":
@@ -99,6 +103,6 @@ class FoundTensors:
                 return None
         return position
 
-    def positions_of_same_view(self, tensor: Any) -> list[int]:
+    def positions_of_same_view(self, view_key: Any) -> list[int]:
         """Return the positions of tensors with the same geometry over the same bytes."""
-        return self._positions_by_view_key.get(view_key_of(tensor), [])
+        return self._positions_by_view_key.get(view_key, [])

@@ -32,12 +32,7 @@ def gradient_specs_of(node: Any) -> tuple[GradientSpec | None, ...]:
         specs = getattr_or_none(node, "_gradient_specs") or ()
         return tuple([_make_spec(shape, _name_of_dtype(dtype)) for shape, dtype, _ in specs])
     metadata = getattr_or_none(node, "_input_metadata") or ()
-    return tuple(
-        _make_spec(
-            getattr_or_none(input_metadata, "shape"), getattr_or_none(input_metadata, "dtype")
-        )
-        for input_metadata in metadata
-    )
+    return tuple([_read_spec(input_metadata) for input_metadata in metadata])
 
 
 def has_other_spec(leaf: Any) -> bool:
@@ -57,11 +52,23 @@ def _name_of_dtype(dtype: Any) -> str:
     return str(dtype.name)
 
 
+def _read_spec(input_metadata: Any) -> GradientSpec | None:
+    try:
+        return _make_spec(input_metadata.shape, input_metadata.dtype)
+    except Exception:  # noqa: BLE001 - nested tensors have no shape
+        return None
+
+
 def _make_spec(shape: Any, dtype: Any) -> GradientSpec | None:
     try:
-        return GradientSpec(tuple(int(size) for size in shape), str(dtype).rpartition(".")[2])
+        return GradientSpec(tuple(map(int, shape)), _shorten_dtype(dtype))
     except Exception:  # noqa: BLE001 - nested tensors and symbolic sizes each raise another error
         return None
+
+
+@cache
+def _shorten_dtype(dtype: Any) -> str:
+    return str(dtype).rpartition(".")[2]
 
 
 def input_shapes_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from contextlib import ExitStack
+from functools import cache
 from typing import Any, NamedTuple
 
 _ENGINES = ("torch", "tinytorch")
@@ -72,7 +73,12 @@ def is_python_number(tensor: Any, raw_saved: Any) -> bool:
     if engine is None or smaller_dtype is None:
         return False
     dtype = getattr(engine, smaller_dtype)
-    return bool(engine.result_type(tensor, engine.zeros((), dtype=dtype)) == dtype)
+    return bool(engine.result_type(tensor, _make_scalar(engine, dtype)) == dtype)
+
+
+@cache
+def _make_scalar(engine: Any, dtype: Any) -> Any:
+    return engine.zeros((), dtype=dtype)
 
 
 def find_foreign_hook(raw_saved: Any) -> Any:
@@ -81,7 +87,7 @@ def find_foreign_hook(raw_saved: Any) -> Any:
     raw_saved: as in the next two, the engine's SavedTensor: `grad_fn._raw_saved_self`.
     """
     hook = getattr_or_none(raw_saved, "unpack_hook")
-    return None if getattr_or_none(hook, "is_of_watch") else hook
+    return None if hook is None or getattr_or_none(hook, "is_of_watch") else hook
 
 
 def find_watched_save(raw_saved: Any) -> Any:
@@ -93,7 +99,8 @@ def find_watched_save(raw_saved: Any) -> Any:
     known of pieces alone; `is_stale`; `was_detached`; `required_grad`, as it was at the save;
     `written_at`, the line to blame for a write ("train.py, line 12").
     """
-    is_watched = getattr(getattr_or_none(raw_saved, "unpack_hook"), "is_of_watch", False)
+    hook = getattr_or_none(raw_saved, "unpack_hook")
+    is_watched = hook is not None and getattr(hook, "is_of_watch", False)
     return getattr_or_none(raw_saved, "data") if is_watched else None
 
 

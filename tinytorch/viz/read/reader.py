@@ -33,8 +33,9 @@ from .gradient_specs import gradient_specs_of, input_shapes_of
 from .graph_exits import find_exits
 from .identity import hold_identities, number_of_twin
 from .module_paths import find_module_paths, modules
-from .naming import MAX_NAMES, ObjectChoice, collect_tensors_and_arrays
+from .naming import MAX_NAMES, CollectedThings, ObjectChoice, collect_tensors_and_arrays
 from .probe import (
+    History,
     disable_overrides,
     engine_name,
     getattr_or_none,
@@ -158,12 +159,7 @@ def read_snapshot(
         disable_overrides(),
         hold_identities() as identities,
     ):
-        reader = _Reader(values, collected.held_by_modules, collected.optimizer_paths)
-        for name, tensor in collected.tensors:
-            reader.add_name(reader.tensors.add(tensor, "named"), name)
-        snap = reader.read(
-            since or Snapshot((), (), (), (), ()), collected.arrays, collected.array_arguments
-        )
+        snap = _read_collected(collected, since, values)
         snap = replace(snap, identities=tuple(identities.values()))
     if len(collected.tensors) + len(collected.arrays) == MAX_NAMES:
         note = gettext(
@@ -171,6 +167,16 @@ def read_snapshot(
         )
         snap = replace(snap, notes=(*snap.notes, note))
     return snap if since is None else attach_earlier_checksums(snap, since)
+
+
+def _read_collected(collected: CollectedThings, since: Snapshot | None, values: bool) -> Snapshot:
+    # The reader is gone when this returns, and garbage is not searched for in what it held.
+    reader = _Reader(values, collected.held_by_modules, collected.optimizer_paths)
+    for name, tensor in collected.tensors:
+        reader.add_name(reader.tensors.add(tensor, "named"), name)
+    return reader.read(
+        since or Snapshot((), (), (), (), ()), collected.arrays, collected.array_arguments
+    )
 
 
 def list_tensors_behind(*tensors: Any) -> list[Any]:
@@ -282,6 +288,7 @@ class _Reader:
             if found.names:
                 shown_positions.add(position)
         arrays_by_block = blocks.find_arrays(arrays, shown_positions)
+        nodes = self._make_nodes(ids, keys)
         return Snapshot(
             names=tuple((name, ids[k]) for name, k in self.position_by_name.items()),
             tensors=self._make_tensors(keys, ids, blocks.geometries, counters, grad_of),
@@ -289,10 +296,10 @@ class _Reader:
                 ids, shown_positions if self.reads_values else set(), arrays_by_block
             ),
             counters=counters,
-            nodes=self._make_nodes(ids, keys),
+            nodes=nodes,
             notes=self._describe_limit(),
             arrays=_select_unmentioned(array_arguments, arrays_by_block),
-            doubts=self._find_doubts(),
+            doubts=self._find_doubts(nodes),
             last_ids=LastIds(tensor_ids.last, storage_ids.last, counter_ids.last),
         )
 
@@ -302,6 +309,8 @@ class _Reader:
         A name that each round of a loop binds anew has one colour. A tensor that is still there, under
         another name, keeps its own.
         """
+        if not since.tensors:
+            return {}
         known = {tensor.key: tensor.id for tensor in since.tensors}
         gone = set(known.values()).difference(known[key] for key in keys if key in known)
         earlier_ids = dict(since.names)
@@ -338,7 +347,9 @@ class _Reader:
         """Read what a tensor leads to: its grad_fn and its gradient."""
         tensor = found.tensor
         try:
-            is_leaf, grad_fn, is_of_twin = read_history(tensor)
+            # Of most of what was saved it was read as that was found.
+            known = None if found.is_leaf is None else History(found.is_leaf, found.grad_fn, False)
+            is_leaf, grad_fn, is_of_twin = known or read_history(tensor)
         except Exception:  # noqa: BLE001 - a subclass may refuse as well
             # A view made under no_grad whose base was written to since: torch prints
             # grad_fn=<Invalid> and refuses to answer.
@@ -491,39 +502,38 @@ class _Reader:
         functions = [read_function(node) for node in self.nodes]
         may_get_none = any(function and function.unsent for function in functions)
         records = []
-        for position, node in enumerate(self.nodes):
+        for position, (node, function) in enumerate(zip(self.nodes, functions, strict=True)):
             next_functions = node.next_functions
             followers = [follower for follower, _ in next_functions]
             edges = tuple(map(self._node_id, followers))
             specs = gradient_specs_of(node)
-            leaf = self.leaf_positions.get(position)
+            leaf, sequence_nr = self.leaf_positions.get(position), node._sequence_nr()
             record = NodeRecord(
                 id=f"N{position + 1}",
                 name=name_of_node(node),
                 edges=edges,
-                saved=tuple(_add_tensor_id(found, ids) for found in self.saved_by_node[position]),
+                saved=tuple([_add_tensor_id(found, ids) for found in self.saved_by_node[position]]),
                 variable=_find_id(ids, leaf),
                 tensors=tuple(results.get(id(node), ())),
                 # A follower without a record: it has no id, and so no edge.
                 cut=edges.count(None) > followers.count(None),
                 module=paths[position],
-                doubts=tuple(doubts_of_node(node, may_get_none=may_get_none)),
-                hides_saved=hides_saved(node),
-                refusals=tuple(refusals_of_node(node)),
-                function=functions[position],
+                doubts=tuple(doubts_of_node(node, function, may_get_none=may_get_none)),
+                hides_saved=hides_saved(node, function),
+                refusals=tuple(refusals_of_node(node, function)),
+                function=function,
                 gradient_specs=specs,
                 edge_outputs=tuple([output_nr for _, output_nr in next_functions]),
                 input_shapes=input_shapes_of(node, specs),
-                sequence_nr=node._sequence_nr(),
-                key=self._node_key(node) if leaf is None else ("leaf", keys[leaf]),
+                sequence_nr=sequence_nr,
+                key=("leaf", keys[leaf]) if leaf is not None else self._node_key(node, sequence_nr),
             )
             records.append(record)
         return tuple(records)
 
-    def _node_key(self, node: Any) -> tuple[str, str, int]:
+    def _node_key(self, node: Any, number: int) -> tuple[str, str, int]:
         # Each thread numbers its nodes for itself; two threads seldom meet in one graph, and with
         # the same name even less so.
-        number = node._sequence_nr()
         view = self.views_of_twins.get(id(node))
         if view is not None:
             number = number_of_twin(view, version_of(view) or 0, number)
@@ -538,28 +548,15 @@ class _Reader:
         )
         return (note,)
 
-    def _find_doubts(self) -> tuple[str, ...]:
-        engines = dict.fromkeys(engine_name(found.tensor) for found in self.tensors.entries)
+    def _find_doubts(self, records: Sequence[NodeRecord]) -> tuple[str, ...]:
+        # By class: a process has few, and a look thousands of tensors.
+        classes = {type(found.tensor): found.tensor for found in self.tensors.entries}
+        engines = dict.fromkeys(map(engine_name, classes.values()))
         doubts: dict[str, None] = {}
         for engine in engines:
-            found = doubts_of_process(
-                sys.modules.get(engine), self.nodes, has_real_gradients=self._has_real_gradients()
-            )
+            found = doubts_of_process(sys.modules.get(engine), self.nodes, records)
             doubts |= dict.fromkeys(found)
         return tuple(doubts)
-
-    def _has_real_gradients(self) -> bool:
-        """Return True if all gradients are known to be there, dense, and of real numbers."""
-        functions = map(read_function, self.nodes)
-        if any(function and function.unsent for function in functions):
-            return False
-        for node in self.nodes:
-            if _may_give_sparse(node):
-                return False
-            for spec in gradient_specs_of(node):
-                if spec is None or "float" not in spec.dtype:
-                    return False
-        return True
 
 
 def _map_tensors_to_counters(counters: Iterable[Counter]) -> dict[str, Counter]:
@@ -568,11 +565,6 @@ def _map_tensors_to_counters(counters: Iterable[Counter]) -> dict[str, Counter]:
     for counter in counters:
         counter_of |= dict.fromkeys(counter.tensors, counter)
     return counter_of
-
-
-def _may_give_sparse(node: Any) -> bool:
-    name = name_of_node(node)
-    return bool(getattr_or_none(node, "_saved_sparse")) or "Sparse" in name or "Bag" in name
 
 
 def _select_unmentioned(
@@ -599,6 +591,7 @@ def _describe_subclass(tensor: Any) -> tuple[str, ...]:
 
 def _add_tensor_id(found: FoundSavedTensor, ids: list[str]) -> SavedRecord:
     """Return the record of what a node saved, with the id of its tensor."""
-    if found.tensor_position is None:
-        return found.record
-    return replace(found.record, tensor=ids[found.tensor_position])
+    if found.tensor_position is not None:
+        # The record is this look's own as yet: a copy of each would take a tenth of a look's time.
+        object.__setattr__(found.record, "tensor", ids[found.tensor_position])
+    return found.record

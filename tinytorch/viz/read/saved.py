@@ -97,7 +97,7 @@ class SavedReader:
                         # It may have saved nothing at all, and nobody will ask for it.
                         continue
                     record = _add_opening(record, function.reads_saved)
-                yield found._replace(record=record)
+                yield found if record is found.record else found._replace(record=record)
         if function is not None:
             for name in function.kept_attributes:
                 yield self._read_kept_attribute(node, name)
@@ -116,16 +116,15 @@ class SavedReader:
     def _read_kept_attribute(self, node: Any, name: str) -> FoundSavedTensor:
         """Return what a Function in Python keeps as an attribute, of which no version is checked."""
         tensor = vars(node)[name]
-        position = self._find_position(tensor)
-        if position is None:
-            position = self._add_saved_tensor(tensor)
+        view_key = view_key_of(tensor)
+        position = self._find_or_add(tensor, view_key)
         comparison = None
         for find_comparison in COMPARISON_FINDERS:
             comparison = find_comparison(node, name)
             # The first watch that knows the attribute is as good as any other.
             if comparison is not None:
                 break
-        checksums = self._compare_with_save(tensor, comparison)
+        checksums = self._compare_with_save(tensor, view_key, comparison)
         return FoundSavedTensor(SavedRecord(f"ctx.{name}", "live", **checksums), position)
 
     def _read_attribute(self, node: Any, attribute: str, name: str) -> Iterator[FoundSavedTensor]:
@@ -147,10 +146,12 @@ class SavedReader:
         except Exception:  # noqa: BLE001 - a property of a custom Function may raise anything
             yield FoundSavedTensor(SavedRecord(name, "unreadable"))
             return
-        if is_tensor(value) and _was_detached(node, value, raw_attribute):
-            yield FoundSavedTensor(SavedRecord(name, "detached"), self._find_position(value))
-        elif is_tensor(value):
-            yield self._read_tensor(name, value, raw_attribute)
+        if is_tensor(value):
+            if _was_detached(node, value, raw_attribute):
+                position = self._find_position(value, view_key_of(value))
+                yield FoundSavedTensor(SavedRecord(name, "detached"), position)
+            else:
+                yield self._read_tensor(name, value, raw_attribute)
         elif isinstance(value, tuple | list):
             # The engines have a SavedTensor for each element, also for None.
             pairs = zip_longest(value, raw_saved_tensors if is_list else ())
@@ -184,11 +185,12 @@ class SavedReader:
         return found._replace(record=replace(found.record, saved_version=None, version=None))
 
     def _read_tensor(self, name: str, tensor: Any, raw_saved: Any) -> FoundSavedTensor:
-        position = self._find_position(tensor)
+        view_key = view_key_of(tensor)
+        position = self._find_position(tensor, view_key)
         shape = getattr_or_none(tensor, "shape")  # a nested tensor has none
         is_scalar = shape is not None and not tuple(shape)
         # One over the memory of a known tensor is no number of Python: `y.detach()` of a scalar.
-        is_unknown = position is None and not self.tensors.positions_of_same_view(tensor)
+        is_unknown = position is None and not self.tensors.positions_of_same_view(view_key)
         if is_scalar and is_unknown and self.reads_values and not tensor.requires_grad:
             # The 2 of `x * 2`: torch wraps it in a 0-d tensor, and backward frees it like one.
             try:
@@ -200,13 +202,14 @@ class SavedReader:
                 checksums: dict[str, Any] = {"checksum_now": ("", 0), "checksum_then": ("", 0)}
                 if is_python_number(tensor, raw_saved):
                     return FoundSavedTensor(SavedRecord(name, "live", value=value, **checksums))
-                version, checksums = version_of(tensor), self._read_checksums(tensor, raw_saved)
+                version = version_of(tensor)
+                checksums = self._read_checksums(tensor, view_key, raw_saved)
                 record = SavedRecord(name, "live", None, version, version, value, **checksums)
                 return FoundSavedTensor(record, scalar=tensor)
         if position is None:
-            position = self._add_saved_tensor(tensor)
+            position = self._add_saved_tensor(tensor, view_key)
         version = version_of(tensor)
-        checksums = self._read_checksums(tensor, raw_saved)
+        checksums = self._read_checksums(tensor, view_key, raw_saved)
         record = SavedRecord(name, "live", saved_version=version, version=version, **checksums)
         return FoundSavedTensor(record, position)
 
@@ -223,18 +226,21 @@ class SavedReader:
                     scalars.append((found_in_node, index))
         if not scalars:
             return
-        addresses = {view_key_of(found.tensor)[0] for found in self.tensors.entries}
+        addresses = {found.view_key[0] for found in self.tensors.entries}
         for found_in_node, index in scalars:
             record, _, scalar = found_in_node[index]
-            if view_key_of(scalar)[0] not in addresses:
+            view_key = view_key_of(scalar)
+            if view_key[0] not in addresses:
                 continue
-            position = self._find_position(scalar)
-            if position is None:
-                position = self._add_saved_tensor(scalar)
+            position = self._find_or_add(scalar, view_key)
             found_in_node[index] = FoundSavedTensor(replace(record, value=None), position)
 
-    def _add_saved_tensor(self, tensor: Any) -> int:
-        position = self.tensors.add(tensor, "saved")
+    def _find_or_add(self, tensor: Any, view_key: Any) -> int:
+        position = self._find_position(tensor, view_key)
+        return self._add_saved_tensor(tensor, view_key) if position is None else position
+
+    def _add_saved_tensor(self, tensor: Any, view_key: Any) -> int:
+        position = self.tensors.add(tensor, "saved", view_key)
         try:
             is_leaf, grad_fn, is_of_twin = read_history(tensor)
         except Exception:  # noqa: BLE001 - the reader says so when it looks at the tensor
@@ -246,7 +252,7 @@ class SavedReader:
             self.tensors.set_history(self.tensors[position], is_leaf, grad_fn)
         return position
 
-    def _find_position(self, tensor: Any) -> int | None:
+    def _find_position(self, tensor: Any, view_key: Any) -> int | None:
         """Return the position of a saved tensor, also if it is known as another object."""
         position = self.tensors.position_of(tensor)
         if position is not None:
@@ -255,24 +261,24 @@ class SavedReader:
         # grad_fn as the tensor that was saved.
         node = getattr_or_none(tensor, "grad_fn")
         if node is not None:
-            return self.tensors.position_of_result(view_key_of(tensor), node)
-        for candidate in self.tensors.positions_of_same_view(tensor):
+            return self.tensors.position_of_result(view_key, node)
+        for candidate in self.tensors.positions_of_same_view(view_key):
             known = self.tensors[candidate]
             if known.grad_fn is None:
                 return candidate if _share_counter(tensor, known.tensor) else None
         return None
 
-    def _read_checksums(self, tensor: Any, raw_saved: Any) -> dict[str, Any]:
+    def _read_checksums(self, tensor: Any, view_key: Any, raw_saved: Any) -> dict[str, Any]:
         """Return the fields for the checksum now; under a watch, for that at the save, too."""
-        return self._compare_with_save(tensor, find_watched_save(raw_saved))
+        return self._compare_with_save(tensor, view_key, find_watched_save(raw_saved))
 
-    def _compare_with_save(self, tensor: Any, watched_save: Any) -> dict[str, Any]:
+    def _compare_with_save(self, tensor: Any, view_key: Any, watched_save: Any) -> dict[str, Any]:
         """Return the fields of a record for the checksums of a tensor.
 
         watched_save: what a watch knows, or None: a `WatchedSave`, or of what a Function keeps a
         `KeptComparison`, which has the same attributes as far as they are read here.
         """
-        checksum_now = self.checksums.find_checksum(tensor)
+        checksum_now = self.checksums.find_checksum(tensor, view_key)
         if isinstance(checksum_now, str):
             return {"not_read": checksum_now}
         has_changed = getattr_or_none(watched_save, "has_changed")
@@ -324,7 +330,7 @@ class SavedReader:
         if tensor is not None:
             tensor_position = self._find_original(tensor, node)
             if tensor_position is None:
-                tensor_position = self._add_saved_tensor(tensor)
+                tensor_position = self._add_saved_tensor(tensor, view_key_of(tensor))
         # Under a watch the node holds its `WatchedSave`, which knows the line that wrote.
         watched_save = find_watched_save(stale_raw_saved)
         record = SavedRecord(
@@ -351,7 +357,7 @@ class SavedReader:
         found = [position for position in inputs if position is not None]
         # The first to be found: tensors with names come before all others. An operation in place has
         # given the tensor itself another node: then it is one of the same view.
-        return min(found or self.tensors.positions_of_same_view(alias)[:1], default=None)
+        return min(found or self.tensors.positions_of_same_view(view_key)[:1], default=None)
 
 
 def _find_use(node: Any, name: str) -> FormulaUse:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from ..wording import (
     cut_middle,
@@ -132,23 +132,26 @@ class Snapshot:
 
     def tensor(self, id_or_name: str) -> TensorRecord:
         """Return the tensor with this id, or else this name; KeyError if there is none."""
-        record = self._record_by_id.get(id_or_name)
+        record: TensorRecord | None = self._record_by_id.get(id_or_name)
         # A variable may be called S1, which is also the id of a storage.
         if not isinstance(record, TensorRecord):
             record = self._record_by_id[self._id_by_name[id_or_name]]
-        return cast("TensorRecord", record)
+        return record
 
     def storage(self, storage_id: str) -> StorageRecord:
         """Return the storage with this id; KeyError if there is none."""
-        return cast("StorageRecord", self._record_by_id[storage_id])
+        record: StorageRecord = self._record_by_id[storage_id]
+        return record
 
     def counter(self, counter_id: str) -> Counter:
         """Return the version counter with this id; KeyError if there is none."""
-        return cast("Counter", self._record_by_id[counter_id])
+        record: Counter = self._record_by_id[counter_id]
+        return record
 
     def node(self, node_id: str) -> NodeRecord:
         """Return the graph node with this id; KeyError if there is none."""
-        return cast("NodeRecord", self._record_by_id[node_id])
+        record: NodeRecord = self._record_by_id[node_id]
+        return record
 
     def leaf_of(self, node: NodeRecord) -> TensorRecord | None:
         """Return the leaf of an AccumulateGrad; None for any other node."""
@@ -230,8 +233,8 @@ class Snapshot:
         order = dict.fromkeys(node_id for node_id in node_ids if node_id)
         stack = list(order)
         while stack:
-            for node_id in self.node(stack.pop()).ends:
-                if node_id not in order:
+            for node_id in self.node(stack.pop()).edges:
+                if node_id is not None and node_id not in order:
                     order[node_id] = None
                     stack.append(node_id)
         return [self.node(node_id) for node_id in order]
@@ -333,14 +336,12 @@ class Snapshot:
     @cached_property
     def _named_by_storage(self) -> dict[str, OverlapIndex]:
         """The tensors over each storage that have a name, or are the gradient of one that has."""
-        named = {}
+        named: dict[str, list[TensorRecord]] = {}
         # Sought once: of thousands of views without a name each is called by one of these.
-        for storage in self.storages:
-            members = map(self.tensor, storage.tensors)
-            named[storage.id] = OverlapIndex(
-                [tensor for tensor in members if self.first_name(tensor)]
-            )
-        return named
+        for tensor in self.tensors:
+            if tensor.storage is not None and self.first_name(tensor):
+                named.setdefault(tensor.storage, []).append(tensor)
+        return {storage: OverlapIndex(tensors) for storage, tensors in named.items()}
 
     def grad_label(self, id_or_name: str) -> str:
         """Return what to call the gradient of a tensor: by the first of its names."""
