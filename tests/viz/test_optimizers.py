@@ -1,6 +1,10 @@
 """`explain(loss, net=net, opt=opt)` says what the optimizer holds in vain."""
 
+from copy import deepcopy
 from types import ModuleType
+from typing import Any
+
+import copylab
 
 from tinytorch.viz import explain
 
@@ -18,6 +22,27 @@ def test_a_former_layer_is_told_in_any_place(engine: ModuleType) -> None:
         text = explain(loss=net(engine.ones(1, 2)).sum(), net=net, opt=opt).text
         assert f"opt does not hold net.{place}.weight and net.{place}.bias: in their place" in text
         assert "No path" not in text
+        assert "A watch that begins before the layer is replaced names the line" in text
+
+
+def test_a_watch_names_the_line_that_made_a_new_layer(engine: ModuleType) -> None:
+    class Head(engine.nn.Module):  # type: ignore[name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = engine.nn.Linear(2, 1)
+
+        def forward(self, x: Any) -> Any:
+            return self.linear(x)
+
+    net, opt = make_net(engine)
+    with copylab.watch():
+        net[2] = Head()
+        net[0].bias = engine.nn.Parameter(engine.ones(2))
+        text = explain(loss=net(engine.ones(1, 2)).sum(), net=net, opt=opt).text
+        deepcopy(net)
+    assert "net[0].bias = engine.nn.Parameter(engine.ones(2)) and" in text
+    assert "  net[2] = Head()." in text, "none of the lines that fill it"
+    assert "names the line" not in text
 
 
 def test_what_cannot_be_known_as_former_is_not(engine: ModuleType) -> None:

@@ -116,6 +116,16 @@ def test_an_optimizer_steps_and_keeps(engine: ModuleType) -> None:
     assert not shared(opt, other)
 
 
+def test_a_tensor_of_the_class_is_in_all_its_modules(engine: ModuleType) -> None:
+    class Tracked(engine.nn.Module):  # type: ignore[name-defined]
+        total = engine.zeros(3)
+
+    a, b, own = Tracked(), Tracked(), Tracked()
+    own.total = engine.zeros(3)
+    assert shared(a, b).text == "a.total and b.total are one tensor."
+    assert shared(a, own).text == "Nothing is shared by a and own."
+
+
 def test_one_argument_is_searched_inside(engine: ModuleType) -> None:
     block = engine.nn.Sequential(engine.nn.Linear(2, 2), engine.nn.ReLU())
     towers = engine.nn.Sequential(*[block] * 2)

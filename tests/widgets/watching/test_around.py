@@ -100,9 +100,13 @@ def test_without_a_finding_it_says_what_it_looked_at() -> None:
             "2 tensors were saved under it: no backward has reached the nodes that saved them."
         )
         y.backward()
-    assert (
-        watch.text
-        == "Backward has read 2 saved tensors under this watch; each was as it was saved."
+        assert (
+            watch.text
+            == "Backward has read 2 saved tensors under this watch; each was as it was saved."
+        )
+    assert watch.text == (
+        "Backward has read 2 saved tensors under this watch; each was as it was saved.\n\n"
+        "Whether hooks and Functions give the right gradient, check_gradients(step, net) measures."
     )
 
 

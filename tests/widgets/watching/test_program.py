@@ -56,6 +56,11 @@ def test_a_program_runs_as_by_python_and_its_lines_are_named(
     ("ending", "status", "said"),
     [
         ("", 0, "Backward has read 2 saved tensors under this watch; each was as it was saved."),
+        (
+            "",
+            0,
+            "\n\nWhether hooks and Functions give the right gradient, check_gradients(step, net) ",
+        ),
         ("", 0, "what each line changed: copylab steps --rounds 1 programs/train.py\n"),
         ("raise SystemExit(3)", 3, "each was as it was saved"),
         ("raise SystemExit('no data')", 1, "no data\ncopylab watch: Backward"),

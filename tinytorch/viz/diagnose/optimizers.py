@@ -8,11 +8,11 @@ the former one: its layer was replaced afterwards.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..read import PARAM_GROUPS, Snapshot, TensorRecord
-from ..wording import join_few_names, ngettext
+from ..wording import gettext, join_few_names, join_sentences, ngettext
 
 
 class ReplacedParameters(NamedTuple):
@@ -105,8 +105,8 @@ def _is_held_alone(tensor: TensorRecord) -> bool:
 
 
 def describe_replaced(snap: Snapshot, replaced: ReplacedParameters) -> str:
-    """Say which tensors an optimizer holds no more."""
-    return ngettext(
+    """Say which tensors an optimizer does not hold, and which lines made these."""
+    absence = ngettext(
         "{optimizer} does not hold {names}: in its place it holds a tensor that has no other name, "
         "like that of a layer that was replaced.",
         "{optimizer} does not hold {names}: in their place it holds tensors that have no other "
@@ -115,6 +115,18 @@ def describe_replaced(snap: Snapshot, replaced: ReplacedParameters) -> str:
         optimizer=replaced.optimizer,
         names=join_few_names([snap.label(tensor) for tensor in replaced.absent]),
     )
+    return join_sentences([absence, _describe_making(snap, replaced.absent)])
+
+
+def _describe_making(snap: Snapshot, parameters: Sequence[str]) -> str:
+    """Say which lines made parameters, or how to see that."""
+    lines = dict.fromkeys(snap.tensor(parameter).made_by for parameter in parameters)
+    if "" in lines:
+        return gettext(
+            "A watch that begins before the layer is replaced names the line: `copylab watch train.py`, or "
+            "`with copylab.watch():` around both."
+        )
+    return gettext("What it does not hold was made by {lines}.", lines=join_few_names(lines))
 
 
 def describe_stepped_without_gradient(optimizer: str, names: list[str]) -> str:

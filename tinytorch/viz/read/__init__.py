@@ -4,7 +4,7 @@ from .blocks import HUES
 from .cell_summary import CellSummary
 from .doubts import doubts_of_modes, find_hooks
 from .formulas import FormulaUse, find_formula_use
-from .graph_exits import EXIT_FINDERS, ExitKind, GraphExit
+from .graph_exits import EXIT_FINDERS, MAKING_LINE_FINDERS, ExitKind, GraphExit
 from .leaves import find_graph_nodes, find_leaves
 from .module_paths import modules
 from .naming import (
@@ -48,6 +48,7 @@ __all__ = [
     "COMPARISON_FINDERS",
     "EXIT_FINDERS",
     "HUES",
+    "MAKING_LINE_FINDERS",
     "PARAM_GROUPS",
     "THREADS_IN_LOOK",
     "CellSummary",

@@ -41,6 +41,16 @@ EXIT_FINDERS: list[Callable[[Any], tuple[GraphExit, ...] | None]] = []
 is one for each watch that is on."""
 
 
+MAKING_LINE_FINDERS: list[Callable[[Any], str]] = []
+"""Each returns the line that made a parameter ("train.py:10  net.head = ..."), empty where it has seen
+none; there is one for each watch that is on."""
+
+
+def find_making_line(parameter: Any) -> str:
+    """Return the line that made a parameter; empty if nobody has seen it."""
+    return next(filter(None, (finder(parameter) for finder in MAKING_LINE_FINDERS)), "")
+
+
 def find_exits(leaf: Any) -> tuple[GraphExit, ...] | None:
     """Return the lines on which values of a leaf left the graph; None if nobody looks on."""
     answers = [answer for finder in EXIT_FINDERS if (answer := finder(leaf)) is not None]

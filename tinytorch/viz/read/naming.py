@@ -320,7 +320,7 @@ def _parts_of_object(owner: Any, _known_names: dict[int, str]) -> Iterator[tuple
 
 
 def _parts_of_module(net: Any, known_names: dict[int, str]) -> Iterator[tuple[str, Any]]:
-    """Yield parameters, buffers and plain attributes under all names that weights share.
+    """Yield parameters, buffers and plain attributes, of its class, too, under all names that weights share.
 
     `named_parameters` gives only the first of these names.
     """
@@ -335,6 +335,9 @@ def _parts_of_module(net: Any, known_names: dict[int, str]) -> Iterator[tuple[st
                 yield path + name, tensor
                 if group == "_buffers":
                     values.append(tensor)
+    for path, name, tensor in _list_tensors_of_classes(modules):
+        yield path + name, tensor
+        values.append(tensor)
     for path, module in modules:
         for name, value in vars(module).items():
             # `_parameters`, `_buffers` and `_modules` were gone through above.
@@ -346,6 +349,22 @@ def _parts_of_module(net: Any, known_names: dict[int, str]) -> Iterator[tuple[st
                     values += value.values() if isinstance(value, Mapping) else value
     if isinstance(known_names, KnownNames):
         known_names.held_by_modules |= {id(value) for value in values if is_tensor(value)}
+
+
+def _list_tensors_of_classes(modules: list[tuple[str, Any]]) -> Iterator[tuple[str, str, Any]]:
+    """Yield the tensors that all modules of a class have in common, with the path of each module."""
+    tensors_by_class: dict[type, dict[str, Any]] = {}
+    for path, module in modules:
+        kind = type(module)
+        if kind not in tensors_by_class:
+            attributes: dict[str, Any] = {}
+            for base in reversed(kind.__mro__):
+                attributes |= vars(base)
+            tensors = {name: value for name, value in attributes.items() if is_tensor(value)}
+            tensors_by_class[kind] = tensors
+        for name, tensor in tensors_by_class[kind].items():
+            if name not in vars(module):
+                yield path, name, tensor
 
 
 def _parts_of_optimizer(optimizer: Any, known_names: dict[int, str]) -> Iterator[tuple[str, Any]]:

@@ -30,7 +30,7 @@ from .counter_sharing import find_counter_sharers
 from .doubts import doubts_of_node, doubts_of_process, hides_saved, refusals_of_node
 from .found_tensors import FoundTensor, FoundTensors
 from .gradient_specs import gradient_specs_of, input_shapes_of
-from .graph_exits import find_exits
+from .graph_exits import find_exits, find_making_line
 from .identity import hold_identities, number_of_twin
 from .module_paths import find_module_paths, modules
 from .naming import MAX_NAMES, CollectedThings, ObjectChoice, collect_tensors_and_arrays
@@ -420,6 +420,7 @@ class _Reader:
             counter_id = version = None
             if tensor_id in counter_of:
                 counter_id, version = counter_of[tensor_id].id, counter_of[tensor_id].version
+            is_trained = bool(found.is_leaf and tensor.requires_grad)
             base = getattr_or_none(tensor, "_base")
             base_position = None if base is None else self.tensors.position_of(base)
             record = TensorRecord(
@@ -448,7 +449,8 @@ class _Reader:
                 is_module_state=id(tensor) in self.held_by_modules,
                 optimizer_paths=self.optimizer_paths.get(id(tensor), ()),
                 notes=(*found.notes, *_describe_subclass(tensor), *geometry.notes),
-                exits=find_exits(tensor) if found.is_leaf and tensor.requires_grad else None,
+                exits=find_exits(tensor) if is_trained else None,
+                made_by=find_making_line(tensor) if is_trained else "",
                 key=keys[position],
             )
             records.append(record)

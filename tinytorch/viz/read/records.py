@@ -103,6 +103,8 @@ class TensorRecord:
     """Where optimizers that were given hold it: `opt.param_groups[0]["params"][2]`."""
     exits: tuple[GraphExit, ...] | None = field(default=None, compare=False, repr=False)
     """Of a leaf that requires grad, where its values left the graph; None if no watch was on."""
+    made_by: str = field(default="", compare=False, repr=False)
+    """Of such a leaf, the line that made it as a parameter, where a watch has seen that."""
     key: IdentityKey = field(default=None, compare=False, repr=False)
     """See `IdentityKey`."""
 

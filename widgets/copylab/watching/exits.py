@@ -198,8 +198,42 @@ class ExitLog:
         return tuple(found)
 
 
-def report_parameters(parameter_class: Any, report: Callable[[Any], None]) -> Replacement:
-    """Return what reports each result of which a parameter is made: no gradient goes back to it."""
+class MakingLog:
+    """The lines that made parameters."""
+
+    def __init__(self, line_finder: LineFinder) -> None:
+        self._line_finder = line_finder
+        self._lines: dict[int, tuple[LeafReference, Place]] = {}
+        """How a parameter is known again, and its line, by the parameter's identity."""
+
+    def record(self, parameter: Any, reference: LeafReference) -> None:
+        """Note the line that made a parameter."""
+        frame = self._line_finder.find_frame()
+        if frame is None:
+            return
+        place = place_of(frame)
+        # `net.head = Head(3)`: that line, and none of those that fill the new object.
+        while frame is not None:
+            is_of_program = not self._line_finder.skips_file(frame.f_code.co_filename)
+            if is_of_program and frame.f_code.co_name != "__init__":
+                place = place_of(frame)
+                break
+            frame = frame.f_back
+        self._lines[id(parameter)] = (reference, place)
+
+    def find_line(self, parameter: Any) -> str:
+        """Return the line that made a parameter; empty if it was not seen."""
+        is_same, place = self._lines.get(id(parameter), (None, ""))
+        return str(place) if is_same is not None and is_same(parameter) else ""
+
+
+def report_parameters(
+    parameter_class: Any, report_result: Callable[[Any], None], report_made: Callable[[Any], None]
+) -> Replacement:
+    """Return what reports each new parameter, and before it the result of which it is made, if it is one.
+
+    No gradient goes back to that.
+    """
 
     def replace(make: Any) -> Any:
         @wraps(make)
@@ -207,8 +241,10 @@ def report_parameters(parameter_class: Any, report: Callable[[Any], None]) -> Re
             data: Any = args[0] if args else keywords.get("data")
             # A leaf has no history to lose; modules take over the weights of others like this.
             if getattr(data, "requires_grad", False) and not data.is_leaf:
-                report(data)
-            return make(cls, *args, **keywords)
+                report_result(data)
+            parameter = make(cls, *args, **keywords)
+            report_made(parameter)
+            return parameter
 
         return staticmethod(make_reported)
 

@@ -16,6 +16,7 @@ from tinytorch.graph import name_of_node
 from tinytorch.viz import (
     COMPARISON_FINDERS,
     EXIT_FINDERS,
+    MAKING_LINE_FINDERS,
     THREADS_IN_LOOK,
     ExitKind,
     FormulaUse,
@@ -36,7 +37,7 @@ from ..wording import gettext, join_sentences, ngettext
 from . import scope
 from .aliases import find_aliases
 from .backward_log import BackwardLog
-from .exits import ExitLog, LeafReference
+from .exits import ExitLog, LeafReference, MakingLog
 from .findings import Finding, GradientWarning
 from .formulas import find_use
 from .gaps import WatchGaps
@@ -177,6 +178,8 @@ class Watch(Presentation):
         """Finds the line of the program that runs."""
         self._exits = ExitLog(self._line_finder)
         """The lines on which values left the graph."""
+        self._makings = MakingLog(self._line_finder)
+        """The lines that made parameters."""
         self._steps = StepLog(self._line_finder)
         """The steps of optimizers."""
         self._backwards = BackwardLog(self._line_finder, self._exits.find_exits)
@@ -223,6 +226,7 @@ class Watch(Presentation):
         CELL_NUMBERS.follow_shell()
         scope.register_watch(self)
         EXIT_FINDERS.append(self.find_exits)
+        MAKING_LINE_FINDERS.append(self._makings.find_line)
         COMPARISON_FINDERS.append(self.find_comparison)
         try:
             for name in scope.ENGINES:
@@ -275,6 +279,7 @@ class Watch(Presentation):
         self.ended = True
         scope.unregister_watch(self)
         EXIT_FINDERS.remove(self.find_exits)
+        MAKING_LINE_FINDERS.remove(self._makings.find_line)
         COMPARISON_FINDERS.remove(self.find_comparison)
         self._attached_at_end = set(self._attached[self._thread])
         self._detach_from_thread()
@@ -671,6 +676,11 @@ class Watch(Presentation):
         is_watched = engine_name(leaf) in self._ever_attached
         return self._exits.find_exits(leaf) if is_watched else None
 
+    def record_parameter(self, parameter: Any, reference: LeafReference) -> None:
+        """Note the line that made a parameter."""
+        if not self.ended and not self._is_read_by_look():
+            self._makings.record(parameter, reference)
+
     def begin_step(self, optimizer: Any) -> None:
         """Note what has a gradient before a step of an optimizer."""
         if not self._is_read_by_look():
@@ -772,12 +782,24 @@ class Watch(Presentation):
         reads = self.describe_reads()
         if reads:
             parts.append(Paragraph(join_sentences(reads)))
+        parts += map(Paragraph, self.describe_next_look())
         return Box(sheet, *parts, spaced=True, class_="cl-panel")
 
     def describe_reads(self) -> list[str]:
         """Return sentences on what was read, if nothing was found, and on what was not looked at."""
         clean = [] if self.findings else [self._describe_clean()]
         return [*clean, *self.describe_gaps()]
+
+    def describe_next_look(self) -> list[str]:
+        """Return a sentence on what to ask next, where the watch has ended and found nothing."""
+        if not (self.ended and self.read_count) or self.findings or self.missing_gradients:
+            return []
+        # These may be wrong without a write to anything that was saved.
+        return [
+            gettext(
+                "Whether hooks and Functions give the right gradient, check_gradients(step, net) measures."
+            )
+        ]
 
     def _describe_clean(self) -> str:
         """Say how much was read without a finding."""

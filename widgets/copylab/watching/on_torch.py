@@ -286,9 +286,13 @@ class TorchHooks:
         if tensor.requires_grad and self.torch._C._current_graph_task_id() < 0:
             self.watch.record_exit([tensor], "number", "tolist", self._make_leaf_reference)
 
-    def record_parameter(self, tensor: Any) -> None:
+    def record_source(self, tensor: Any) -> None:
         """Note that a parameter is made of a result, which PyTorch does past all modes."""
         self.watch.record_exit([tensor], "parameter", "Parameter", self._make_leaf_reference)
+
+    def record_parameter(self, parameter: Any) -> None:
+        """Note the line that made a parameter."""
+        self.watch.record_parameter(parameter, self._make_leaf_reference(parameter))
 
     def follow_thread(self) -> None:
         """Go on with the numbers of nodes of this thread, if the last operation ran in another one.
@@ -502,10 +506,8 @@ def _watch_lists(tensor_class: Any) -> Replacement:
     def replace(tolist: Any) -> Any:
         @wraps(tolist)
         def tolist_reported(self: Any) -> Any:
-            for watch in find_watches_of_thread():
-                hooks = watch.find_torch_hooks()
-                if hooks is not None:
-                    hooks.record_list(self)
+            for hooks in _find_hooks_of_thread():
+                hooks.record_list(self)
             return tolist(self)
 
         return tolist_reported
@@ -515,15 +517,22 @@ def _watch_lists(tensor_class: Any) -> Replacement:
 
 @cache
 def _watch_parameters(parameter_class: Any) -> Replacement:
-    """Report the results of which parameters are made."""
+    """Report new parameters, and the results of which they are made."""
 
-    def record_in_watches(data: Any) -> None:
-        for watch in find_watches_of_thread():
-            hooks = watch.find_torch_hooks()
-            if hooks is not None:
-                hooks.record_parameter(data)
+    def record_result(data: Any) -> None:
+        for hooks in _find_hooks_of_thread():
+            hooks.record_source(data)
 
-    return report_parameters(parameter_class, record_in_watches)
+    def record_made(parameter: Any) -> None:
+        for hooks in _find_hooks_of_thread():
+            hooks.record_parameter(parameter)
+
+    return report_parameters(parameter_class, record_result, record_made)
+
+
+def _find_hooks_of_thread() -> list[TorchHooks]:
+    found = [watch.find_torch_hooks() for watch in find_watches_of_thread()]
+    return [hooks for hooks in found if hooks is not None]
 
 
 @cache

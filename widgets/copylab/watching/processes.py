@@ -171,7 +171,9 @@ class RunReports:
             pid=os.getpid(),
             parent=self.pid if self.is_child else 0,
             state=state,
-            reads=join_sentences(self.watched.describe_reads()),
+            reads=join_sentences(
+                [*self.watched.describe_reads(), *self.watched.describe_next_look()]
+            ),
             findings=tuple(map(_report_finding, list(self.watched.findings))),
             # As long as it runs, a backward may still give them one.
             missing=() if state == RUNNING else tuple(self._report_missing()),

@@ -32,13 +32,18 @@ _NAMES_OF_CONVERSIONS = ("to", "_to_copy", "type", "long", "int", "bool")
 def watch_exits() -> tuple[Replacement, ...]:
     """Report what methods of tensors read, and what `tinytorch.tensor` is made of."""
     methods = [_report_calls(Tensor, name, kind) for name, kind in _METHODS.items()]
-    parameters = report_parameters(tinytorch.nn.Parameter, _report_parameter)
+    parameters = report_parameters(tinytorch.nn.Parameter, _report_result, _report_made)
     return (*methods, _report_calls(tinytorch, "tensor", "new leaf"), parameters)
 
 
-def _report_parameter(data: Any) -> None:
+def _report_result(data: Any) -> None:
     for watch in find_watches_of_thread():
         watch.record_exit([data], "parameter", "Parameter", make_leaf_reference)
+
+
+def _report_made(parameter: Any) -> None:
+    for watch in find_watches_of_thread():
+        watch.record_parameter(parameter, make_leaf_reference(parameter))
 
 
 def _report_calls(owner: Any, name: str, kind: ExitKind) -> Replacement:
