@@ -135,6 +135,78 @@ def test_by_keyboard_alone(watched: Watched, usual_front: Lab) -> None:
     assert form.locator("select").first.input_value() == ""
 
 
+def is_uncovered(part: Locator) -> bool:
+    """Whether a part is what can be seen in its middle, with nothing over it."""
+    return bool(
+        part.evaluate(
+            """(part) => {
+                const { left, top, width, height } = part.getBoundingClientRect();
+                return part.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+            }"""
+        )
+    )
+
+
+LONG = """\
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+b = a.detach()
+c = b.clone()
+d = c.view(2)
+e = d + 1
+f = e * 2
+g = f[0]
+b.add_(1)
+(a * 2).sum().backward()
+"""
+
+
+def test_the_program_lies_over_no_row(watched: Watched, lab: Lab) -> None:
+    page = watched.page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    asked = (
+        'value("a"), same_storage("a", "b"), gradient("a"), is_leaf("b"), version("a"), value("g")'
+    )
+    long = f"p = predict('''\n{LONG}''', [{asked}])"
+    setup = SETUP.format(file=str(lab.folder / "long.json"))
+    watched.open(lab.address(write(lab.folder, "long.ipynb", setup, long, "p", *["# Text"] * 20)))
+    watched.do("notebook:run-all-cells")
+    form = page.locator(".cl-predict")
+    rows = form.locator("form tbody tr")
+    expect(rows).to_have_count(6)
+    first = rows.first.locator("input")
+    # As JupyterLab does, which goes on to the next cell.
+    first.evaluate("(field) => field.scrollIntoView({ block: 'start' })")
+    assert is_uncovered(first), "nobody has come to it yet"
+
+    first.focus()
+    for answer in ("2, 3", "yes", "7, 7", "yes", "1", "9"):
+        assert is_uncovered(rows.locator(":focus")), answer
+        page.keyboard.type(answer)
+        page.keyboard.press("Tab")
+    for row in (5, 0, 2):
+        rows.nth(row).locator("select, input").focus()
+        assert is_uncovered(rows.locator(":focus"))
+    rows.last.locator("input").press("Enter")
+    headline = form.locator(".cl-headline")
+    expect(headline).to_be_focused()
+    expect(headline).to_be_in_viewport(ratio=0.99)
+    assert is_uncovered(headline)
+
+    # What was right stays, and the first row that was not is asked for.
+    form.get_by_role("button", name="The wrong rows again").click()
+    expect(rows.nth(2).locator("input")).to_be_focused()
+    expect(rows.nth(2)).to_be_in_viewport(ratio=0.99)
+    assert is_uncovered(rows.nth(2).locator("input"))
+    assert [field.input_value() for field in rows.locator("select, input").all()] == [
+        "2, 3",
+        "yes",
+        "",
+        "yes",
+        "1",
+        "",
+    ]
+
+
 def test_by_mouse_kept_and_restored(watched: Watched, lab: Lab) -> None:
     page = watched.page
     name = book(lab, "kept.ipynb")

@@ -278,10 +278,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
 
         What was noted as progress stays.
         """
-        self.reveal = None
-        with self.hold_trait_notifications():
-            self.committed = False
-            self.answers = {}
+        self._reopen({})
 
     def retry(self) -> None:
         """Empty the rows that were wrong, so that they can be filled in anew; keep those that were right.
@@ -291,10 +288,15 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         if self.reveal is None:
             return
         right_names = {row.question.name for row in self.reveal.rows if row.refutation is None}
-        # Read before `reset`, which empties them.
-        kept_answers = {name: text for name, text in self.answers.items() if name in right_names}
-        self.reset()
-        self.answers = kept_answers
+        self._reopen({name: text for name, text in self.answers.items() if name in right_names})
+
+    def _reopen(self, answers: dict[str, str]) -> None:
+        """Forget the reveal, and ask again for all rows but those with an answer here."""
+        self.reveal = None
+        # At once: a form that was shown empty first would let its first row have the focus.
+        with self.hold_trait_notifications():
+            self.committed = False
+            self.answers = answers
 
     def run(self, engine: ModuleType | None = None) -> QuizRun:
         """Return the run that answers are compared with, by default with `predict`'s engine."""

@@ -25,7 +25,10 @@ class PredictionForm {
   addListeners() {
     const { root } = this;
     // JupyterLab takes Enter, the arrows and letters for itself unless the very element that has the focus says no.
-    root.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", "true"));
+    root.addEventListener("focusin", ({ target }) => {
+      target.setAttribute("data-lm-suppress-shortcuts", "true");
+      this.scrollBelowProgram(target.closest("form tr"));
+    });
     root.addEventListener("input", () => this.sendAnswers());
     root.addEventListener("click", ({ target: { dataset } }) => {
       awaited.retest = dataset.do === "retest";
@@ -37,6 +40,13 @@ class PredictionForm {
       if (event.key === "Enter" && !event.isComposing && event.target === this.fields.at(-1)) this.submit(event);
     });
     root.addEventListener("submit", (event) => this.submit(event));
+  }
+
+  /** Scroll a row into view below the program, which stays above it while a field has the focus. */
+  scrollBelowProgram(row) {
+    if (!row) return;
+    row.style.scrollMarginTop = `${this.body.firstElementChild.offsetHeight + 12}px`;
+    row.scrollIntoView({ block: "nearest" });
   }
 
   get fields() {
@@ -166,10 +176,14 @@ class PredictionForm {
 /** Go to the first field of a form once it is laid out: it may lie below a long table. */
 function focusWhenShown(form) {
   awaited.retest = false;
+  whenLaidOut(form.root, () => form.emptyFields[0]?.focus());
+}
+
+function whenLaidOut(element, act) {
   new ResizeObserver((_, observer) => {
     observer.disconnect();
-    form.emptyFields[0]?.focus();
-  }).observe(form.root);
+    act();
+  }).observe(element);
 }
 
 /** Scroll to the player that is put below a form, as soon as it is there and laid out, and let it have the keys. */
@@ -178,11 +192,10 @@ function showPlayerBelow(root) {
   const scroll = () => {
     const player = box?.querySelector(".cl-player");
     if (!player) return false;
-    new ResizeObserver((_, observer) => {
-      observer.disconnect();
+    whenLaidOut(player, () => {
       player.scrollIntoView({ block: "nearest" });
       player.focus({ preventScroll: true });
-    }).observe(player);
+    });
     return true;
   };
   if (!box || scroll()) return;
@@ -210,8 +223,7 @@ function render({ model, el }) {
   el.append(form.root);
   form.restoreDraft();
   if (awaited.retest) focusWhenShown(form);
-  for (const [event, handler] of Object.entries(handlers)) model.on(event, handler);
-  return () => {
-    for (const [event, handler] of Object.entries(handlers)) model.off(event, handler);
-  };
+  const setHandlers = (action) => Object.entries(handlers).forEach(([event, handler]) => model[action](event, handler));
+  setHandlers("on");
+  return () => setHandlers("off");
 }
