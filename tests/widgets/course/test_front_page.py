@@ -30,6 +30,9 @@ def test_what_a_beginner_sees(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert page.count("](14_clinic.ipynb)") == 2
     assert "[solutions](solutions/README.md)" in page
     assert "What you believed" not in page
+    assert page.index("when `copylab` was last started") < page.index("Three doors")
+    assert page.count("| all of it |") == 15
+    assert "| nothing |" not in page
     assert Path.cwd() == folder
     monkeypatch.setenv("COPYLAB_SOLUTIONS", "off")
     assert "solutions/" not in renew(folder)

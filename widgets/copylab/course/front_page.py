@@ -50,6 +50,10 @@ def render_front_page(course: Progress) -> str:
     parts = [
         "# " + gettext("Copying tensors: where you are"),
         _describe_next_task(course.lessons, course),
+        gettext(
+            "This page shows where you were when `copylab` was last started. How far you are now, "
+            "`from copylab import progress; progress()` in any cell says."
+        ),
         "## " + gettext("Three doors"),
         _list_doors(course),
         "## " + gettext("How far you are"),
@@ -62,10 +66,6 @@ def render_front_page(course: Progress) -> str:
             "them again when its cell is run. In a notebook that is opened anew no cell has been "
             "run yet: click the cell where you want to go on, and choose "
             "*Run > Run All Above Selected Cell*."
-        ),
-        gettext(
-            "This page is renewed each time `copylab` starts. In between, `from copylab import "
-            "progress; progress()` in any cell says how far you are."
         ),
     ]
     return "\n\n".join(parts) + "\n"
@@ -128,11 +128,12 @@ def _tabulate_lessons(course: Progress) -> str:
     rows = []
     # Behind the rows of the lessons are those of tasks of a teacher's own.
     for lesson, (_, *counts) in zip(course.lessons, course.rows(), strict=False):
-        open_tasks = ""
-        if course.is_begun(lesson):
-            links = [_link_task(lesson, key) for key in course.list_open_tasks(lesson)]
-            # Titles have commas of their own.
-            open_tasks = " · ".join(links) or "✔"
+        links = [_link_task(lesson, key) for key in course.list_open_tasks(lesson)]
+        # Titles have commas of their own.
+        open_tasks = " · ".join(links) or gettext("nothing")
+        # Not each task of a lesson that is still ahead: the table would be a page long.
+        if links and not course.is_begun(lesson):
+            open_tasks = gettext("all of it")
         rows.append([_link_lesson(lesson), *counts, open_tasks])
     return _format_table([*head, gettext("Still to do")], rows)
 
