@@ -1,5 +1,6 @@
 """`%%steps` and `%memory` in an IPython shell, and in a real kernel."""
 
+import re
 import sys
 from collections.abc import Iterator
 from types import ModuleType
@@ -178,3 +179,16 @@ def test_in_a_kernel(kernel: Any) -> None:
     assert 'class="copylab-steps"' in shown[0]["data"]["text/html"]
     assert "storage of x alone" in shown[1]["data"]["text/plain"]
     assert shown[2]["text"] == "tensor([51., 51.]) 49\n"
+
+
+def test_a_watched_cell_is_called_by_its_number(kernel: Any) -> None:
+    _, client = kernel
+    list(messages(client, "%load_ext copylab\nimport tinytorch"))
+    spoiled = "%%watch\nx = tinytorch.ones(3, requires_grad=True)\nloss = (x * x).sum()\nx.data.mul_(2)\nloss.backward()"
+    (result,) = [content for kind, content in messages(client, spoiled) if kind == "execute_result"]
+    assert result["execution_count"] == 2
+    assert "written  In[2], line 4  x.data.mul_(2)" in result["data"]["text/plain"]
+    raising = dict(messages(client, "%%watch\n1 / 0"))
+    assert "In[3], line 2" in re.sub(r"\x1b\[[0-9;]*m", "", "".join(raising["error"]["traceback"]))
+    (plain, *_) = [content for kind, content in messages(client, "1 / 0") if kind == "error"]
+    assert "In[4], line 1" in re.sub(r"\x1b\[[0-9;]*m", "", "".join(plain["traceback"]))

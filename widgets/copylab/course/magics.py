@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import symtable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -23,6 +25,26 @@ _ABSENT = object()  # a notebook's `torch` may be None
 def register_magics(shell: Any) -> None:
     """Register the magics with an IPython shell."""
     shell.register_magics(CopylabMagics(shell))
+
+
+@contextmanager
+def _keep_cell_number(shell: Any) -> Iterator[None]:
+    """Have cells that are run inside of the one that runs now known by its number.
+
+    IPython has counted that one when it begins to run, and calls a cell inside of it by the next number.
+    """
+    compiler, number = shell.compile, shell.displayhook.prompt_count
+    cache = compiler.cache
+
+    def cache_as_running(transformed_code: str, _number: int = 0, raw_code: Any = None) -> str:
+        name: str = cache(transformed_code, number, raw_code)
+        return name
+
+    compiler.cache = cache_as_running
+    try:
+        yield
+    finally:
+        compiler.cache = cache
 
 
 @magics_class
@@ -99,7 +121,7 @@ class CopylabMagics(Magics):
         """
         if line.strip():
             raise UsageError("%%watch takes no arguments: the program begins on the next line")
-        with watch(silent="record") as watched:
+        with watch(silent="record") as watched, _keep_cell_number(self.shell):
             # A comment in place of the line with the magic: lines are counted as in the notebook.
             self.shell.run_cell(f"# %%watch\n{cell}")
         return watched
