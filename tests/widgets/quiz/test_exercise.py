@@ -22,6 +22,7 @@ from copylab.looks import grad, is_tensor, node_of, same_counter, same_storage, 
 from copylab.quiz.checked_facts import (
     CheckedFact,
     are_tensors,
+    follows_numbers,
     graph_leads_back,
     has_grad,
     is_leaf_with_grad,
@@ -318,6 +319,32 @@ def test_a_kept_graph_may_be_gone_through_several_times(engine: ModuleType) -> N
     with know_source("total.backward(retain_graph=True)"):
         assert sends_gradient([12, 12], y=total, a=a).holds
         assert not sends_gradient([6, 6], y=total, a=a).holds
+
+
+@pytest.mark.parametrize(
+    ("answer", "state", "is_tried"),
+    [
+        ("y = x.clone()", "right", True),
+        ("# as torch.tensor([1.0])\ny = x.clone()", "right", True),
+        ("y = torch.tensor((1.0,))", "wrong", True),
+        # Which of the two is the program's own is not known.
+        ("y = torch.tensor([1.0])", "right", False),
+        # It is not run a second time.
+        ("print(open(__file__))\ny = x.clone()", "right", False),
+    ],
+)
+def test_numbers_that_were_typed_in_do_not_follow_others(
+    answer: str, state: str, is_tried: bool
+) -> None:
+    start = "x = torch.tensor([1.0])\n"
+
+    def check(y: Any) -> Iterator[CheckedFact]:
+        yield follows_numbers("[1.0]", "[3.0]", lambda y: shows_values([3], y=y))
+
+    with know_source(start + answer):
+        verdict = exercise("test/follows", "Copy `x`.", check, solution="y = 1").check({"y": 1})
+    assert verdict.state == state, verdict
+    assert ("in place of `[1.0]`" in verdict.says) == is_tried
 
 
 def test_a_page_shows_what_the_last_check_said(

@@ -269,6 +269,8 @@ def test_questions_and_choices_are_said_in_the_chosen_language(
             "detach has its own counter",
             "One version counter counts for `x` and",
         ),
+        # Without a word of memory: `same_storage` may have been answered rightly.
+        (CLONE, same_counter("a", "b"), "yes", "a copy shares the counter", "counter each"),
         (
             VIEW,
             same_counter("x", "y"),
@@ -345,6 +347,7 @@ def test_questions_and_choices_are_said_in_the_chosen_language(
         (CLONE, gradient("a"), 3, "backward overwrites", "5 after line 6 (`z.backward()`)"),
         (CLONE, gradient("b"), 3, "the copy has the gradient", "not a leaf"),
         (CLONE, gradient("a", at=4), 2, "the graph has the gradient", "no `backward` has reached"),
+        (CLONE, gradient("a", at=4), 0, "no gradient is a zero", "no `backward` has reached"),
     ],
     ids=lambda v: v.name if isinstance(v, Question) else "",
 )

@@ -10,6 +10,7 @@ from ..questions import ENDS, gradient, outcome, value, version
 from ..quiz import (
     CheckedFact,
     are_tensors,
+    follows_numbers,
     graph_leads_back,
     has_grad,
     is_leaf_with_grad,
@@ -84,6 +85,7 @@ _LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith 
         "best = {name: t.clone() for name, t in layer.state_dict().items()}": "best['weight'] shows [[99]]",
         _LAYER
         + "best = {name: t.clone() for name, t in layer.state_dict().items()}": "layer.weight shows [[1]]",
+        _LAYER + "best = {'weight': torch.ones(1, 1)}\n" + _TRAIN: "in place of fill_(1.0)",
     },
     right="`best` has cells of its own, so the training that went on did not reach it.",
 )
@@ -97,6 +99,9 @@ def best_weights(layer, best):
     yield share_no_cells(**kept, **own)
     yield needs_no_grad(**kept)
     yield shows_values([[1]], **kept)
+    yield follows_numbers(
+        "fill_(1.0)", "fill_(2.0)", lambda best: shows_values([[2]], **name_elements(best=best))
+    )
 
 
 _NEXT_FILE = '\nreader["buffer"][:] = 0.0  # the next file'
@@ -123,6 +128,7 @@ _NEXT_FILE = '\nreader["buffer"][:] = 0.0  # the next file'
         + _NEXT_FILE: "another array now",
         "data = torch.ones(2)" + _NEXT_FILE: "data shows [1, 1]",
         "data = array.copy()" + _NEXT_FILE: "data is of type ndarray",
+        "data = torch.tensor([1.0, 2.0])" + _NEXT_FILE: "in place of array([1.0, 2.0])",
     },
     right="`data` has memory of its own, so the next file overwrites the buffer alone.",
 )
@@ -140,6 +146,9 @@ def numpy_buffer(data, array, reader):
         gettext("`data` and `array` share no memory."),
     )
     yield shows_values([1, 2], data=data)
+    yield follows_numbers(
+        "array([1.0, 2.0])", "array([3.0, 4.0])", lambda data: shows_values([3, 4], data=data)
+    )
 
 
 _BACK = "\nloss = (w * w).sum()\nloss.backward()"

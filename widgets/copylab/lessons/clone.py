@@ -10,6 +10,7 @@ from ..quiz import (
     QuizRun,
     RetestProgram,
     elements_survive_writes,
+    follows_numbers,
     graph_leads_back,
     has_grad,
     is_tensor_list,
@@ -178,14 +179,21 @@ for _ in range(3):
         _KEEP.format("reading.clone()") + "kept = kept[:2]": "the length of kept is 2",
         _KEEP.format("reading")
         + "kept = [k.clone() for k in kept]": "kept shows [[3, 3], [3, 3], [3, 3]]",
+        _KEEP.format("reading")
+        + "kept = [torch.full((2,), n) for n in (1.0, 2.0, 3.0)]": "in place of torch.zeros(2)",
     },
-    right="each reading has cells of its own, so the next one did not write over it.",
+    right="each of the three has cells of its own: none overwrites another.",
 )
 def readings(reading, kept):
     yield is_tensor_list(3, kept=kept)
     yield share_no_cells(**name_elements(kept=kept))
     yield elements_survive_writes(kept=kept, reading=reading)
     yield shows_values([[1, 1], [2, 2], [3, 3]], kept=kept)
+    yield follows_numbers(
+        "torch.zeros(2)",
+        "torch.ones(2)",
+        lambda kept: shows_values([[2, 2], [3, 3], [4, 4]], kept=kept),
+    )
 
 
 _GO = "\nout.backward()"

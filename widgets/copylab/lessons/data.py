@@ -14,6 +14,7 @@ from ..questions import (
 )
 from ..quiz import (
     CheckedFact,
+    follows_numbers,
     graph_leads_back,
     has_grad,
     is_leaf_with_grad,
@@ -65,6 +66,7 @@ past = predict(
         "out = a.sigmoid()\nshown = out.detach().clone()": "shown shows [0.731059, 0.880797, 0.952574]",
         "out = a.sigmoid().detach()\nshown = out * 100": "out requires no grad",
         "out = a.sigmoid()\nout.data.mul_(100)\nshown = out.detach().clone()": "out shows [73.1059, 88.0797, 95.2574]",
+        "a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\nout = a.sigmoid()\nshown = torch.tensor([73.1059, 88.0797, 95.2574])": "shown shows [73.1059, 88.0797, 95.2574]",
     },
     right="`shown` has cells of its own and no history, so `out` stays as it was.",
 )
@@ -74,6 +76,11 @@ def counted(a, out, shown):
     yield needs_no_grad(shown=shown)
     yield shows_values([0.73106, 0.8808, 0.95257], out=out)
     yield shows_values([73.106, 88.08, 95.257], shown=shown)
+    yield follows_numbers(
+        "[1.0, 2.0, 3.0]",
+        "[0.0, 0.0, 0.0]",
+        lambda shown: shows_values([50, 50, 50], shown=shown),
+    )
 
 
 @task(

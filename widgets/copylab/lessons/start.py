@@ -149,12 +149,14 @@ recorded = predict(
         "t = torch.tensor([2., 3.])": "has a storage of its own",
         "t = x[1:3]": "t shows [1, 2]",
         "t = x[2::2]": "t shows [2, 4]",
+        "x = torch.tensor([2., 3.])\nt = x[:]": "x shows [2, 3]",
     },
     right="`t` is a view: another tensor over the same cells, so a write into `t` is seen in `x`.",
 )
 def part(x, t):
     yield share_storage(t=t, x=x)
     yield shows_values([2, 3], t=t)
+    yield shows_values([0, 1, 2, 3, 4, 5], x=x)
 
 
 @task(

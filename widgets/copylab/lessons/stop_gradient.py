@@ -7,6 +7,7 @@ from ..quiz import (
     CheckedFact,
     RetestProgram,
     are_tensors,
+    follows_numbers,
     graph_leads_back,
     has_grad,
     left_grad_to_backward,
@@ -19,32 +20,6 @@ from ..quiz import (
 )
 from ..wording import gettext
 from . import task
-
-ZERO = Misconception(
-    "no gradient is a zero",
-    "What isn't trained has the gradient 0.",
-    "`.grad` is None until a gradient arrives. A zero is a gradient that arrived and says: no influence.",
-    (
-        RetestProgram(
-            "x, y = torch.tensor(S, requires_grad=True), torch.tensor(T); z = x * y; z.backward()",
-            {3: "z.backward(); y.grad = y * 0"},
-            gradient,
-            "y",
-        ),
-        RetestProgram(
-            "x = torch.tensor(S, requires_grad=True); y = torch.tensor(T, requires_grad=True); (x * x).backward()",
-            {3: "(x * x + y * 0).backward()"},
-            gradient,
-            "y",
-        ),
-        RetestProgram(
-            "x = torch.tensor(V, requires_grad=True); y = x.detach(); (x * T).sum().backward()",
-            {2: "y = x.detach(); y.grad = y * 0"},
-            gradient,
-            "y",
-        ),
-    ),
-)
 
 AFTER = Misconception(
     "detach cuts what comes after",
@@ -87,7 +62,7 @@ parts = predict(
         value("z"),
         requires_grad("y", wrong={"no": "detach works in place"}),
         on_graph("z", wrong={"no": AFTER}),
-        gradient("a", wrong={"3": "detach keeps the graph", "0": ZERO}),
+        gradient("a", wrong={"3": "detach keeps the graph"}),
         gradient(
             "b",
             wrong={
@@ -204,6 +179,7 @@ def hidden(w, h):
         "goal = torch.tensor(reward)\nloss = (value[0] - goal) ** 2": "goal shows 1",
         "goal = reward + 0.9 * value[1].detach()\nloss = value[0] - goal\nloss.backward()": "loss shows -1.8",
         "goal = reward + 0.9 * value[1]\nloss = (value[0] - goal) ** 2\nloss.backward()\nvalue.grad[1] = 0": "leads back to `value[1]`",
+        "goal = 2.8\nloss = (value[0] - goal) ** 2\nloss.backward()": "goal shows 2.8",
     },
     right="the gradient flows into `value[0]` alone: the goal is a number without a history.",
 )
@@ -229,6 +205,7 @@ def bootstrap(value, goal, loss):
     )
     yield sends_gradient([-3.6, 0], loss=loss, value=value)
     yield was_gone_through(loss=loss)
+    yield follows_numbers("[1.0, 2.0]", "[1.0, 4.0]", lambda goal: shows_values(4.6, goal=goal))
 
 
 def _takes_second(node, value):

@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
@@ -26,9 +27,10 @@ from typing import Any
 from tinytorch.viz import RetainedGradients, join_names, snapshot, version_of
 
 from ..looks import grad, is_tensor, keeps_saved, node_of, same_storage, values
-from ..run import engine_for
+from ..run import engine_for, is_self_contained
 from ..wording import gettext, ngettext
 from .answers import is_same_answer, quote_number
+from .attempts import run_attempt
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,13 @@ class CheckedFact:
     no: the sentence where it does not hold.
     yes: the sentence where it does; empty if every right answer has it in common, and nothing is
         learned from it.
+    was_tried: True if it was found by running the program once more: a right answer is told so.
     """
 
     holds: bool
     no: str
     yes: str = ""
+    was_tried: bool = False
 
     def with_objection(self, no: str) -> CheckedFact:
         """Return the same fact with another sentence for the case that it does not hold."""
@@ -371,6 +375,38 @@ def left_grad_to_backward(**named: Any) -> CheckedFact:
         name=name,
     )
     return CheckedFact(max(writes, default=0) <= last_backward, no)
+
+
+def follows_numbers(before: str, after: str, check_fact: Callable[..., CheckedFact]) -> CheckedFact:
+    """The program, run once more with `after` in place of `before`, has the fact of its variables there.
+
+    So numbers that were typed in are told from those of the program. Where the program is not known,
+    does not have `before`, or works with more than its own names, that is not held against it.
+    """
+    source = _source_of_answer.get()
+    if not is_self_contained(source):
+        return CheckedFact(True, "")
+    # Without comments, which may have `before` as well, and written as `before` is.
+    source = ast.unparse(ast.parse(source))
+    if source.count(before) != 1:
+        return CheckedFact(True, "")
+    attempt = run_attempt("", source.replace(before, after), engine_for({}))
+    takes = inspect.signature(check_fact).parameters
+    if attempt.error or not takes.keys() <= attempt.variables.keys():
+        return CheckedFact(True, "")
+    fact = check_fact(**{name: attempt.variables[name] for name in takes})
+    no = gettext(
+        "run once more with `{after}` in place of `{before}`: {why} Take the numbers from the program.",
+        after=after,
+        before=before,
+        why=fact.no,
+    )
+    yes = gettext(
+        "Run once more with `{after}` in place of `{before}`, the program was right, too.",
+        after=after,
+        before=before,
+    )
+    return CheckedFact(fact.holds, no, yes, was_tried=True)
 
 
 def _calls_backward(call: ast.Call) -> bool:

@@ -431,18 +431,23 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         """Return the verdict for what a check returned or, for a generator, yields."""
         # A fact may be tried several times, and is said once.
         sentences: dict[str, None] = {}
+        tried: list[str] = []
         if isinstance(result, Iterator):
             for fact in result:
                 if not fact.holds:
                     return Verdict("wrong", stabilize_text(fact.no))
-                sentences[fact.yes] = None
+                if fact.was_tried:
+                    tried.append(fact.yes)
+                else:
+                    sentences[fact.yes] = None
         elif hasattr(result, "item"):
             # `return (a == b).all()` is a tensor.
             result = result.item()
         if result is None or result is True or isinstance(result, Iterator):
             # Why it is right says more than the list of what was looked at.
             why = gettext(self._right) if self._right else join_sentences(filter(None, sentences))
-            return Verdict("right", why or gettext("that is what was asked for."))
+            why = why or gettext("that is what was asked for.")
+            return Verdict("right", join_sentences([why, *tried]))
         return self._wrong_verdict(result)
 
     def _wrong_verdict(self, reason: Any) -> Verdict:

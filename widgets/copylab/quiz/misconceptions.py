@@ -87,6 +87,10 @@ _BELIEFS_AND_REFUTATIONS = {
         "It is another tensor, so it has memory of its own.",
         "A tensor is a description of how to read a storage. Two tensors can read the same one.",
     ),
+    "a copy shares the counter": (
+        "A copy is counted together with its source.",
+        "Each storage comes with a version counter of its own, which starts at 0: a write into one storage is not counted at another.",
+    ),
     "a copy shares memory": (
         "What is written into the one is seen in the other.",
         "Its numbers were copied into a storage of its own when its line ran. Later writes do not cross over.",
@@ -130,6 +134,10 @@ _BELIEFS_AND_REFUTATIONS = {
     "the graph has the gradient": (
         "The gradient is there as soon as the result is computed.",
         "Until `backward` walks it, the graph is only a record of what was computed from what.",
+    ),
+    "no gradient is a zero": (
+        "Until a gradient arrives, `.grad` is 0.",
+        "`.grad` is None until a gradient arrives. A zero is a gradient that arrived and says: no influence.",
     ),
     "backward changes its leaf": (
         "`backward` changes the tensor itself.",

@@ -159,6 +159,17 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             f"{_MATRIX}; y = x.data[0]; y += T", {2: "y = x.data[0].clone()"}, ask.value, "x"
         ),
     ),
+    "a copy shares the counter": (
+        RetestProgram(
+            "x = torch.tensor(V); y = x.clone(); y += T", {2: "y = x[:]"}, ask.version, "x"
+        ),
+        RetestProgram(
+            "x = torch.tensor(V); x += T; y = x.clone()", {3: "y = x[:]"}, ask.version, "y"
+        ),
+        RetestProgram(
+            f"{_MATRIX}; y = x.clone(); x *= T", {2: "y = x[:]"}, ask.same_counter, "x", "y"
+        ),
+    ),
     "a copy shares memory": (
         RetestProgram("x = torch.tensor(V); y = x.clone(); x[I] = K", {2: "y = x"}, ask.value, "y"),
         RetestProgram("x = torch.tensor(V); y = x * 1; y += T", {2: "y = x[:]"}, ask.value, "x"),
@@ -340,6 +351,23 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             {3: "z = y * T; z.backward()"},
             _ask_gradients,
             "x",
+            "y",
+        ),
+    ),
+    "no gradient is a zero": (
+        RetestProgram(
+            f"{_SCALAR}; y = x * T", {2: "y = x * T; x.grad = torch.tensor(0.0)"}, ask.gradient, "x"
+        ),
+        RetestProgram(
+            f"{_SCALAR}; y = torch.tensor(T, requires_grad=True); (x * x).backward()",
+            {3: "(x * x + y * 0).backward()"},
+            ask.gradient,
+            "y",
+        ),
+        RetestProgram(
+            "x, y = torch.tensor(S, requires_grad=True), torch.tensor(T); z = x * y; z.backward()",
+            {3: "z.backward(); y.grad = torch.tensor(0.0)"},
+            ask.gradient,
             "y",
         ),
     ),

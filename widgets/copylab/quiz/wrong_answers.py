@@ -98,10 +98,9 @@ def find_counter_misconception(
     """Find the misconception behind a wrong answer about a shared version counter."""
     snapshot = run.snapshot(at)
     if answer == "yes":
-        # Without shared memory, believing in a shared counter is only what follows from believing
-        # in that.
+        # Not "a copy shares memory": who answers this may have denied that in another row.
         shares_storage = snapshot.shares_storage(a, b)
-        return "shared memory, shared counter" if shares_storage else "a copy shares memory"
+        return "shared memory, shared counter" if shares_storage else "a copy shares the counter"
     if snapshot.is_same_tensor(a, b):
         return "a name is a copy"
     is_detached = run.tensor(a, at).requires_grad != run.tensor(b, at).requires_grad
@@ -253,8 +252,12 @@ def find_gradient_misconception(run: QuizRun, answer: str, x: str, *, at: int | 
     right, tensor = run.gradient(x, at), run.tensor(x, at)
     gradient = parse_value(answer)
     if right is None:
-        # Of what requires no grad it is not known which belief leads to a gradient.
-        if gradient is None or not tensor.requires_grad:
+        if gradient is None:
+            return None
+        if _is_zero(gradient):
+            return "no gradient is a zero"
+        # Of what requires no grad it is not known which belief leads to another gradient.
+        if not tensor.requires_grad:
             return None
         if not tensor.is_leaf:
             return "the copy has the gradient"
@@ -269,6 +272,13 @@ def find_gradient_misconception(run: QuizRun, answer: str, x: str, *, at: int | 
     added = [_subtract_lists(new.value, old.value) for old, new in pairwise(changes)]
     is_last_part_alone = any(is_same_answer(answer, part) for part in added)
     return "backward overwrites" if is_last_part_alone else None
+
+
+def _is_zero(value: Any) -> bool:
+    """Return True for 0 and for (nested) lists of nothing but zeros."""
+    if isinstance(value, list | tuple):
+        return bool(value) and all(map(_is_zero, value))
+    return value == 0
 
 
 def _subtract_lists(value: Any, other: Any) -> Any:
