@@ -19,14 +19,17 @@ def snap(engine: ModuleType) -> Snapshot:
 
 def test_same_tensor(snap: Snapshot) -> None:
     same = tensor_facts.is_same_tensor(snap, "x", "same")
-    assert same == (True, "`same is x` is True: one tensor with two names.")
-    assert tensor_facts.is_same_tensor(snap, "x", "y") == (False, "`y is x` is False: two tensors.")
+    assert same == (True, "`same is x` gives True: they are one tensor with two names.")
+    assert tensor_facts.is_same_tensor(snap, "x", "y") == (
+        False,
+        "`y is x` gives False: they are two tensors.",
+    )
 
 
 def test_storages(snap: Snapshot) -> None:
     assert tensor_facts.shares_storage(snap, "x", "y") == (True, "`x` and `y` look at one storage.")
     same = tensor_facts.shares_storage(snap, "x", "same")
-    assert same == (True, "`same is x` is True: one tensor, so one storage.")
+    assert same == (True, "`same is x` gives True: they are one tensor, so one storage.")
     apart = tensor_facts.shares_storage(snap, "x", "copy")
     assert apart == (False, "`x` and `copy` have a storage each.")
 

@@ -39,9 +39,9 @@ def is_same_tensor(snapshot: Snapshot, a: str, b: str) -> TensorFact:
     holds = snapshot.is_same_tensor(a, b)
     if holds:
         return TensorFact(
-            holds, gettext("`{b} is {a}` is True: one tensor with two names.", a=a, b=b)
+            holds, gettext("`{b} is {a}` gives True: they are one tensor with two names.", a=a, b=b)
         )
-    return TensorFact(holds, gettext("`{b} is {a}` is False: two tensors.", a=a, b=b))
+    return TensorFact(holds, gettext("`{b} is {a}` gives False: they are two tensors.", a=a, b=b))
 
 
 def shares_storage(snapshot: Snapshot, a: str, b: str) -> TensorFact:
@@ -50,7 +50,7 @@ def shares_storage(snapshot: Snapshot, a: str, b: str) -> TensorFact:
     if not holds:
         message = gettext_noop("`{a}` and `{b}` have a storage each.")
     elif snapshot.is_same_tensor(a, b):
-        message = gettext_noop("`{b} is {a}` is True: one tensor, so one storage.")
+        message = gettext_noop("`{b} is {a}` gives True: they are one tensor, so one storage.")
     else:
         message = gettext_noop("`{a}` and `{b}` look at one storage.")
     return TensorFact(holds, gettext(message, a=a, b=b))

@@ -231,7 +231,7 @@ def test_questions_and_choices_are_said_in_the_chosen_language(
             same_tensor("x", "y"),
             "no",
             "a name is a copy",
-            "`y is x` is True",
+            "`y is x` gives True",
         ),
         (
             "x = torch.ones(1)\ny = x",

@@ -327,7 +327,7 @@ def _advise_other_write(
     if storage.objects > 1 or (writer is not None and writer.requires_grad):
         return advise_copy(candidates)
     return gettext(
-        "write through {here}.detach(), which PyTorch counts, so that backward raises; or to a copy "
-        "({here}.detach().clone())",
+        "write to a copy ({here}.detach().clone()); a write through {here}.detach() would at least be "
+        "counted, so that backward raises",
         here=name,
     )

@@ -40,13 +40,13 @@ class CheckedFact:
     no: the sentence where it does not hold.
     yes: the sentence where it does; empty if every right answer has it in common, and nothing is
         learned from it.
-    was_tried: True if it was found by running the program once more: a right answer is told so.
+    is_told: True if a right answer is told so where the exercise has a sentence of its own, too.
     """
 
     holds: bool
     no: str
     yes: str = ""
-    was_tried: bool = False
+    is_told: bool = False
 
     def with_objection(self, no: str) -> CheckedFact:
         """Return the same fact with another sentence for the case that it does not hold."""
@@ -406,7 +406,21 @@ def follows_numbers(before: str, after: str, check_fact: Callable[..., CheckedFa
         after=after,
         before=before,
     )
-    return CheckedFact(fact.holds, no, yes, was_tried=True)
+    return CheckedFact(fact.holds, no, yes, is_told=True)
+
+
+def warn_of_data() -> CheckedFact:
+    """The fact that always holds, with a word to a program that asks for `.data`, where it is known."""
+    try:
+        nodes = list(ast.walk(ast.parse(_source_of_answer.get())))
+    except SyntaxError:  # a cell with a magic
+        nodes = []
+    has_data = any(isinstance(node, ast.Attribute) and node.attr == "data" for node in nodes)
+    yes = gettext(
+        "`.data` does it here, since nothing writes through it. A write through `detach()` would be "
+        "noticed, and one through `.data` is not."
+    )
+    return CheckedFact(True, "", yes if has_data else "", is_told=has_data)
 
 
 def _calls_backward(call: ast.Call) -> bool:

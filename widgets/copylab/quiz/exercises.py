@@ -341,8 +341,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             return verdict
         others = [name for name in self.names if name not in apart]
         note = gettext(
-            "The run that set {names} did not set {others}: if they are of two programs, run yours "
-            "again.",
+            "The run that set {names} did not set {others}: put all lines of your program into one "
+            "cell, and run it.",
             names=join_names([f"`{name}`" for name in apart]),
             others=join_names([f"`{name}`" for name in others]),
         )
@@ -431,13 +431,13 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         """Return the verdict for what a check returned or, for a generator, yields."""
         # A fact may be tried several times, and is said once.
         sentences: dict[str, None] = {}
-        tried: list[str] = []
+        told: list[str] = []
         if isinstance(result, Iterator):
             for fact in result:
                 if not fact.holds:
                     return Verdict("wrong", stabilize_text(fact.no))
-                if fact.was_tried:
-                    tried.append(fact.yes)
+                if fact.is_told:
+                    told.append(fact.yes)
                 else:
                     sentences[fact.yes] = None
         elif hasattr(result, "item"):
@@ -447,7 +447,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             # Why it is right says more than the list of what was looked at.
             why = gettext(self._right) if self._right else join_sentences(filter(None, sentences))
             why = why or gettext("that is what was asked for.")
-            return Verdict("right", join_sentences([why, *tried]))
+            return Verdict("right", join_sentences([why, *told]))
         return self._wrong_verdict(result)
 
     def _wrong_verdict(self, reason: Any) -> Verdict:

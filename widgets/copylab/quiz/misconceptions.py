@@ -65,7 +65,7 @@ class Misconception:
 _BELIEFS_AND_REFUTATIONS = {
     "a name is a copy": (
         "`y = x` gives me a second tensor.",
-        "An assignment ties a second name to the same tensor. Nothing is made and nothing is copied: `is` between the two names gives True.",
+        "An assignment ties a second name to the same tensor. Nothing is made and nothing is copied, and `is` finds one tensor behind both names.",
     ),
     "equal numbers are one tensor": (
         "They show the same numbers, so they are the same tensor.",
@@ -165,7 +165,7 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     "detach copies": (
         "`detach` gives me numbers of my own.",
-        "`detach` copies nothing: it makes another tensor that reads the same numbers in memory, only without a node.",
+        "`detach` copies nothing: it makes another tensor that reads the same numbers in memory.",
     ),
     "detach works in place": (
         "`y.detach()` takes `y` itself off the graph.",

@@ -117,11 +117,7 @@ def describe_score(right: int, count: int) -> str:
     """Say in a sentence how many rows are right."""
     if right == count:
         return ngettext("Right.", "All {number} right.", count)
-    return gettext(
-        "{right} of {count} right. A row that turned out wrong is one you can learn from.",
-        right=right,
-        count=count,
-    )
+    return gettext("{right} of {count} right.", right=right, count=count)
 
 
 def make_row_table(rows: Iterable[JudgedRow], *, live: bool = False) -> Table:

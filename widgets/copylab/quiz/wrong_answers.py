@@ -278,7 +278,7 @@ def _is_zero(value: Any) -> bool:
     """Return True for 0 and for (nested) lists of nothing but zeros."""
     if isinstance(value, list | tuple):
         return bool(value) and all(map(_is_zero, value))
-    return value == 0
+    return bool(value == 0)
 
 
 def _subtract_lists(value: Any, other: Any) -> Any:

@@ -82,9 +82,10 @@ class PredictionForm {
     const rows = this.fields.length;
     const left = this.emptyFields.length;
     if (!rows) return;
-    this.body.querySelector(".cl-count").textContent = left
-      ? say("{filled} of {rows} rows filled in", { filled: rows - left, rows })
-      : say("Every row is filled in.");
+    let count = say("Every row is filled in.");
+    if (left) count = say("{filled} of {rows} rows filled in", { filled: rows - left, rows });
+    if (left && rows === 1) count = say("the row is empty");
+    this.body.querySelector(".cl-count").textContent = count;
     // Not disabled: a disabled button cannot be found with the keyboard, and cannot say why.
     this.body.querySelector(".cl-commit").setAttribute("aria-disabled", String(left > 0));
     if (!left) this.announce(say("Every row is filled in. You can commit."));

@@ -160,7 +160,7 @@ function renderResult(data, answers) {
   headline.textContent =
     right === count
       ? allRight
-      : say("{right} of {count} right. A row that turned out wrong is one you can learn from.", { right, count });
+      : say("{right} of {count} right.", { right, count });
   headline.parentElement.ariaLabel = headline.textContent;
   if (right === count) template.content.querySelector("[data-do=retry]")?.remove();
   return template.innerHTML;
