@@ -305,3 +305,10 @@ def test_a_retest_and_the_picture_after_a_commit_say_no_more_than_the_lesson_so_
     for each in (first, first.make_retest(NAME), stored):
         assert "version" not in each.steps().text
     assert "version" in VIEW.make_retest(NAME).steps().text
+
+
+def test_a_retest_on_nodes_shows_the_graph() -> None:
+    asked = Retest("a clone copies the graph", seed=1, number=0)
+    assert "N2 CloneBackward0" in asked.commit(["2"]).text
+    other = Retest("a copy shares memory", seed=1, number=0)
+    assert "Graph:" not in other.commit(["[1]"]).text

@@ -341,5 +341,14 @@ class Reveal(Presentation):
             Box(InText(Paragraph(gettext("At the end of the run:"))), picture)
             if has_tensors
             else None,
+            self._draw_graph(live=live),
             spaced=True,
         )
+
+    def _draw_graph(self, *, live: bool) -> Figure | None:
+        """Return a picture of the graph if a retest asks for its nodes, which no memory shows."""
+        names = [question.name for question in self._questions]
+        if self._tested_misconception is None or not any("node" in name for name in names):
+            return None
+        graph = viz.graph(self._run.snapshot())
+        return Figure(graph, gettext("The graph at the end of the run"), live=live)
