@@ -269,8 +269,6 @@ def test_questions_and_choices_are_said_in_the_chosen_language(
             "detach has its own counter",
             "One version counter counts for `x` and",
         ),
-        # Without a word of memory: `same_storage` may have been answered rightly.
-        (CLONE, same_counter("a", "b"), "yes", "a copy shares the counter", "counter each"),
         (
             VIEW,
             same_counter("x", "y"),
@@ -1238,3 +1236,10 @@ def test_each_name_of_a_tensor_is_code_and_what_joins_them_is_not(engine: Module
     run = predict("x = torch.ones(2)\ny = x\nz = x[1:]", [version("z")], engine=engine).run()
     assert "counts for `x`/`y` as well" in describe_versions(run, "z", at=None)
     assert "`x`/`y`, over the same memory, begins at cell 0" in describe_offset(run, "z", at=None)
+
+
+def test_a_counter_that_is_not_shared_is_not_put_down_to_shared_memory() -> None:
+    """Who takes the counter of a clone for shared has denied shared memory in the row above."""
+    reveal = predict(CLONE, [same_storage("a", "b"), same_counter("a", "b")]).commit(["no", "yes"])
+    assert reveal.misconceptions == ()
+    assert "Each storage comes with a version counter of its own" in reveal.text

@@ -87,10 +87,6 @@ _BELIEFS_AND_REFUTATIONS = {
         "It is another tensor, so it has memory of its own.",
         "A tensor is a description of how to read a storage. Two tensors can read the same one.",
     ),
-    "a copy shares the counter": (
-        "A copy is counted together with its source.",
-        "Each storage comes with a version counter of its own, which starts at 0: a write into one storage is not counted at another.",
-    ),
     "a copy shares memory": (
         "What is written into the one is seen in the other.",
         "Its numbers were copied into a storage of its own when its line ran. Later writes do not cross over.",

@@ -34,6 +34,16 @@ def object_to_value(run: QuizRun, answer: str, x: str, *, at: int | None) -> str
     return objection or _describe_value_elsewhere(run, answer, at)
 
 
+def object_to_shared_counter(
+    _run: QuizRun, _answer: str, *_names: str, **_at_keyword: int | None
+) -> str:
+    """Object to a counter that tensors of two storages are said to share."""
+    return gettext(
+        "Each storage comes with a version counter of its own: a write into one is not counted at the "
+        "other."
+    )
+
+
 def object_last_to_value(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Say that a tensor is not None, or that no name ever showed the answer."""
     if parse_value(answer) is not None:

@@ -239,6 +239,7 @@ def same_storage(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool
     gettext_noop("Do `{a}` and `{b}` share a version counter?"),
     because=evidence.describe_counters,
     find_misconception=wrong_answers.find_counter_misconception,
+    find_objection=objections.object_to_shared_counter,
 )
 def same_counter(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool:
     """Ask whether two tensors share a version counter."""

@@ -159,17 +159,6 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             f"{_MATRIX}; y = x.data[0]; y += T", {2: "y = x.data[0].clone()"}, ask.value, "x"
         ),
     ),
-    "a copy shares the counter": (
-        RetestProgram(
-            "x = torch.tensor(V); y = x.clone(); y += T", {2: "y = x[:]"}, ask.version, "x"
-        ),
-        RetestProgram(
-            "x = torch.tensor(V); x += T; y = x.clone()", {3: "y = x[:]"}, ask.version, "y"
-        ),
-        RetestProgram(
-            f"{_MATRIX}; y = x.clone(); x *= T", {2: "y = x[:]"}, ask.same_counter, "x", "y"
-        ),
-    ),
     "a copy shares memory": (
         RetestProgram("x = torch.tensor(V); y = x.clone(); x[I] = K", {2: "y = x"}, ask.value, "y"),
         RetestProgram("x = torch.tensor(V); y = x * 1; y += T", {2: "y = x[:]"}, ask.value, "x"),

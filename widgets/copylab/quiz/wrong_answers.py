@@ -99,8 +99,7 @@ def find_counter_misconception(
     snapshot = run.snapshot(at)
     if answer == "yes":
         # Not "a copy shares memory": who answers this may have denied that in another row.
-        shares_storage = snapshot.shares_storage(a, b)
-        return "shared memory, shared counter" if shares_storage else "a copy shares the counter"
+        return "shared memory, shared counter" if snapshot.shares_storage(a, b) else None
     if snapshot.is_same_tensor(a, b):
         return "a name is a copy"
     is_detached = run.tensor(a, at).requires_grad != run.tensor(b, at).requires_grad
