@@ -1239,7 +1239,7 @@ def test_each_name_of_a_tensor_is_code_and_what_joins_them_is_not(engine: Module
 
 
 def test_a_counter_that_is_not_shared_is_not_put_down_to_shared_memory() -> None:
-    """Who takes the counter of a clone for shared has denied shared memory in the row above."""
+    """A shared counter, claimed right below a row that denies shared memory."""
     reveal = predict(CLONE, [same_storage("a", "b"), same_counter("a", "b")]).commit(["no", "yes"])
     assert reveal.misconceptions == ()
     assert "Each storage comes with a version counter of its own" in reveal.text
