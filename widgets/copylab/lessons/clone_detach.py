@@ -14,6 +14,7 @@ from ..questions import (
 )
 from ..quiz import (
     RetestProgram,
+    follows_numbers,
     graph_leads_back,
     has_grad,
     is_tensor_list,
@@ -125,6 +126,7 @@ def backup(layer, saved):
         "k = x.clone()\nc = k.clone()\nc += 10\nk.sum().backward()": "c requires grad: its node is AddBackward0",
         "k = x.clone()\nc = k.detach().clone()\nk.sum().backward()": "c shows [1, 2]",
         "x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone().detach()\nc = k.clone()\nc += 10": "k requires no grad",
+        "x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone()\nc = torch.tensor([11.0, 12.0])\nk.sum().backward()": "in place of [1.0, 2.0]",
     },
     right="`k` is a copy that the gradient flows through; `c` has cells of its own and no history.",
 )
@@ -137,3 +139,4 @@ def between(x, k, c):
     yield has_grad([1, 1], x=x)
     yield sends_gradient([1, 1], **{"k.sum()": k.sum()}, x=x)
     yield was_gone_through(k=k)
+    yield follows_numbers("[1.0, 2.0]", "[3.0, 4.0]", lambda c: shows_values([13, 14], c=c))

@@ -6,6 +6,7 @@ from .. import predict
 from .. import questions as ask
 from ..quiz import (
     are_tensors,
+    follows_numbers,
     graph_leads_back,
     has_grad,
     leads_back_once,
@@ -98,6 +99,7 @@ def monitor(a, loss, total):
         "out = a.exp()\nshown = out.detach().clone()": "shown shows [2.71828, 7.38906]",
         "out = a.detach().exp()\nshown = out.clone()\nshown[0] = 0.0": "out requires no grad",
         "out = a.exp()\nout.detach()[0] = 0.0\nshown = out.detach().clone()": "out shows [0, 7.38906]",
+        "a = torch.tensor([1.0, 2.0], requires_grad=True)\nout = a.exp()\nshown = torch.tensor([0.0, 7.38906])": "in place of [1.0, 2.0]",
     },
     right="`shown` has cells of its own, so the 0 did not reach what backward needs of `out`.",
 )
@@ -107,6 +109,9 @@ def protect(a, out, shown):
     yield needs_no_grad(shown=shown)
     yield shows_values([2.7183, 7.3891], out=out)
     yield shows_values([0, 7.3891], shown=shown)
+    yield follows_numbers(
+        "[1.0, 2.0]", "[0.0, 0.0]", lambda shown: shows_values([0, 1], shown=shown)
+    )
 
 
 @task(
