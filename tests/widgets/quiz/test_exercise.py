@@ -123,6 +123,7 @@ LEAF = "a = torch.ones(2, requires_grad=True)\n"
             "`MulBackward0` gave its saved second input back in an earlier `backward` (and 1 more saved tensor).",
         ),
         (f"{LEAF}h = a ** 2 * a\nh.backward()", "`h` has 2 elements"),
+        (f"{LEAF}h = a.detach()\n(h * h).sum().backward()", "`h` requires no grad: it was not"),
     ],
 )
 def test_a_cell_that_raised_is_told_why(engine: ModuleType, source: str, why: str) -> None:
@@ -142,7 +143,12 @@ def test_only_what_runs_alone_is_run_again_for_the_reason(engine: ModuleType) ->
     part = make(lambda a, h: a is h, engine=engine, solution="a = 1; h = 1", start="", wrong={})
     written: list[int] = []
     source = f"{LEAF}h = 1\nwritten.append(1)\na += 1"
+    lost = f"{LEAF}h = a.detach() * 2\n"
     for cell, has_reason in (
+        # What else may have cut off a gradient is not known.
+        (CellOutcome(f"{lost}m = lambda t: t.sum()\nm(h).backward()", "RuntimeError"), False),
+        (CellOutcome(f"{lost}(a * h).detach().sum().backward()", "RuntimeError"), False),
+        (CellOutcome(f"{lost}(h * torch.ones(2)).sum().backward()", "RuntimeError"), True),
         (CellOutcome(source, "RuntimeError"), False),
         (CellOutcome(f"{LEAF}h = 1\na += 1", "RuntimeError"), True),
         (CellOutcome(f"{LEAF}h = 1\na += 1", "KeyboardInterrupt"), False),
@@ -312,6 +318,23 @@ def test_a_gradient_that_the_program_wrote_is_not_from_backward(source: str, is_
         fact = left_grad_to_backward(x=None)
     assert fact.holds is is_left
     assert "`x.grad`" in fact.no or is_left
+
+
+@pytest.mark.parametrize(
+    ("source", "is_told"),
+    [
+        ("y = x * 2", True),
+        ("", False),
+        ("y.backward()", False),
+        ("torch.autograd.backward(y)", False),
+        ("%time y = 2", False),
+    ],
+)
+def test_a_cell_without_backward_is_told_so(engine: ModuleType, source: str, is_told: bool) -> None:
+    with know_source(source):
+        fact = has_grad(12, x=engine.tensor(6.0, requires_grad=True))
+    expected = "`x.grad` is None; it should be 12."
+    assert fact.no == expected + " No line of the cell calls `backward`." * is_told
 
 
 def test_a_kept_graph_may_be_gone_through_several_times(engine: ModuleType) -> None:

@@ -5,6 +5,7 @@ For the step player, which has those. A watch sees the write itself: `SavedRecor
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -164,12 +165,32 @@ def _explain_refused_start(snap: Snapshot, source: str, error: str) -> list[_Rea
     # In `(y * 2).sum().backward()` what was freed is behind a tensor that the line names.
     if not roots and kind == "freed":
         roots = [tensor_id for name, tensor_id in snap.names if _is_named_in(source, name)]
+    if not roots and kind == "no grad":
+        roots = _list_operands(snap, source)
     for root in roots:
         for finding in find_findings(snap, snap.tensor(root), snap.nodes_behind(root), {}):
             if finding.kind == kind:
                 sentence = gettext("{sentence}.", sentence=finding.sentence)
                 way_out = gettext("Way out: {way}.", way=finding.way_out)
                 return [_Reason(sentence, way_out)]
+    return []
+
+
+def _list_operands(snap: Snapshot, source: str) -> list[str]:
+    """Return the tensors of `(h * h).backward()` if none requires grad and the line has no others."""
+    try:
+        statements = ast.parse(source.strip()).body
+    except SyntaxError:
+        return []
+    match statements:
+        case [ast.Expr(ast.Call(ast.Attribute(root, "backward")))]:
+            used = {node.id for node in ast.walk(root) if isinstance(node, ast.Name)} - {"torch"}
+            ids = dict(snap.names)
+            # What a model does with `x` in `model(x).backward()` is not in the line.
+            if used <= ids.keys() and not any(
+                snap.tensor(ids[name]).requires_grad for name in used
+            ):
+                return [ids[name] for name in sorted(used)]
     return []
 
 

@@ -28,7 +28,7 @@ from tinytorch.viz import RetainedGradients, join_names, snapshot, version_of
 
 from ..looks import grad, is_tensor, keeps_saved, node_of, same_storage, values
 from ..run import engine_for, is_self_contained
-from ..wording import gettext, ngettext
+from ..wording import gettext, join_sentences, ngettext
 from .answers import is_same_answer, quote_number
 from .attempts import run_attempt
 
@@ -423,6 +423,15 @@ def warn_of_data() -> CheckedFact:
     return CheckedFact(True, "", yes if has_data else "", is_told=has_data)
 
 
+def _lacks_backward(source: str) -> bool:
+    """Return True if a program, where it is known, computes no gradient by a call of its own."""
+    try:
+        calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    except SyntaxError:  # a cell with a magic
+        return False
+    return bool(source) and not any(map(_calls_backward, calls))
+
+
 def _calls_backward(call: ast.Call) -> bool:
     return ast.unparse(call.func).endswith("backward")
 
@@ -504,6 +513,8 @@ def has_grad(expected: Any, **named: Any) -> CheckedFact:
         value=quote_number(gradient),
         right=quote_number(expected),
     )
+    if gradient is None and _lacks_backward(_source_of_answer.get()):
+        no = join_sentences([no, gettext("No line of the cell calls `backward`.")])
     return CheckedFact(_are_close(gradient, expected), no, yes)
 
 
