@@ -30,8 +30,7 @@ from .runs import Change, Moment, QuizRun, count_cells_in
 def object_to_value(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Object to wrong numbers of a tensor, or to a wrong value of a plain variable."""
     right = run.value(x, at)
-    objection = _object_to_digits(right, answer) or _object_to_shape(right, answer, x)
-    return objection or _describe_value_elsewhere(run, answer, at)
+    return _object_to_digits(right, answer) or _object_to_numbers(run, right, answer, x, at)
 
 
 def object_to_shared_counter(
@@ -61,8 +60,8 @@ def object_to_gradient(run: QuizRun, answer: str, x: str, *, at: int | None) -> 
     if right is None:
         return _describe_value_elsewhere(run, answer, at)
     if parse_value(answer) is not None:
-        objection = _object_to_digits(right, answer) or _object_to_shape(right, answer, f"{x}.grad")
-        return objection or _describe_value_elsewhere(run, answer, at)
+        objection = _object_to_digits(right, answer)
+        return objection or _object_to_numbers(run, right, answer, f"{x}.grad", at)
     line = run.history(lambda moment: moment.grads[x], at)[0].line
     return gettext(
         "`{x}` requires grad, and the `backward` on line {line} reached it.", x=x, line=line
@@ -110,23 +109,37 @@ def _is_shortened(given: Any, right: Any) -> bool:
     return has_digits and round(given * scale) in (round(right * scale), int(right * scale))
 
 
-def _object_to_shape(right: Any, answer: str, name: str) -> str | None:
-    """Object to an answer with other brackets than the right one."""
+def _object_to_numbers(
+    run: QuizRun, right: Any, answer: str, name: str, at: int | None
+) -> str | None:
+    """Say that only the shape is wrong, where else the answer is right, or else what shape is right."""
+    if not _has_other_shape(right, answer):
+        return _describe_value_elsewhere(run, answer, at)
+    # As they are written: 2 and 2.0 are the same number.
+    given_numbers = set(map(format_number, flatten_lists(parse_value(answer))))
+    if given_numbers == set(map(format_number, flatten_lists(right))):
+        return gettext(
+            "The numbers are right, and the shape is not: that of `{name}` is `{shape}`.",
+            name=name,
+            shape=_shape_of(right),
+        )
+    # Whose numbers were written says more than that they are of another shape.
+    elsewhere = _describe_value_elsewhere(run, answer, at)
+    sentence = gettext_noop("The shape of `{name}` is `{shape}`.")
+    tensor_name = name.removesuffix(".grad")
+    # Not where `.data` gave the tensor another shape.
+    if tensor_name != name and run.tensor(tensor_name, at).shape == _shape_of(right):
+        sentence = gettext_noop("The shape of `{name}` is `{shape}`, which is that of its tensor.")
+    return elsewhere or gettext(sentence, name=name, shape=_shape_of(right))
+
+
+def _has_other_shape(right: Any, answer: str) -> bool:
+    """Return True for an answer with other brackets than the right one."""
     given = parse_value(answer)
     if given is None or not isinstance(right, list) or _shape_of(given) == _shape_of(right):
-        return None
+        return False
     # One number may have brackets or none: what is wrong is the number.
-    if len(list(flatten_lists(given))) == len(list(flatten_lists(right))) == 1:
-        return None
-    same_numbers = gettext_noop(
-        "The numbers are right, and the shape is not: that of `{name}` is `{shape}`."
-    )
-    other_numbers = gettext_noop("The shape of `{name}` is `{shape}`.")
-    # As they are written: 2 and 2.0 are the same number.
-    given_numbers = set(map(format_number, flatten_lists(given)))
-    right_numbers = set(map(format_number, flatten_lists(right)))
-    sentence = same_numbers if given_numbers == right_numbers else other_numbers
-    return gettext(sentence, name=name, shape=_shape_of(right))
+    return not len(list(flatten_lists(given))) == len(list(flatten_lists(right))) == 1
 
 
 def _shape_of(value: Any) -> tuple[int, ...]:
