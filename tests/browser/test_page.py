@@ -201,7 +201,10 @@ def test_the_program_stays_in_view_and_covers_no_button(watched: Watched, tmp_pa
     )
     view = watched.page
     view.goto((tmp_path / "page.html").as_uri())
-    view.evaluate("scrollTo(0, document.querySelector('.cl-commit').getBoundingClientRect().top)")
+    view.locator("form :is(select, input)").last.focus()
+    view.evaluate(
+        "scrollTo(0, document.querySelector('.cl-commit').getBoundingClientRect().top - 60)"
+    )
     box = view.locator(".cl-program").bounding_box()
     assert box is not None
     assert box["y"] + box["height"] > 0, "the program has left"

@@ -403,7 +403,7 @@ def test_what_was_seen_in_time_is_joined_as_the_language_joins() -> None:
 
 
 def test_what_lies_in_unwritten_memory_is_not_told() -> None:
-    reveal = predict("x = torch.empty(2)\nx.fill_(3.0)", [value("x")]).commit([1])
+    reveal = predict("x = torch.empty(2)\nx.fill_(3.0)", [value("x")]).commit([[1, 1]])
     assert (
         "`x`: whatever lay there after line 1 (`x = torch.empty(2)`); [3, 3] after line 2"
         in reveal.text
@@ -658,7 +658,7 @@ def test_which_write_was_wrong_is_said_once_and_its_code_is_marked() -> None:
     past = importlib.import_module("copylab.lessons.data").past
     rows = (
         predict(past.code, past.questions)
-        .commit(["no", "yes", "no", "no", 9, 9, 9, "line 5 raises an error", 9])
+        .commit(["no", "yes", "no", "no", [9, 9], [9, 9], [9, 9], "line 5 raises an error", [9, 9]])
         .rows
     )
     outcome_text, gradient_text = (" ".join(row.sentences) for row in rows[-2:])
@@ -667,7 +667,7 @@ def test_which_write_was_wrong_is_said_once_and_its_code_is_marked() -> None:
     assert "on line 4, `d.zero_()`, past its version counter" in outcome_text
     assert said not in gradient_text
     assert "Row 8 says which write did that." in gradient_text
-    alone = predict(past.code, [gradient("a")]).commit([9]).rows[0]
+    alone = predict(past.code, [gradient("a")]).commit([[9, 9]]).rows[0]
     assert said in " ".join(alone.sentences)
 
 
@@ -686,7 +686,7 @@ def test_facts_that_a_row_above_has_are_not_said_again(node_names: str, leaf_nam
 
 def test_a_fact_that_two_rows_have_is_said_once() -> None:
     asked = importlib.import_module("copylab.lessons.copy_").filled
-    answers = ["yes", "yes", 9, 9, "none", "no", "yes", "None"]
+    answers = ["yes", "yes", [9, 9], [9, 9], "none", "no", "yes", "None"]
     rows = predict(asked.code, asked.questions).commit(answers).rows
     assert rows[6].sentences[0] == "Row 5 says why. So it is not a leaf."
     said = " ".join(sentence for row in rows for sentence in row.sentences)
@@ -696,7 +696,7 @@ def test_a_fact_that_two_rows_have_is_said_once() -> None:
 
 def test_facts_of_two_lines_are_said_once_if_nothing_changed_between_them() -> None:
     asked = importlib.import_module("copylab.lessons.assignment").written
-    rows = predict(asked.code, asked.questions).commit([9, 9, 9, 9, 9]).rows
+    rows = predict(asked.code, asked.questions).commit([[9, 9]] * 3 + [9, 9]).rows
     assert [row.number for row in rows if "Row 1 says why." in row.sentences] == [2]
 
 
@@ -719,11 +719,22 @@ def test_a_row_is_not_pointed_to_that_may_be_shown_without_its_facts(
         (
             MATRIX,
             gradient("b"),
-            "3",
+            "[3, 3, 3, 3]",
             "The numbers are right, and the shape is not: that of `b.grad` is `(2, 2)`.",
         ),
-        (MATRIX, gradient("b"), "[3, 3, 3, 3]", "The numbers are right, and the shape is not"),
-        (MATRIX, gradient("b"), "6", "The shape of `b.grad` is `(2, 2)`."),
+        (
+            MATRIX,
+            gradient("b"),
+            "[6, 6]",
+            "The shape of `b.grad` is `(2, 2)`, which is that of its tensor.",
+        ),
+        (
+            f"{MATRIX}\nc = torch.tensor([6.0, 7.0])",
+            gradient("b"),
+            "[6, 7]",
+            "`[6, 7]` is what `c` shows.",
+        ),
+        (MATRIX, value("b"), "[6, 6]", "The shape of `b` is `(2, 2)`."),
         (MATRIX, gradient("b"), "[[1, 1], [1, 1]]", "`[[1, 1], [1, 1]]` is what `b` shows."),
         (
             MATRIX,
@@ -914,6 +925,32 @@ def test_what_cannot_be_read_is_asked_again() -> None:
     ), "each of them at once"
     assert len(form.answers) == 3
     assert p.commit(["1.", "just a", "five"]).headline == "All 3 right."
+
+
+def test_what_may_have_been_meant_in_another_way_is_asked_again() -> None:
+    p = predict(MATRIX, [gradient("b"), names_that("is_leaf", "b")])
+    half = predict("x = torch.tensor(4.5)\ny = torch.tensor([4.5])", [value("x"), value("y")])
+    several = "Row 1: “3” is one number, and there are several. Write all, in their shape."
+    one = "Row 2: “4,5” is two numbers, and there is one. A decimal has a point."
+    for asked, answers, says in (
+        (p, ["3", "all"], several),
+        (half, ["4.5", "4,5"], one),
+    ):
+        with pytest.raises(ValueError, match=f"^{re.escape(says)}$"):
+            asked.commit(answers)
+        assert not asked.committed
+    # Of one element, brackets say nothing.
+    assert half.commit(["[4.5]", "4.5"]).headline == "All 2 right."
+
+
+@pytest.mark.parametrize("everything", ["all", "All of them.", "全部", "모두", "a, b"])
+def test_all_names_may_be_written_as_one_word(everything: str) -> None:
+    code = "a = torch.ones(2)\nb = a.clone()\nc = 1"
+    (row,) = predict(code, [names_that("is_leaf", "a", "b")]).commit([everything]).rows
+    assert (row.is_right, row.given) == (True, "a, b")
+    code += "\na.requires_grad_()"
+    (row,) = predict(code, [names_that("requires_grad", "a", "b")]).commit([everything]).rows
+    assert row.sentences[-1] == "Wrong in that answer: `b`."
 
 
 def test_kept_answers_that_cannot_be_read_are_not_restored(progress_file: Path) -> None:

@@ -268,7 +268,7 @@ def test_what_is_no_answer_of_the_belief_is_taken_for_none() -> None:
         with pytest.raises(UnreadableAnswerError, match="cannot be read"):
             asked.commit([nonsense])
         assert not asked.committed
-    (row,) = asked.commit(["99999"]).rows
+    (row,) = asked.commit(["[99999, 99999]"]).rows
     assert row.refutation is not None
     assert row.refutation.misconception is None
     assert row.testable_misconception is asked.tests

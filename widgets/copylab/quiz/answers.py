@@ -30,6 +30,8 @@ _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+|\[\d+\])*")
 _ERROR_CHOICE = re.compile(r"line (\d+) raises an error")
 # Of an answer that negates a name, or is none. A dash before a name may be that of a list.
 _DOUBT = re.compile(r"[!~?\u00ac\uff01\uff1f\uff5e]")
+_ALL_WORDS = {"all", "all of them", "全部", "所有", "都是", "모두", "전부"}
+_DECIMAL_COMMA = re.compile("[-+]?[0-9]+,[0-9]+")
 _FILLER_WORDS = {"and", "und", "et", "only", "both", "just"}
 # Chinese and Korean put no space between a name and the word for "and" that follows it.
 _CONJUNCTIONS = re.compile(
@@ -83,13 +85,42 @@ def is_same_answer(answer: Any, right: Any) -> bool:
 
 
 def is_of_same_kind(answer: Any, right: Any, known_names: Collection[str]) -> bool:
-    """Return True if `answer` is of the kind of `right`: names that exist, a value, or any text."""
+    """Return True if `answer` is of the kind of `right`: names that exist, a value, or any text.
+
+    No value is what may have been meant in another way, which is asked for again.
+    """
     if isinstance(right, frozenset | set):
         accepted = {name.casefold() for name in known_names} | {name.casefold() for name in right}
         return is_list_of_names(answer) and parse_names(answer) <= accepted
     if isinstance(right, str | bool):
         return True
-    return _is_value(parse_value(answer), right)
+    is_ambiguous = is_one_of_several(answer, right) or has_decimal_comma(answer, right)
+    return not is_ambiguous and _is_value(parse_value(answer), right)
+
+
+def is_one_of_several(answer: Any, right: Any) -> bool:
+    """Return True for one number where a tensor of several is asked for: `3` for `[[3, 3], [3, 3]]`.
+
+    It may be meant for each of them or for all, and says nothing of their shape.
+    """
+    value = parse_value(answer)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and _count_numbers(right) > 1
+
+
+def has_decimal_comma(answer: Any, right: Any) -> bool:
+    """Return True for `4,5` where one number is asked for: these are two, or a decimal."""
+    is_pair = isinstance(answer, str) and _DECIMAL_COMMA.fullmatch(_normalize_signs(answer))
+    return bool(is_pair) and _count_numbers(right) == 1
+
+
+def _count_numbers(value: Any) -> int:
+    return sum(map(_count_numbers, value)) if isinstance(value, list | tuple) else 1
+
+
+def means_all(answer: str) -> bool:
+    """Return True for an answer that means all names that are asked about."""
+    return _normalize_signs(answer).casefold().rstrip(".") in _ALL_WORDS
 
 
 def _is_value(value: Any, right: Any) -> bool:

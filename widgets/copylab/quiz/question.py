@@ -17,6 +17,7 @@ from .answers import (
     is_of_same_kind,
     is_same_answer,
     matches_pattern,
+    means_all,
     parse_names,
     parse_value,
     translate_choice,
@@ -98,6 +99,7 @@ class Question:
     pattern: only for the question `node`, whose answers are names of nodes. A regular expression in
         small letters; a free answer has to match it, or to be the name of a node of the run or a
         key of `wrong`. Any other answer is asked for again.
+    names: those that the question is about, where it asks which of them: an answer may be "all".
     """
 
     prompt: str | Callable[[], str]
@@ -111,6 +113,7 @@ class Question:
     find_objection: Callable[[QuizRun, str], str | None] | None = None
     find_last_objection: Callable[[QuizRun, str], str | None] | None = None
     pattern: str = ""
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for entry in self.wrong.values():
@@ -187,7 +190,7 @@ class Question:
         if not text:
             raise ValueError(gettext("the row {question!r} is empty", question=self.text))
         if self.choices is None:
-            return text
+            return ", ".join(self.names) if self.names and means_all(text) else text
         for choice in self.bound_choices:
             # In either language: who answers from Python may write "yes" in a Chinese notebook.
             if text.casefold() in (choice.casefold(), translate_choice(choice).casefold()):
@@ -236,7 +239,9 @@ class Question:
         """Return True if a normalized answer can be read as an answer, right or wrong."""
         if self.pattern:
             return matches_pattern(answer, self.pattern, self.node_names(right, run))
-        return self.choices is not None or is_of_same_kind(answer, right, run.moment().values)
+        # What the author of a question foresaw is no slip, such as one number for several.
+        is_foreseen = self.choices is not None or self._find_in_wrong(answer, right) is not None
+        return is_foreseen or is_of_same_kind(answer, right, run.moment().values)
 
     def node_names(self, right: str, run: QuizRun) -> list[str]:
         """Return the node names that can be an answer: the right one, in `wrong`, in the run."""

@@ -128,6 +128,7 @@ class Declaration:
             find_objection=bind_subject(self.find_objection),
             find_last_objection=bind_subject(self.find_last_objection),
             pattern=self.pattern,
+            names=tuple(subject_by_parameter.get("names", ())),
         )
 
 

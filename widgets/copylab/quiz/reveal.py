@@ -28,8 +28,8 @@ from ..doc import (
     plain_text,
 )
 from ..player import Steps
-from ..wording import cached_property_in_language, gettext, join_sentences, ngettext
-from .answers import format_answer, translate_choice
+from ..wording import cached_property_in_language, gettext, gettext_noop, join_sentences, ngettext
+from .answers import format_answer, has_decimal_comma, is_one_of_several, translate_choice
 from .evidence import describe_limit, list_wrong_gradients
 from .misconceptions import Misconception
 from .question import Question, Refutation
@@ -203,15 +203,23 @@ def _require_readable(triples: Sequence[tuple[Question, str, Any]], run: QuizRun
     unreadable = []
     for number, (question, answer, right) in enumerate(triples, 1):
         if not question.is_readable(answer, right, run):
-            sentence = gettext(
-                "Row {number}: “{given}” cannot be read. Write it as {takes}.",
-                number=number,
-                given=answer,
-                takes=question.answer_format,
-            )
-            unreadable.append(sentence)
+            unreadable.append(_ask_again(number, question, answer, right))
     if unreadable:
         raise UnreadableAnswerError(join_sentences(unreadable))
+
+
+def _ask_again(number: int, question: Question, answer: str, right: Any) -> str:
+    """Say why an answer is neither right nor wrong, and how to write it."""
+    sentence = gettext_noop("Row {number}: “{given}” cannot be read. Write it as {takes}.")
+    if is_one_of_several(answer, right):
+        sentence = gettext_noop(
+            "Row {number}: “{given}” is one number, and there are several. Write all, in their shape."
+        )
+    elif has_decimal_comma(answer, right):
+        sentence = gettext_noop(
+            "Row {number}: “{given}” is two numbers, and there is one. A decimal has a point."
+        )
+    return gettext(sentence, number=number, given=answer, takes=question.answer_format)
 
 
 def state_facts_once(questions: Sequence[Question], run: QuizRun) -> list[Question]:

@@ -186,6 +186,7 @@ def _collect_row_data(
     kind: how it is compared, as "names", "text" or "value".
     isDecimal: true if numbers are compared with a tolerance.
     pattern, names: see `Question.is_readable`.
+    all: the names that an answer of "all" means; empty where none are asked for.
     facts: the indices of the sentences against an answer that is not in `refutations`.
     format: how to write an answer.
     """
@@ -215,6 +216,7 @@ def _collect_row_data(
         "isDecimal": has_tolerance(right),
         "pattern": question.pattern,
         "names": sorted(names),
+        "all": ", ".join(question.names),
         "facts": sentences.number_texts([facts] if (facts := question.describe_facts(run)) else []),
         "format": question.answer_format,
     }

@@ -11,6 +11,7 @@ const NUMBER_WORDS = [
   "零 一 两",
   "영 한 두 세 네",
 ].map((words) => words.split(" "));
+const ALL_WORDS = /^\s*(all( of them)?|全部|所有|都是|모두|전부)\.?\s*$/i;
 const COUNTER = /\s*(?:个|個|块|种|次|개|가지|번)$/;
 const CONJUNCTIONS = /以及|和|与|跟|及|都|只有|그리고|하고|둘 다|(?<=[a-z0-9_\]])[와과]/gi;
 const DOUBT = /[!~?\u00ac\uff01\uff1f\uff5e]/;
@@ -110,8 +111,16 @@ function isSameAnswer(answer, right, row) {
   return equalValues(parseValue(answer), typeof right === "string" ? parseValue(right) : right, row.isDecimal);
 }
 
+const countNumbers = (value) => [value].flat(Infinity).length;
+const isOneOfSeveral = (answer, { kind, right }) => kind === "value" && countNumbers(right) > 1 && typeof parseValue(answer) === "number";
+const hasDecimalComma = (answer, { kind, right }) => kind === "value" && countNumbers(right) === 1 && /^[-+]?[0-9]+,[0-9]+$/.test(normalizeSigns(answer));
+
+const findRefutation = (answer, row) => row.refutations?.find(([wrong]) => wrong.some((each) => isSameAnswer(answer, each, row)));
+
 /** True if an answer to a row can be judged; any other is asked for again. */
 function isReadable(answer, row) {
+  if (findRefutation(answer, row)) return true;
+  if (isOneOfSeveral(answer, row) || hasDecimalComma(answer, row)) return false;
   const value = parseValue(answer);
   if (row.pattern) {
     const text = normalizeText(answer);
@@ -122,6 +131,13 @@ function isReadable(answer, row) {
   // True and False are a value only where the right answer has one of them.
   const hasTruth = (one) => /true|false/.test(one);
   return row.kind !== "value" || (!isText && (hasTruth(row.right) || !hasTruth(value)));
+}
+
+/** Why an answer is neither right nor wrong, and how to write it. */
+function askAgain(details, row) {
+  if (isOneOfSeveral(details.given, row)) return say("Row {number}: “{given}” is one number, and there are several. Write all, in their shape.", details);
+  if (hasDecimalComma(details.given, row)) return say("Row {number}: “{given}” is two numbers, and there is one. A decimal has a point.", details);
+  return say("Row {number}: “{given}” cannot be read. Write it as {takes}.", details);
 }
 
 /** A part of a page, to be changed and written again. */
@@ -181,7 +197,7 @@ function leaveOutSaid(html, number, { saidOnce }, speakers) {
 /** What speaks against a wrong answer: its own refutation if it has one, otherwise the facts of its row. */
 function refuteAnswer(answer, row, data, explained) {
   // A row with choices has no facts, and needs none: each of its wrong answers is among the refutations.
-  const [, first, belief, again] = row.refutations.find(([wrong]) => wrong.some((each) => isSameAnswer(answer, each, row))) ?? ["", row.facts];
+  const [, first, belief, again] = findRefutation(answer, row) ?? ["", row.facts];
   const isKnown = explained.has(belief);
   const tests = belief ?? data.tests;
   const html = renderSentences(isKnown ? again : first, data);
@@ -239,8 +255,8 @@ function makeModel(program, data, el) {
     change("problem", "");
     const answers = answersOf(committed);
     const problems = data.rows.flatMap((row, at) => {
-      const [number, given, takes] = [at + 1, answers[at], row.format];
-      return isReadable(given, row) ? [] : say("Row {number}: “{given}” cannot be read. Write it as {takes}.", { number, given, takes });
+      const given = answers[at];
+      return isReadable(given, row) ? [] : askAgain({ number: at + 1, given, takes: row.format }, row);
     });
     if (problems.length) change("problem", problems.join(" "));
     else change("content", program + renderResult(data, answers));
@@ -252,7 +268,8 @@ function makeModel(program, data, el) {
     send({ do: action, answers, belief }) {
       if (action === "retest") return showRetest(el, program, data, belief);
       if (action === "commit") {
-        committed = answers;
+        committed = { ...answers };
+        for (const { name, all } of data.rows) if (all && ALL_WORDS.test(answers[name])) committed[name] = all;
         return commit();
       }
       for (const place of el.querySelectorAll(":scope > .cl-retest")) place.remove();
