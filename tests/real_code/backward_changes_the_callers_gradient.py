@@ -1,7 +1,7 @@
 # What happens: a backward adds to the gradient in place; it is the tensor that the caller gave to backward.
 # Reported: pytorch/pytorch#81417
 # Call: steps
-# Says: The values of given changed.
+# Says: The values of given and grad in backward changed.
 import torch
 
 
