@@ -81,4 +81,7 @@ def test_an_interrupt_leaves_the_floating_point_errors_of_the_user() -> None:
             except KeyboardInterrupt:
                 interrupted += 1
             assert np.geterr() == set_by_user
+            # What waits for the end of a backward waits no longer.
+            with pytest.warns(UserWarning, match="degrees of freedom"):
+                torch.tensor(1.0).std()
     assert interrupted > 200

@@ -186,6 +186,8 @@ class GraphTask:
             self._push(self.root, arrived)
             self._walk(thread)
         finally:
+            # First what is switched without a call: an interrupt comes at the begin or end of one.
+            WAITING_WARNINGS.calls = outer_calls
             # read again, as what a hook set by `np.seterr` stays set (see `call_user`)
             user_errstate = thread.user_errstate
             thread.user_errstate, thread.is_recording, thread.node = (
@@ -198,7 +200,6 @@ class GraphTask:
                 set_numpy_errors(user_errstate)
             if thread.saved_tensor_hooks is not outer_saved_tensor_hooks:
                 set_saved_tensor_hooks(outer_saved_tensor_hooks)
-            WAITING_WARNINGS.calls = outer_calls
             for call in self.warnings:
                 warn_in_torch(*call)
 
