@@ -17,7 +17,6 @@ from .naming import (
     is_module,
     things_in,
 )
-from .overlap_index import OverlapIndex
 from .probe import (
     StaleVersions,
     can_wait_for,
@@ -38,7 +37,14 @@ from .reader import (
     read_snapshot,
     snapshot,
 )
-from .records import GradientSpec, NodeRecord, SavedRecord, StorageRecord, TensorRecord
+from .records import (
+    GradientSpec,
+    NodeRecord,
+    OverlapIndex,
+    SavedRecord,
+    StorageRecord,
+    TensorRecord,
+)
 from .retained_gradients import RetainedGradients
 from .sharing import FoundSharing, SharedFact, find_sharing
 from .snapshots import Snapshot

@@ -22,9 +22,8 @@ from ..wording import (
     ngettext,
 )
 from .identity import ObjectIdentity
-from .overlap_index import OverlapIndex
 from .overlaps import share_bytes
-from .records import Counter, NodeRecord, StorageRecord, TensorRecord
+from .records import Counter, NodeRecord, OverlapIndex, StorageRecord, TensorRecord
 from .view_labels import describe_view
 
 MAX_UNNAMED_LEAVES = 3
