@@ -521,7 +521,8 @@ def test_a_way_out_names_what_the_program_has() -> None:
     assert "write to a copy of array" in said.text
     assert "hs[0].detach().clone()" in said.text
     del array
-    assert "write through hs[0].detach(), which" in explain(loss=loss, hs=hs, since=before).text
+    said = explain(loss=loss, hs=hs, since=before)
+    assert "a write through hs[0].detach() would at least be counted" in said.text
 
 
 @pytest.mark.torch

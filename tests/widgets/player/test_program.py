@@ -27,7 +27,9 @@ def test_print_says_what_each_line_changed_and_nothing_else(engine: ModuleType) 
     ]
     assert not any("line 2:" in line for line in lines), "it changed nothing"
     assert "  The values of y changed." in lines
-    assert lines[-1].startswith("  Way out: write through y.detach(), which PyTorch counts")
+    assert lines[-1].startswith(
+        "  Way out: write to a copy (y.detach().clone()); a write through y.detach()"
+    )
     assert len(lines) < 14 < len(run.text.splitlines())
     assert repr(run) == "Steps(5 lines, 5 steps, ended='finished')"
 
