@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from .doubts import find_instances
+from .gradient_specs import gradient_specs_of
 from .leaves import find_graph_nodes
 from .probe import disable_overrides, getattr_or_none
 
@@ -37,17 +38,25 @@ class RetainedGradients:
     def can_restore(self, root: Any) -> bool:
         """Return True if all could be put back after a backward on `root`; asked before it runs.
 
-        After `y.data = other`, with another shape or dtype, assigning the old gradient raises.
+        After `y.data = other`, with another shape or dtype, assigning the old gradient raises; from
+        PyTorch 2.15 on also that of a stale view of several, such as one of `y.unbind()`.
         """
-        nodes = set()
+        nodes: set[Any] = set()
         with disable_overrides():
             for tensor, gradient in self._gradients:
                 try:
                     tensor.grad = gradient  # what it has: the engine checks, and nothing changes
                 except Exception:  # noqa: BLE001 - a subclass may raise anything
-                    nodes.add(tensor.grad_fn)
+                    nodes.add(getattr_or_none(tensor, "grad_fn"))
+            if not nodes or root.grad_fn is None:
+                return True
             # One elsewhere in the process is not written by this backward.
-            return not nodes or root.grad_fn is None or nodes.isdisjoint(find_graph_nodes(root))
+            for node in find_graph_nodes(root):
+                # A stale view does not say its node, which is one of several outputs.
+                may_be_of_stale = None in nodes and len(gradient_specs_of(node)) > 1
+                if node in nodes or may_be_of_stale:
+                    return False
+            return True
 
     def restore(self) -> None:
         """Give each tensor the gradient that it had."""
