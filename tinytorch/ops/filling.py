@@ -237,7 +237,7 @@ op(
 # new tensors of random numbers --------------------------------------------------------------------
 
 
-def _randint(a: np.ndarray, low: Any, high: Any, generator: Any = None) -> None:
+def _fill_with_whole_numbers(a: np.ndarray, low: Any, high: Any, generator: Any = None) -> None:
     check_overlap(a)
     random.random_from_to_(a, int(low), int(high), random.generator_or_default(generator))
 
@@ -279,13 +279,15 @@ for _g in _GIVEN:
 for _g in _GIVEN:
     op(
         f"randint(SymInt high, SymInt[] size, *, {_g}{_WHOLE})",
-        factory_filling(lambda a, high, g=None: _randint(a, 0, high, g), 1, dtypes.int64),
+        factory_filling(
+            lambda a, high, g=None: _fill_with_whole_numbers(a, 0, high, g), 1, dtypes.int64
+        ),
         out=True,
     )
 for _g in _GIVEN:
     op(
         f"randint(SymInt low, SymInt high, SymInt[] size, *, {_g}{_WHOLE})",
-        factory_filling(_randint, 2, dtypes.int64),
+        factory_filling(_fill_with_whole_numbers, 2, dtypes.int64),
         out=True,
     )
 
