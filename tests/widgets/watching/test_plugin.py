@@ -140,6 +140,15 @@ def test_a_test_fails_wherever_its_graph_was_made(
     assert "Nothing was checked in a test that read none: no backward ran in it" in said
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_failed_test_shows_no_frame_of_the_watch(engine: str, tmp_path: Path) -> None:
+    (tmp_path / "test_graphs.py").write_text(GRAPHS.format(engine=engine))
+    said = run(tmp_path, "--copylab-watch", "-k", "test_wrong")
+    assert failed(said) == {"FAILED test_graphs.py::test_wrong"}
+    assert "y.backward()" in said
+    assert "copylab/watching" not in said
+
+
 def test_without_the_option_nothing_is_watched(tmp_path: Path) -> None:
     (tmp_path / "test_graphs.py").write_text(GRAPHS.format(engine="tinytorch"))
     said = run(tmp_path)

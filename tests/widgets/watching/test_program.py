@@ -1,14 +1,18 @@
 """`copylab watch train.py`: a program under a watch, `w.start()`, `%%watch`."""
 
+import os
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from copylab.watching import run_watched, watch
+from copylab.watching import run_watched, watch, watched_backward
 from IPython.core.interactiveshell import InteractiveShell
+
+import tinytorch
 
 SPOILED = """
 import sys, warnings
@@ -20,6 +24,12 @@ y.data.mul_(2)
 with warnings.catch_warnings(action="error"):
     y.sum().backward()
 print(__name__, sys.argv[1:], sys.path[0].endswith("programs"))
+"""
+SPOILED_BY_COUNT = """
+{engine} as torch
+y = torch.ones(2, requires_grad=True).exp()
+y.mul_(2)
+y.sum().backward()
 """
 CLEAN = "import tinytorch\nx = tinytorch.ones(2, requires_grad=True)\n(x * x).sum().backward()\n"
 
@@ -78,6 +88,43 @@ def test_the_status_is_the_programs(
     assert "copylab watch: " in error
     assert "runpy" not in error
     assert "copylab/" not in error
+
+
+ERRORS = [
+    "1 / 0",
+    "torch.ones(2) @ torch.ones(3)",
+    "x.data = 3",
+    "torch.ones(2).reshape(3)",
+    "y = x.exp(); y.mul_(2); y.sum().backward()",
+    "y = x.exp().sum(); y.backward(); y.backward()",
+    "x.register_hook(lambda grad: 1 / 0); x.sum().backward()",
+]
+
+
+@pytest.mark.parametrize("line", ERRORS)
+def test_an_error_has_the_traceback_that_it_has_without_a_watch(
+    engine: ModuleType, line: str
+) -> None:
+    def list_frames(*, watched: bool) -> list[tuple[str, str]]:
+        names = {"torch": engine, "x": engine.ones(2, requires_grad=True)}
+        with pytest.raises(Exception) as caught:  # noqa: PT011, PT012
+            if watched:
+                with watch(silent="record"):
+                    exec(line, names)
+            exec(line, names)
+        frames = traceback.extract_tb(caught.value.__traceback__)[1:]
+        named = [(frame.filename, frame.name) for frame in frames]
+        # Within tinytorch a saved tensor is read on another way if it has a hook.
+        return [each for each in named if f"{os.sep}tinytorch{os.sep}" not in each[0]]
+
+    assert list_frames(watched=True) == list_frames(watched=False)
+
+
+def test_an_error_of_copylab_itself_is_shown_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watched_backward.BackwardMeasurement, "is_due", lambda: 1 / 0)
+    with pytest.raises(TypeError) as caught, watch():
+        tinytorch.ones(2, requires_grad=True).sum().backward()
+    assert "observer.py" in str(caught.traceback)
 
 
 def test_what_cannot_be_run_or_written_is_said(
@@ -166,6 +213,17 @@ def test_a_cell_is_watched_by_its_magic(capsys: pytest.CaptureFixture[str]) -> N
     assert "y" in shell.user_ns
     shell.run_cell("%%watch\n1 / 0", store_history=True)
     assert "ZeroDivisionError" in capsys.readouterr().out
+    # In its traceback, too, the cell is all there is of ours: as without a watch.
+    raising = f"%%watch\nimport {SPOILED_BY_COUNT.format(engine='tinytorch').strip()}"
+    shell.run_cell(raising, store_history=True)
+    shown = capsys.readouterr().out
+    assert "modified by an inplace operation" in shown
+    assert "copylab/watching" not in shown
+    result = shell.run_cell("%%watch\nx = = 2", store_history=True)
+    shown = capsys.readouterr().out
+    assert "SyntaxError" in shown
+    assert result.result is None, "nothing ran: the error is all there is to say"
+    assert "Nothing was checked" not in shown
     shell.run_cell("%%watch all\n1", store_history=True)
     assert "%%watch takes no arguments" in capsys.readouterr().err
     InteractiveShell.clear_instance()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import symtable
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -17,7 +18,7 @@ from tinytorch.viz import Picture, collect_tensors_by_name, memory
 
 from ..player import StepOptions, Steps, step_program
 from ..run import Limits
-from ..watching import Watch, watch
+from ..watching import Watch, drop_own_frames, watch
 
 _ABSENT = object()  # a notebook's `torch` may be None
 
@@ -45,6 +46,22 @@ def _keep_cell_number(shell: Any) -> Iterator[None]:
         yield
     finally:
         compiler.cache = cache
+
+
+@contextmanager
+def _show_errors_of_cell(shell: Any) -> Iterator[None]:
+    """Have the shell show an error with the traceback that it has without a watch."""
+    show = shell.showtraceback
+
+    def show_without_own_frames(*args: Any, **kwargs: Any) -> None:
+        drop_own_frames(sys.exception())
+        show(*args, **kwargs)
+
+    shell.showtraceback = show_without_own_frames
+    try:
+        yield
+    finally:
+        shell.showtraceback = show
 
 
 @magics_class
@@ -113,7 +130,7 @@ class CopylabMagics(Magics):
                     names["torch"] = torch_before
 
     @cell_magic
-    def watch(self, line: str, cell: str) -> Watch:
+    def watch(self, line: str, cell: str) -> Watch | None:
         """Run the cell under `copylab.watch()`, and show which lines spoil a gradient.
 
         The cell runs as without it: its output is shown, what it binds stays bound, an error is
@@ -121,10 +138,16 @@ class CopylabMagics(Magics):
         """
         if line.strip():
             raise UsageError("%%watch takes no arguments: the program begins on the next line")
-        with watch(silent="record") as watched, _keep_cell_number(self.shell):
+        shell = self.shell
+        with (
+            watch(silent="record") as watched,
+            _keep_cell_number(shell),
+            _show_errors_of_cell(shell),
+        ):
             # A comment in place of the line with the magic: lines are counted as in the notebook.
-            self.shell.run_cell(f"# %%watch\n{cell}")
-        return watched
+            result = shell.run_cell(f"# %%watch\n{cell}")
+        # Of a SyntaxError nothing has run: the error is shown, and there is nothing to add.
+        return None if result.error_before_exec else watched
 
     @line_magic
     def memory(self, line: str) -> Picture | None:

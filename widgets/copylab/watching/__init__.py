@@ -15,6 +15,7 @@ In reading order, from `watch()` to a finding:
 `aliases`        the names under which the program knows the saved memory
 `formulas`       what the formula of a node reads of what it saved
 `findings`       what is reported, with the line that saved and the line that wrote
+`tracebacks`     what an error shows of its way, without frames of a watch
 `plugin`         a user's tests under a watch; `program` a whole program, `processes` several of them
 
 And what more steps leave alive: `growth`, over `allocations` (the memory that operations make) and
@@ -25,6 +26,7 @@ from .findings import Finding, GradientWarning
 from .growth import Growth, GrowthOrigin, growth
 from .observer import Watch, watch
 from .program import run_watched
+from .tracebacks import drop_own_frames
 from .watched_backward import GradientNumbers
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "Growth",
     "GrowthOrigin",
     "Watch",
+    "drop_own_frames",
     "growth",
     "run_watched",
     "watch",

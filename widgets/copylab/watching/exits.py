@@ -242,7 +242,7 @@ def report_parameters(
             # A leaf has no history to lose; modules take over the weights of others like this.
             if getattr(data, "requires_grad", False) and not data.is_leaf:
                 report_result(data)
-            parameter = make(cls, *args, **keywords)
+            parameter = make(cls, *args, **keywords)  # raises as the engine does
             report_made(parameter)
             return parameter
 

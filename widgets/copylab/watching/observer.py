@@ -47,6 +47,7 @@ from .on_tinytorch import TinyTorchHooks
 from .on_torch import TorchHooks
 from .packed_saves import PackedSave
 from .places import LineFinder, Place, place_of
+from .tracebacks import drop_own_frames
 from .watched_backward import BackwardMeasurement
 from .watched_memory import Span, memory_span
 from .watched_save import WatchedSave
@@ -247,6 +248,7 @@ class Watch(Presentation):
             return
         if not self.is_entering_thread():
             raise RuntimeError("a watch ends in the thread in which it was begun")
+        drop_own_frames(error)
         self._end_watch()
         self._engines_not_attached = {
             name for name in scope.ENGINES if _can_be_attached(sys.modules.get(name))
@@ -607,7 +609,7 @@ class Watch(Presentation):
             if not self.is_entering_thread():
                 with self._lock:
                     self._findings_in_other_threads.append(finding)
-            raise GradientWarning(finding.summary)
+            raise GradientWarning(finding.summary)  # raises as the engine does
         if is_new and self._silent == "warn":
             place = finding.backward or Place("<unknown>", 0, "")
             _warn_at(place, finding.summary, GradientWarning)

@@ -106,7 +106,7 @@ class TinyTorchHooks:
         node, tensor = MODES.thread.node, save.tensor
         function = getattr(node, "fn", node)
         if node is not None and save.was_detached and not is_function_node(function):
-            raise RuntimeError(DETACHED_MESSAGE)
+            raise RuntimeError(DETACHED_MESSAGE)  # raises as the engine does
         if save.is_stale:
             error = RuntimeError(
                 describe_stale(function, tensor, save.saved_version, save.output_nr)
@@ -115,7 +115,7 @@ class TinyTorchHooks:
                 self.watch.report_stale_read(
                     save, name_of_node(node), MODES.thread.backward_nr, error
                 )
-            raise error
+            raise error  # raises as the engine does
         # Without a node, a user reads `grad_fn._saved_...`: that is no read of backward.
         if node is not None:
             self.watch.check_read(save, lambda: node, MODES.thread.backward_nr)

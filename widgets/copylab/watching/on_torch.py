@@ -402,14 +402,14 @@ class TorchHooks:
         """Return the tensor that a node reads. Raises RuntimeError where backward raises."""
         backward_nr = self.torch._C._current_graph_task_id()
         if backward_nr >= 0 and save.was_detached and not is_function_node(self.find_node()):
-            raise RuntimeError(DETACHED_MESSAGE)
+            raise RuntimeError(DETACHED_MESSAGE)  # raises as the engine does
         if save.is_stale:
             error = RuntimeError(self._compose_stale_error(save))
             if backward_nr >= 0:
                 self.watch.report_stale_read(
                     save, name_of_node(self.find_node()), backward_nr, error
                 )
-            raise error
+            raise error  # raises as the engine does
         # Elsewhere a user reads `grad_fn._saved_...`: that is no read of backward.
         if backward_nr >= 0:
             self.watch.check_read(save, self.find_node, backward_nr)
@@ -508,7 +508,7 @@ def _watch_lists(tensor_class: Any) -> Replacement:
         def tolist_reported(self: Any) -> Any:
             for hooks in _find_hooks_of_thread():
                 hooks.record_list(self)
-            return tolist(self)
+            return tolist(self)  # raises as the engine does
 
         return tolist_reported
 
@@ -626,10 +626,10 @@ def _find_call(torch: Any, func: Any) -> Any:
 
     def call_with_views(*args: Any, **kwargs: Any) -> Any:
         if not is_excluded("ADInplaceOrView"):
-            return call(*args, **kwargs)
+            return call(*args, **kwargs)  # raises as the engine does
         set_excluded("ADInplaceOrView", False)
         try:
-            return call(*args, **kwargs)
+            return call(*args, **kwargs)  # raises as the engine does
         finally:
             set_excluded("ADInplaceOrView", True)
 
@@ -689,7 +689,7 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
             if (not has_new_node or exit_kind or not is_grad_enabled()) and get_backward_nr() < 0:
                 hooks.record_exit(func, exit_kind, written_arguments, args, kwargs)
             try:
-                return call(*args, **kwargs) if kwargs else call(*args)
+                return call(*args, **kwargs) if kwargs else call(*args)  # raises as the engine does
             finally:
                 for write in writes:
                     write.end()

@@ -167,7 +167,7 @@ def _wrap_pack(pack: Any, watching: list[TorchHooks], kind: str) -> Any:
     def pack_watched(tensor: Any) -> Any:
         for other in outer:  # as for what is saved, the innermost watch alone looks at it
             other.watch.gaps.count_unseen_save(kind)
-        packed = pack(tensor)
+        packed = pack(tensor)  # raises as the engine does
         span = memory_span(tensor)
         checksum = compute_checksum(tensor, span)
         # A `with watch()` may end while the program's own block goes on.
@@ -220,8 +220,8 @@ def _wrap_unpack(unpack: Any, hooks: TorchHooks) -> Any:
     def unpack_watched(packed_save: Any) -> Any:
         # Nothing could be compared when it was packed.
         if not isinstance(packed_save, PackedSave):
-            return unpack(packed_save)
-        tensor = unpack(packed_save.packed)
+            return unpack(packed_save)  # raises as the engine does
+        tensor = unpack(packed_save.packed)  # raises as the engine does
         backward_nr = hooks.torch._C._current_graph_task_id()
         # Outside of a backward it is the program, or a picture, that looks.
         if backward_nr >= 0 and not hooks.watch.ended:

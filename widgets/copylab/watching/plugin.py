@@ -14,6 +14,7 @@ import pytest
 from ..wording import gettext
 from .findings import GradientWarning
 from .observer import watch
+from .tracebacks import drop_own_frames
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -79,6 +80,11 @@ class WatchedSession:
         findings = self.watch.take_findings_of_other_threads()
         if findings:
             raise GradientWarning("\n".join(finding.summary for finding in findings))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, call: Any) -> None:
+        """Leave the frames of the watch out of what a failed test shows."""
+        drop_own_frames(None if call.excinfo is None else call.excinfo.value)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:

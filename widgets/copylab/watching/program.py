@@ -19,6 +19,7 @@ from ..run import script_session
 from ..wording import gettext
 from .observer import watch
 from .processes import ENDED, RunReports, group_findings
+from .tracebacks import drop_own_frames
 
 _OWN_FILES = (__file__, runpy.__file__, "<frozen runpy>")
 _STREAM_ERRORS = (OSError, ValueError, AttributeError)
@@ -151,6 +152,7 @@ def _run_as_main(program: str, arguments: Sequence[str], is_module: bool) -> int
         _print_error(str(stop.code))
         return 1
     except BaseException as error:  # noqa: BLE001 - an interrupt ends the program, not the report
+        drop_own_frames(error)
         trace = _without_own_frames(error.__traceback__)
         if trace is None and isinstance(error, OSError | ImportError):
             _print_error(f"copylab watch: {error}")  # there is no such program

@@ -180,7 +180,7 @@ def watch_assignments(tensor_class: Any) -> Replacement:
             # Before the assignment: what the tensor looked at until now is known only then.
             writes = [watch.record_assignment(tensor) for watch in find_watches_of_thread()]
             try:
-                original.__set__(tensor, value)
+                original.__set__(tensor, value)  # raises as the engine does
             finally:
                 for write in writes:
                     if write is not None:

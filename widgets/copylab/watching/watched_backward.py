@@ -170,7 +170,7 @@ def watch_backwards(tensor_class: Any) -> tuple[Replacement, Replacement]:
                 if watch.begin_backward(self, args, kwargs)
             ]
             try:
-                result = backward(self, *args, **kwargs)
+                result = backward(self, *args, **kwargs)  # raises as the engine does
             finally:
                 for watch in measuring:
                     watch.measurement.end()
