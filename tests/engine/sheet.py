@@ -13,7 +13,7 @@ import re
 import warnings
 import zlib
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import CodeType
 from typing import Any
 
@@ -166,6 +166,12 @@ def numbers(x: Any) -> Any:
     return x.detach().clone().tolist()
 
 
+@cache
+def list_saved_names(kind: type) -> list[str]:
+    """What nodes of a kind say of what they saved: a search through dozens of names, once a kind."""
+    return sorted(name for name in dir(kind) if name.startswith("_saved_"))
+
+
 def node(fn: Any, depth: int = 2) -> str:
     """A node's name, what it saved, and the nodes below it."""
     if fn is None:
@@ -174,7 +180,7 @@ def node(fn: Any, depth: int = 2) -> str:
         return type(fn).__name__
     below = ", ".join(node(f, depth - 1) + (f".{nr}" if nr else "") for f, nr in fn.next_functions)
     saved = []
-    for name in sorted(n for n in dir(fn) if n.startswith("_saved_")):
+    for name in list_saved_names(type(fn)):
         value = getattr(fn, name)
         parts = [
             f"{v.dtype}{tuple(v.shape)}{v.stride()}" if _is_tensor(v) else repr(v)

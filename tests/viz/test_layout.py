@@ -67,6 +67,7 @@ def test_where_the_environment_cannot_be_written_it_is_stored_in_the_users_cache
     assert _render_anew() == made
 
 
+@pytest.mark.stress  # Compiling Graphviz twice takes two seconds.
 def test_what_was_stored_for_another_machine_is_made_anew(environment: Path) -> None:
     made = _render_anew()
     (stored,) = environment.iterdir()
@@ -76,6 +77,7 @@ def test_what_was_stored_for_another_machine_is_made_anew(environment: Path) -> 
     assert [file.stat().st_size for file in environment.iterdir()] == [whole]
 
 
+@pytest.mark.stress  # Here, too.
 def test_where_nothing_can_be_written_it_is_compiled_each_time(
     environment: Path, tmp_path: Path
 ) -> None:

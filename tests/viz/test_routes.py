@@ -78,6 +78,7 @@ def drawn_layouts(monkeypatch: pytest.MonkeyPatch) -> list[MendedLayout]:
     return layouts
 
 
+@pytest.mark.stress
 def test_no_line_of_a_lesson_goes_back_or_behind_a_box_of_others(
     drawn_layouts: list[MendedLayout],
 ) -> None:

@@ -21,6 +21,7 @@ from tinytorch.viz.render.style import LARGEST_SIDE
 from tinytorch.viz.show.select_nodes import NodeFold, NodeSelection, select_nodes
 
 # Times and sizes, which are much the same with and without PyTorch: the short runs leave them out.
+# What is asked of the greatest and the most is asked once a week.
 pytestmark = pytest.mark.slow
 
 Tensors = dict[str, Any]
@@ -282,6 +283,7 @@ def test_a_tensor_that_is_called_like_an_argument_is_refused_with_a_way_out(
         assert name in draw({name: engine.ones(2)}).text
 
 
+@pytest.mark.stress
 def test_all_of_it_is_drawn_where_that_is_asked_for(engine: ModuleType) -> None:
     net = stack(engine, 26)
     tensors = {"net": net, "loss": net(engine.ones(2, 3)).sum()}
@@ -356,6 +358,7 @@ def test_small_pictures_are_whole(engine: ModuleType) -> None:
     assert memory(tensors).svg == memory(tensors, fold=False).svg
 
 
+@pytest.mark.stress
 @pytest.mark.parametrize(
     "name",
     ["</pre></details><script>alert(1)</script>", 'a "b" <c>\n\nd', "x" * 1_000, "a..b.", "\\x00"],
@@ -377,6 +380,7 @@ def test_names_stay_text_in_folds(name: str, engine: ModuleType) -> None:
         assert max(size(picture.svg)) <= LARGEST_SIDE
 
 
+@pytest.mark.stress
 def test_that_not_all_tensors_were_read_is_said(engine: ModuleType) -> None:
     x, said = engine.ones(1), "here may be more tensors: only the first 10,000 were read"
     many = snapshot([x] * 10_001)
@@ -443,6 +447,7 @@ def count_calls(function: Callable[..., object], tensors: Tensors) -> int:
     return calls
 
 
+@pytest.mark.stress
 @pytest.mark.parametrize(
     "build",
     [named_chain, one_tensor_saved_often, written_unseen, written_and_counted, rows_written_unseen],
@@ -454,6 +459,7 @@ def test_twice_as_much_is_twice_the_work(
     assert double < 2.4 * work
 
 
+@pytest.mark.stress
 @pytest.mark.parametrize(
     ("look", "build"), [(graph, named_chain), (memory, named_chain), (memory, written_unseen)]
 )

@@ -82,7 +82,7 @@ def test_a_lesson_that_is_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solved", [False, True])
+@pytest.mark.parametrize("solved", [False, pytest.param(True, marks=pytest.mark.stress)])
 def test_what_is_not_solved_fails_its_cell_and_what_is_solved_does_not(
     tmp_path: Path, solved: bool
 ) -> None:

@@ -92,7 +92,8 @@ def test_what_no_longer_fits_is_left_out_and_the_last_kind_first() -> None:
     assert least == {"words": whole["words"]}, "words are never left out"
 
 
-@pytest.mark.parametrize("code", [STRAIGHT, pytest.param(CHAIN, marks=pytest.mark.stress)])
+@pytest.mark.stress
+@pytest.mark.parametrize("code", [STRAIGHT, CHAIN])
 def test_a_long_page_keeps_to_its_level(code: str) -> None:
     made = steps(code, engine=tinytorch)
     page = made.html

@@ -67,6 +67,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.stress  # On each change two lessons hold it, which store widgets, too.
 def test_a_second_run_is_the_same(book: Path) -> None:
     assert nbval(book) == dict.fromkeys(["setup", *CELLS], True)
 

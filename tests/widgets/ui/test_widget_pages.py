@@ -12,6 +12,8 @@ from project_files import ROOT
 
 FOLDER = ROOT / "docs" / "widgets"
 PAGES = sorted(FOLDER.glob("*.md"))
+LONG_PAGES = ("README.md", "copylab.md", "race.md")
+"""The pages whose code runs for seconds: once a week, that of the others on each change."""
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r'(?:src|srcset)="([^"]+)"|\]\(([^)#:]+)\)')
 
@@ -48,7 +50,10 @@ def _with_needs(page: Path) -> Any:
     wants_torch = re.search(
         r"^import torch\b", "\n".join(programs(page.read_text("utf-8"))), re.MULTILINE
     )
-    return pytest.param(page, marks=pytest.mark.torch if wants_torch else (), id=page.name)
+    marks = [pytest.mark.torch] * bool(wants_torch)
+    if page.name in LONG_PAGES:
+        marks.append(pytest.mark.stress)
+    return pytest.param(page, marks=marks, id=page.name)
 
 
 @pytest.mark.slow

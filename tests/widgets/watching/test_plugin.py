@@ -156,6 +156,7 @@ def test_without_the_option_nothing_is_watched(tmp_path: Path) -> None:
     assert "copylab" not in said.replace("copylab.watching", "")
 
 
+@pytest.mark.stress
 @pytest.mark.torch
 def test_the_first_test_may_import_torch(tmp_path: Path) -> None:
     text = """

@@ -77,7 +77,11 @@ def run(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("way", LATE)
+@pytest.mark.parametrize(
+    "way",
+    # PyTorch is imported anew for each: one on each change, all of them once a week.
+    [pytest.param(way, marks=[pytest.mark.stress] * (way != "in a thread")) for way in LATE],
+)
 def test_torch_may_be_imported_later(way: str, tmp_path: Path) -> None:
     said = run(
         LATE[way] + "print([finding.names for finding in watched.findings])\nprint(watched.text)",
