@@ -21,7 +21,20 @@ WORDS = {
     ),
     CLOSED: (
         # 엔, 엠; 클론, 넌, 스텝, 인풋, 타입, 훅, 아담
-        *("n", "m", "x_n", "clone", "x.clone()", "None", "step", "input", "dtype", "hook", "Adam"),
+        *(
+            "n",
+            "m",
+            "x_n",
+            "clone",
+            "x.clone()",
+            "None",
+            "step",
+            "input",
+            "dtype",
+            "shape",
+            "hook",
+            "Adam",
+        ),
         # 영, 삼, 육, 십, 천
         *("0", "3", "16", "10", "1,000", "(2, 3)", "[3.]", "out (result)", "저장한 값"),
     ),
@@ -46,6 +59,9 @@ def test_two_chinese_characters_have_no_space_between_them() -> None:
     for name, written in {"h 的视图": "h 的视图的内存", "h": "h 的内存"}.items():
         assert fill_in("{name} 的内存", {"name": name}) == written
     assert fill_in("在 {where} 之后", {"where": "第 4 行"}) == "在第 4 行之后"
+    array = "n\uff08NumPy 数组\uff09"
+    assert fill_in("由 {array} 共享", {"array": array}) == f"由 {array}共享", "a wide bracket"
+    assert fill_in("这是 {word}", {"word": "“x”"}) == "这是“x”"
     assert fill_in("{n} 个 {what}", {"n": 2, "what": "他 的"}) == "2 个他 的", "a text of a user's"
 
 

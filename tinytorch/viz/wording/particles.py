@@ -4,8 +4,8 @@ Which one is right is decided by how the word before it ends when it is read alo
 known only when it is filled in: `x` is read with a vowel at its end, `n` isn't. Translators write
 both forms, `{name}은(는)`, and `fill_in` takes the one that fits.
 
-Chinese has a space between a character and code, and none between two characters: translators write
-it, `保存了 {saved}`, and `fill_in` drops it where what is filled in is Chinese itself.
+Chinese has a space between a character and code, and none between two characters or beside a wide mark:
+translators write it, `保存了 {saved}`, and `fill_in` drops it where what is filled in begins or ends so.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ _AFTER = {
 }
 _BOTH_FORMS = re.compile("|".join(map(re.escape, _AFTER)))
 _CHINESE = "[\u4e00-\u9fff]"
+_CHINESE_OR_WIDE_MARK = "[\u4e00-\u9fff\u3001-\u301f\uff01-\uff5e\u201c\u201d]"
 _CHINESE_JOINTS = re.compile(rf"((?<={_CHINESE}) )?\{{(\w+)\}}( (?={_CHINESE}))?")
 _LAST_WORD = re.compile(r"(?:[0-9]+|[a-z]+|[가-힣])\Z")
 _LONGEST_WORD = 60
@@ -32,7 +33,7 @@ _LONGEST_WORD = 60
 _CONSONANT_AT_END = re.compile(
     # step, net, input, block, hook; but not list, loop, float, whose last consonant is read with a
     # vowel behind it
-    r"(?:(?:[mn]|[mn]e|ng|type|(?<![aeiou])[aeiou][bkpt]|out|oo?k|ck)\Z)"
+    r"(?:(?:[mn]|[mn]e|ng|type|shape|(?<![aeiou])[aeiou][bkpt]|out|oo?k|ck)\Z)"
 )
 _L_AT_END = re.compile(r"(?:l|le)\Z")
 _OPEN, _L, _CLOSED = range(3)
@@ -55,12 +56,12 @@ def fill_in(translation: str, values: dict[str, Any]) -> str:
 
 
 def _close_joints(field: re.Match[str], values: dict[str, Any]) -> str:
-    """Return a field of a translation without a space where Chinese characters meet."""
+    """Return a field of a translation without a space where Chinese characters or wide marks meet."""
     before, name, behind = field.groups(default="")
     value = str(values[name]) if before or behind else ""
-    if re.match(_CHINESE, value[:1]):
+    if re.match(_CHINESE_OR_WIDE_MARK, value[:1]):
         before = ""
-    if re.match(_CHINESE, value[-1:]):
+    if re.match(_CHINESE_OR_WIDE_MARK, value[-1:]):
         behind = ""
     return f"{before}{{{name}}}{behind}"
 
