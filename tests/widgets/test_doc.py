@@ -102,6 +102,8 @@ def test_the_text_of_a_table() -> None:
         Table(["way", "shares"], rows).text()
         == "  way       shares\n  clone     no\n  detach()  yes"
     )
+    chinese = Table(["", ""], [["内存", "是"], ["dtype", "否"]]).text()
+    assert chinese == "  内存   是\n  dtype  否", "a Chinese character takes two columns"
     told = Table(["way", "shares"], rows, layout="rows").text()
     assert told == "clone\n  shares: no\n\ndetach()\n  shares: yes"
     wide = Table(["way", "a", "b", "c"], [["=", "1", "2", "3"]], layout="rows", breaks=[2])

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unicodedata import east_asian_width
 
 from tinytorch.viz import summarize_text
 
@@ -401,12 +402,20 @@ def _make_cell(field: Cell | str, *, head: bool = False) -> Cell:
 
 
 def _lines_of_columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(_count_columns, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
-        fields = [f"{field:<{width}}" for field, width in zip(row, widths, strict=True)]
+        fields = [
+            field + " " * (width - _count_columns(field))
+            for field, width in zip(row, widths, strict=True)
+        ]
         lines.append(f"  {'  '.join(fields)}".rstrip())
     return lines
+
+
+def _count_columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes: Chinese and Korean characters take two."""
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 class Figure(Part):
