@@ -215,6 +215,37 @@ def test_the_title_of_a_graph_is_beside_its_fold(watched: Watched, tmp_path: Pat
     expect(graph.locator("summary")).to_have_attribute("aria-label", "Graph in words")
 
 
+def test_a_step_without_pictures_says_so(watched: Watched, tmp_path: Path) -> None:
+    """Two thirds of the stage were white before the first tensor."""
+    steps(
+        "lowest = 100.0\nx = torch.ones(3, requires_grad=True)\ny = x * 2\n", engine=tinytorch
+    ).save(tmp_path / "page.html")
+    page = watched.page
+    page.goto((tmp_path / "page.html").as_uri())
+    player = page.locator(".cl-player")
+    seen = """(player) => [...player.querySelectorAll(".cl-pane")].map((pane) => {
+        const style = getComputedStyle(pane, "::before");
+        return style.visibility === "visible" ? style.content : "none";
+    })"""
+    expect(player).to_have_attribute("data-step", "1")
+    assert player.evaluate(seen) == ['"No tensors at this step."', '"No graph at this step."']
+    player.press("ArrowRight")
+    assert player.evaluate(seen) == ["none", '"No graph at this step."']
+    player.press("End")
+    assert player.evaluate(seen) == ["none", "none"]
+
+
+def test_a_picture_leaves_room_below_a_printed_line(watched: Watched, tmp_path: Path) -> None:
+    """In a notebook, its title touched the line above it."""
+    x = tinytorch.tensor([1.0], requires_grad=True)
+    html = viz.graph(y=x * 2)._repr_mimebundle_()["text/html"]
+    (tmp_path / "page.html").write_text(f"<!doctype html><pre>printed</pre>{html}", "utf-8")
+    page = watched.page
+    page.goto((tmp_path / "page.html").as_uri())
+    top = "(one) => one.getBoundingClientRect().top - one.parentNode.getBoundingClientRect().top"
+    assert page.locator("img").evaluate(top) >= 6
+
+
 def test_a_picture_that_scrolls_says_so_in_the_readers_language(
     watched: Watched, tmp_path: Path
 ) -> None:

@@ -436,6 +436,25 @@ def test_memory_pictures_need_no_graphviz_package() -> None:
     assert (done.stdout, done.stderr) == ("Memory: 1 tensor in 1 storage.\ngraphviz\n", "")
 
 
+@pytest.mark.parametrize("direction", ["right", "down"])
+def test_a_name_is_clear_of_all_boxes(engine: ModuleType, direction: str) -> None:
+    """It lay on the lower edge of its box, and touched the title in it."""
+    a = engine.tensor(2.0, requires_grad=True)
+    y = a.exp()
+    b = y.clone()
+    svg = graph(a=a, y=y, b=b, z=b * y, direction=direction).svg
+    boxes, names = [], []
+    for one in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}rect"):
+        if one.get("x") and one.get("class") != "page":
+            place = [float(one.get(key, "")) for key in ("x", "y", "width", "height")]
+            (names if "name" in one.get("class", "") else boxes).append(place)
+    assert len(names) == 3
+    for left, top, width, height in names:
+        for x, y_, w, h in boxes:
+            is_beside = left >= x + w + 2 or x >= left + width + 2
+            assert is_beside or top >= y_ + h + 2 or y_ >= top + height + 2
+
+
 def test_lines_go_down_and_never_back_up(engine: ModuleType) -> None:
     """To an accumulator with its leaf beside it they went below a box and up again, behind it."""
     x = engine.tensor([1.0, 2.0, 3.0], requires_grad=True)

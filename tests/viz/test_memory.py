@@ -567,6 +567,22 @@ def test_facts_are_in_one_line_where_a_telephone_has_room(engine: ModuleType) ->
     assert float(ET.fromstring(svg).attrib["width"]) <= 404
 
 
+def test_words_beside_narrow_cells_begin_at_these_where_they_would_be_broken_often(
+    engine: ModuleType,
+) -> None:
+    """Those of a loss had four lines right of the cells of the widest tensor, and room beside its own."""
+    w = engine.tensor([[0.1234, 0.2345, 0.3456]], requires_grad=True)
+    x = engine.ones(3)
+    loss = same = ((w * x).sum() - 1) ** 2
+    svg = memory(w=w, loss=loss, same=same, x=x).svg
+    assert {"one tensor, 2 names", "grad_fn PowBackward0"} <= set(words_in(svg))
+    begins = re.findall(r'<text class="m" x="([^"]*)"[^>]*>(?:one tensor|1 . 3, )', svg)
+    assert float(begins[1]) < float(begins[0]), "the words of w stay right of its cells"
+    found = re.search(r' viewBox="0 0 (\d+) ', svg)
+    assert found
+    assert int(found[1]) <= 404
+
+
 def test_no_word_is_alone_in_the_last_line_and_the_ground_is_wider_than_words(
     engine: ModuleType,
 ) -> None:

@@ -285,7 +285,7 @@ def test_a_tensor_that_is_called_like_an_argument_is_refused_with_a_way_out(
 
 @pytest.mark.stress
 def test_all_of_it_is_drawn_where_that_is_asked_for(engine: ModuleType) -> None:
-    net = stack(engine, 26)
+    net = stack(engine, 27)
     tensors = {"net": net, "loss": net(engine.ones(2, 3)).sum()}
     picture, whole = graph(tensors), graph(tensors, fold=False)
     assert "folded" not in whole.text

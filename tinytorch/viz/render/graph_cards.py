@@ -16,14 +16,14 @@ REMARK_LINES = 3
 """What takes more lines is cut."""
 MOST_BESIDE = 3
 """So many names of tensors are beside the node that made them."""
-BOX_HEIGHT, LINE_HEIGHT, PADDING, NAME_HEIGHT = 24, 16, 7, 15
+BOX_HEIGHT, LINE_HEIGHT, PADDING, NAME_HEIGHT = 22, 16, 7, 15
 """Height of a box of one line, of a further line, room beside its words, height of a name, in px."""
 ACCUMULATOR = "AccumulateGrad"
 """The kind of node that adds to the .grad of a leaf: drawn as "+="."""
-DISC_SIZE = 26
+DISC_SIZE = 24
 """Width and height of the sign of an accumulator."""
-OVERLAP = 4
-"""By so much a name covers the lower edge of its box, in px: it hangs there like a label."""
+BELOW = 2
+"""From a box down to the names below it, in px."""
 GAP = 4
 """Between a box and the names beside it, and between two names."""
 SIGN_WIDTH = 16
@@ -168,7 +168,7 @@ class Card:
         if not self.beside:
             return CardSize(width, height)
         beside_width = sum(part.width for part in self.beside) + GAP * len(self.beside)
-        return CardSize(width, height, round(beside_width), NAME_HEIGHT - OVERLAP)
+        return CardSize(width, height, round(beside_width), NAME_HEIGHT + BELOW)
 
     @property
     def is_disc(self) -> bool:
@@ -337,7 +337,7 @@ def draw_card(canvas: Canvas, card: Card, middle: tuple[float, float], names: st
     canvas.rect(left, top, size.width, size.height, box, radius, tensor_id)
     ink_of_card = "m" if box == "card dash" and card.kind != "cut" else "t"
     # A card of one line has it in its middle.
-    line_y = top + 16.5 if len(card.lines) > 1 else y + 4.5
+    line_y = top + 15.5 if len(card.lines) > 1 else y + 4.5
     whole, ink = card.whole, ink_of_card
     for line in card.lines:
         # A further line of a remark, which has "none" for a sign, has the ink of its first one.
@@ -361,12 +361,10 @@ def _draw_beside(canvas: Canvas, card: Card, middle: tuple[float, float], names:
         return
     x, y = middle
     size = card.size
-    left, top = x - (size.beside_width - GAP) / 2, y + size.height / 2 - OVERLAP
-    # A word may not cover the edge of the box.
-    word_y = top + 14
+    left, top = x - (size.beside_width - GAP) / 2, y + size.height / 2 + BELOW
     if names == "right":
         left, top = x + size.width / 2 + GAP, y - NAME_HEIGHT / 2
-        word_y = top + 11.5
+    word_y = top + 11.5
     for part in card.beside:
         if part.tensor_id:
             classes = "name fresh" if part.is_fresh else "name"

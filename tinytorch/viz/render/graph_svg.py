@@ -59,9 +59,9 @@ from .text import write_fold_text, write_graph_text
 PAGE_WIDTH, STAGE_WIDTH = 836, 408
 """The widths that there usually are, in px: of a notebook beside JupyterLab's file browser, and of
 the half of the step player that has the pictures."""
-EDGE, FOOT = 6, 2
+EDGE, FOOT = 6, 1
 """At the sides of the picture, and below it, in px."""
-HEAD, NOTE = 20, 18
+HEAD, NOTE = 17, 18
 """Height of the line above the cards, with the gap below it, and of a line below them."""
 MOST_TOGETHER = 24
 """So many cards of all steps of a run are laid out together, or twice as many as the largest of
@@ -674,7 +674,7 @@ def draw_sheet(
     """Draw a picture on the stage of its run, or laid out by itself; returns the SVG document."""
     canvas, contents = Canvas(), sheet.contents
     stage = stage or lay_out_sheets([sheet], room)
-    canvas.text(EDGE, 12, _heading_of(sheet, room, stage.direction), "m b" if sheet.cards else "m")
+    canvas.text(EDGE, 11, _heading_of(sheet, room, stage.direction), "m b" if sheet.cards else "m")
     unused_routes = _group_points_by_ends(stage.routes)
     cards = {card.name: card for card in sheet.cards}
     numbers: dict[tuple[str, str], list[tuple[str, list[Point]]]] = {}

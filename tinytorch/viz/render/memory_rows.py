@@ -51,6 +51,8 @@ glance what is shared, lanes have to be read."""
 PHONE_WIDTH = 404
 """Where hazards beside the cells make a picture wider than a telephone, they are below the rows: they
 are the longest captions, and have the longest words, the names of nodes."""
+MOST_ALIKE_LINES = 2
+"""Words that have more lines where those of all rows begin may begin further left, at their own cells."""
 MOST_HAZARD_LINES = 2
 """Hazards that have more lines beside the cells are below the rows, too: their red ground would be
 higher than what they are about."""
@@ -482,6 +484,8 @@ class BandDrawing:
     """True if it is on a ground of its own: what shares a storage."""
     hazards: tuple[Caption, ...] = ()
     """Those of its rows, below all of these: only where they have too little room beside cells."""
+    has_words_at_cells: bool = False
+    """True if its words begin at its own cells, and not where those of all begin: see `needs_words_at_cells`."""
 
     @property
     def row_ids(self) -> list[str]:
@@ -498,7 +502,8 @@ class BandDrawing:
         """Return where words begin: beside the cells, or below the lanes."""
         if self.has_lanes:
             return columns.strip_x
-        return columns.strip_x + max(self.strip.width, columns.alike_width) + GAP
+        alike_width = 0 if self.has_words_at_cells else columns.alike_width
+        return columns.strip_x + max(self.strip.width, alike_width) + GAP
 
     def captions_width(self, columns: Columns) -> float:
         """Return the room for words."""
@@ -708,6 +713,13 @@ def is_narrow_for_hazards(band: BandDrawing, columns: Columns) -> bool:
     return (
         find_least_width(band, columns) > PHONE_WIDTH or max(lines, default=0) > MOST_HAZARD_LINES
     )
+
+
+def needs_words_at_cells(band: BandDrawing, columns: Columns) -> bool:
+    """Return True if words have many lines where those of all begin, and fewer at the cells."""
+    count = _count_lines(columns, [band], [])
+    at_cells = _count_lines(columns, [replace(band, has_words_at_cells=True)], [])
+    return at_cells < count and count > MOST_ALIKE_LINES * len(band.rows)
 
 
 def _find_counter_range(

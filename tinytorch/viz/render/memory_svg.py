@@ -57,6 +57,7 @@ from .memory_rows import (
     make_row,
     measure_caption_lines,
     move_hazards_below,
+    needs_words_at_cells,
 )
 from .picture import Folded, Picture
 from .slots import assign_slots
@@ -359,15 +360,14 @@ def lay_out_sheets(sheets: list[MemorySheet]) -> RunLayout:
     """Find where everything in a run is: columns as wide, entries as high as they ever are."""
     _make_strips_alike(sheets)
     _move_wide_hazards_below(sheets)
-    bands: dict[str, list[BandDrawing]] = {}
-    rows: list[Row] = []
-    for sheet in sheets:
-        rows += sheet.single_rows
-        for band in sheet.bands:
-            bands.setdefault(band.id, []).append(band)
-    columns = lay_out_columns(list(chain.from_iterable(bands.values())), rows)
+    columns = _lay_out_columns(sheets)
     if any(sheet.packs or sheet.notes for sheet in sheets):
         columns = _make_room_for_notes(columns)
+    _begin_long_words_at_cells(sheets, columns)
+    bands: dict[str, list[BandDrawing]] = {}
+    for sheet in sheets:
+        for band in sheet.bands:
+            bands.setdefault(band.id, []).append(band)
     stages: dict[str, BandStage] = {}
     heights: dict[str, float] = {}
     for storage_id, same in bands.items():
@@ -388,6 +388,12 @@ def lay_out_sheets(sheets: list[MemorySheet]) -> RunLayout:
     if notes_height:
         height += notes_height + 6
     return RunLayout(sheets, Stage(columns, tops, stages, y + 2, (columns.right + PADDING, height)))
+
+
+def _lay_out_columns(sheets: list[MemorySheet]) -> Columns:
+    bands = chain.from_iterable(sheet.bands for sheet in sheets)
+    rows = chain.from_iterable(sheet.single_rows for sheet in sheets)
+    return lay_out_columns(list(bands), list(rows))
 
 
 def _make_room_for_notes(columns: Columns) -> Columns:
@@ -434,21 +440,27 @@ def _make_strips_alike(sheets: list[MemorySheet]) -> None:
 
 def _move_wide_hazards_below(sheets: list[MemorySheet]) -> None:
     """Move hazards below the rows of storages, in all steps, where there is too little room beside cells."""
-    all_bands: list[BandDrawing] = []
-    all_rows: list[Row] = []
-    for sheet in sheets:
-        all_bands += sheet.bands
-        all_rows += sheet.single_rows
+    all_bands = chain.from_iterable(sheet.bands for sheet in sheets)
     # Lanes have what is said below them anyway.
     with_hazards = [band for band in all_bands if not band.has_lanes and band.hazards_beside]
     if not with_hazards:
         return
-    columns = lay_out_columns(all_bands, all_rows)
+    columns = _lay_out_columns(sheets)
     ids = {band.id for band in with_hazards if is_narrow_for_hazards(band, columns)}
     for sheet in sheets:
         for band in sheet.bands:
             if band.id in ids:
                 sheet.entries[band.id] = move_hazards_below(band)
+
+
+def _begin_long_words_at_cells(sheets: list[MemorySheet], columns: Columns) -> None:
+    """Let the words of a storage begin at its cells, in all steps, where they have many lines otherwise."""
+    bands = chain.from_iterable(sheet.bands for sheet in sheets)
+    ids = {band.id for band in bands if not band.has_lanes and needs_words_at_cells(band, columns)}
+    for sheet in sheets:
+        for band in sheet.bands:
+            if band.id in ids:
+                sheet.entries[band.id] = replace(band, has_words_at_cells=True)
 
 
 def _lay_out_band(bands: list[BandDrawing], columns: Columns) -> BandStage:

@@ -128,7 +128,7 @@ def _scroll_box(html: str, width: int, height: int) -> str:
         least = int(LEAST_SCALE * width)
         sizes = f"width:100%;min-width:{least}px;max-width:{width}px"
         html = html.replace("max-width:100%", sizes)
-        return f'<div style="overflow-x:auto">{html}</div>'
+        return f'<div style="overflow-x:auto;padding-top:8px">{html}</div>'
     # A class of its own: several pictures on one page have different sizes. Not of
     # hash(), which is another for the same text in each process.
     name = f"tt-{zlib.crc32(html.encode()):x}"

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from .graph_cards import GAP, NAME_HEIGHT, OVERLAP, CardSize
+from .graph_cards import BELOW, GAP, NAME_HEIGHT, CardSize
 
 Point = tuple[float, float]
 LEAST_CLEARANCE = 3.0
@@ -80,7 +80,7 @@ def list_boxes(size: CardSize, middle: Point, names: str) -> list[DrawnArea]:
         if names == "right":
             left, top = x + half_width + GAP, y - NAME_HEIGHT / 2
         else:
-            left, top = x - width / 2, y + half_height - OVERLAP
+            left, top = x - width / 2, y + half_height + BELOW
         boxes.append(DrawnArea(left, top, left + width, top + NAME_HEIGHT))
     return boxes
 

@@ -29,6 +29,7 @@ from ..doc import (
     Paragraph,
     Part,
     html_element,
+    inline_html,
     split_paragraphs,
     wrap_in_language,
 )
@@ -753,6 +754,9 @@ class ExerciseView(TaskView):
                 class_="cl-primary" if action == "check" else None,
             )
         if self._verdict is None and not self._exercise.was_solved:
-            way = gettext("Write in your cell below, run it, then press Check.")
-            buttons += html_element("span", escape(way), class_="cl-way")
+            way = gettext(
+                "Write in your cell below, run it, then press Check. "
+                "(`check()` in a cell does the same.)"
+            )
+            buttons += html_element("span", inline_html(way), class_="cl-way")
         return html_element("div", buttons, class_="cl-bar")

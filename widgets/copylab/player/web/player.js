@@ -359,8 +359,7 @@ class Player {
 
   /** Whether code, memory and graph fit beside each other. */
   hasRoomForRow(width) {
-    const columns = [...this.panes.values()].map(({ size }) => GAP + size[0]);
-    return columns.reduce((sum, column) => sum + column, PROGRAM_WIDTH[0]) <= width;
+    return [...this.panes.values()].reduce((sum, { size }) => sum + GAP + size[0], PROGRAM_WIDTH[0]) <= width;
   }
 
   /** What a form of the stage takes, in px, and its `cost`: how many of them are cut, or more than there should be. */
@@ -449,9 +448,8 @@ class Player {
     const [scale, wordsHeight] = this.enlargeWords(form);
     const zoom = this.enlargeMemory(form);
     stage.dataset.form = name;
-    stage.style.setProperty("--cl-program", `${program}px`);
-    stage.style.setProperty("--cl-memory", `${memoryWidth}px`);
-    stage.style.setProperty("--cl-beside", `${height - below}px`);
+    const sizes = { program, memory: memoryWidth, beside: height - below };
+    for (const [part, size] of Object.entries(sizes)) stage.style.setProperty(`--cl-${part}`, `${size}px`);
     stage.style.height = `${height}px`;
     happened.style.height = `${wordsHeight}px`;
     happened.style.zoom = scale;
@@ -541,14 +539,17 @@ class Player {
   }
 
   makePane(kind) {
-    const title = kind === "memory" ? say("Memory") : say("Graph");
+    const [title, none] = {
+      memory: [say("Memory"), say("No tensors at this step.")],
+      graph: [say("Graph"), say("No graph at this step.")],
+    }[kind];
     const label = { "aria-label": say("{title} in words", { title }) };
     const holder = makeElement("div", { class: "cl-holder" });
     const words = makeElement("pre", { tabindex: 0, role: "region", ...label });
     // Beside the title of a narrow picture there is room for no more: elsewhere the sheet shows the whole label.
     const summary = makeElement("summary", label, makeElement("span", {}, say("in words")));
     const details = makeElement("details", { class: "cl-words" }, summary, words);
-    const figure = makeElement("figure", { class: "cl-pane", "data-picture": kind });
+    const figure = makeElement("figure", { class: "cl-pane", "data-picture": kind, "data-none": none });
     const left = makeElement("p", { class: "cl-left", hidden: "" });
     figure.append(makeElement("figcaption", {}, title), holder, left, details);
     // A shadow root keeps the styles and ids of one picture out of all others; the theme's variables still reach it.
@@ -856,14 +857,14 @@ function render({ model, el }) {
     if (isChanged && player.pills) showSameStep(player, start - player.pills.added);
     restoreFocus(player.root, focused);
   };
-  const handlers = {
+  const handlers = Object.entries({
     "change:form": build,
     "change:step": () => player.showStep(model.get("step") - 1),
     "msg:custom": ({ problem }) => player.endChange(problem),
-  };
+  });
   build();
-  for (const [event, handler] of Object.entries(handlers)) model.on(event, handler);
+  for (const handler of handlers) model.on(...handler);
   return () => {
-    for (const [event, handler] of Object.entries(handlers)) model.off(event, handler);
+    for (const handler of handlers) model.off(...handler);
   };
 }
