@@ -215,6 +215,35 @@ def test_the_title_of_a_graph_is_beside_its_fold(watched: Watched, tmp_path: Pat
     expect(graph.locator("summary")).to_have_attribute("aria-label", "Graph in words")
 
 
+# The rows of the code of which only a part is in view.
+CUT_ROWS = """(code) => {
+    const { top, bottom } = code.getBoundingClientRect();
+    return [...code.children].map((row) => row.getBoundingClientRect())
+        .filter((row) => [top, bottom].some((edge) => row.top < edge - 1 && row.bottom > edge + 1)).length;
+}"""
+
+
+def test_code_that_scrolls_is_cut_between_two_lines(watched: Watched, tmp_path: Path) -> None:
+    """At an error at its end, the buttons cut the first line that was in view."""
+    long = "".join(f"x{i} = torch.ones(3)\n" for i in range(9)) + LONG_ERROR.replace(
+        "x = ", "\nx = "
+    )
+    steps(long, engine=tinytorch).save(tmp_path / "page.html")
+    page = watched.page
+    for width in (852, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto((tmp_path / "page.html").as_uri())
+        player = page.locator(".cl-player")
+        code = player.locator(".cl-listing")
+        cut = []
+        for key in ("Home", "End", "ArrowLeft"):
+            player.press(key)
+            cut.append(code.evaluate(CUT_ROWS))
+        assert cut == [0, 0, 0]
+        if width == 852:
+            assert code.evaluate("(code) => code.scrollHeight > code.clientHeight")
+
+
 def test_a_step_without_pictures_says_so(watched: Watched, tmp_path: Path) -> None:
     """Two thirds of the stage were white before the first tensor."""
     steps(

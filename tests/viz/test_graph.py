@@ -443,7 +443,8 @@ def test_a_name_is_clear_of_all_boxes(engine: ModuleType, direction: str) -> Non
     y = a.exp()
     b = y.clone()
     svg = graph(a=a, y=y, b=b, z=b * y, direction=direction).svg
-    boxes, names = [], []
+    boxes: list[list[float]] = []
+    names: list[list[float]] = []
     for one in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}rect"):
         if one.get("x") and one.get("class") != "page":
             place = [float(one.get(key, "")) for key in ("x", "y", "width", "height")]

@@ -24,6 +24,8 @@ DISC_SIZE = 24
 """Width and height of the sign of an accumulator."""
 BELOW = 2
 """From a box down to the names below it, in px."""
+INTO_GAP = 6
+"""So far names reach out of their area where lines go to the right, in px: areas are 8 px apart."""
 GAP = 4
 """Between a box and the names beside it, and between two names."""
 SIGN_WIDTH = 16
@@ -132,8 +134,11 @@ class CardSize(NamedTuple):
         if names == "right":
             return self.width + 2 * self.beside_width, max(self.height, self.beside_height)
         # Names are below the box, so only a line from the side has its middle moved by them.
-        sides = 2 if goes_right else 1
-        return max(self.width, self.beside_width), self.height + sides * self.beside_height
+        around = self.beside_height
+        if goes_right:
+            # They may reach into the gap to the next area, which is wider.
+            around = 2 * max(around - INTO_GAP, 0)
+        return max(self.width, self.beside_width), self.height + around
 
 
 @dataclass(frozen=True, slots=True)

@@ -619,7 +619,7 @@ def write_dot(
     goes_right = direction == "right"
     rank = f"TB nodesep=.2 ranksep={_GAP_DOWN}"
     if goes_right:
-        rank = f"LR nodesep=.07 ranksep={_GAP_RIGHT}"
+        rank = f"LR nodesep=.12 ranksep={_GAP_RIGHT}"
     # Lines go from side to side, and not to corners.
     ports = "tailport=e headport=w" if goes_right else "tailport=s headport=n"
     # The last three limit the iterations of the layout, which takes long for large graphs.

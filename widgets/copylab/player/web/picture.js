@@ -136,11 +136,8 @@ function resizePicture(svg, model) {
 
 /** Make the place of all pictures of a kind: a sheet as large as the largest of them, which keeps its size. */
 function reserveSheet(pane, [width, height]) {
-  pane.shadow.innerHTML = SHEET_STYLE;
-  pane.sheet = document.createElement("div");
-  pane.sheet.className = "sheet";
-  pane.sheet.style.cssText = `width:${width}px;height:${height}px`;
-  pane.shadow.append(pane.sheet);
+  pane.shadow.innerHTML = `${SHEET_STYLE}<div class="sheet" style="width:${width}px;height:${height}px"></div>`;
+  pane.sheet = pane.shadow.lastChild;
 }
 
 /** Put a text into its place, in blocks: those that cannot be seen are not laid out. */

@@ -42,8 +42,8 @@ class PillRow {
     const [open, shut] = [1, 2].map(() => makeElement("span", { class: "cl-ways" }));
     open.append(...(this.copies.length ? [makeElement("span", {}, head), stack] : []), this.editing, this.reset);
     shut.append(this.running, this.closing);
-    [this.open, this.shut] = [open, shut];
-    this.shut.hidden = true;
+    Object.assign(this, { open, shut });
+    shut.hidden = true;
     this.root = makeElement("div", group, open, shut);
     if (this.copies.length) this.showCopy(0);
   }

@@ -23,6 +23,8 @@ const PROGRAM_WIDTH = [264, 416];
 const [LETTER_WIDTH, MARGIN_OF_LINE] = [7.9, 72];
 // Of the player: what fits into the first is never scrolled, and only what is higher than the second is.
 const HEIGHTS = [560, 700];
+// Code that scrolls is cut between two lines: a line has 20.15 px, and above the first there are 6.
+const roundToLines = (y) => y - ((y - 6) % 20.15);
 // Of the code, at least: what is longer scrolls in it, so that the sentences beside it can be seen whole.
 const LEAST_CODE = 112;
 // Of a long error, which gives way to code that is not seen whole: half a line says that it scrolls.
@@ -267,14 +269,13 @@ class Player {
   }
 
   makeRoot(label) {
-    const count = this.steps.length;
     const figures = [...this.panes.values()].map((pane) => pane.figure);
     const program = makeElement("div", { class: "cl-program" }, this.code, this.happened);
     this.stage = makeElement("div", { class: "cl-stage" }, program, ...figures);
-    this.root = makeElement("div", { class: "cl-panel cl-player", role: "group", tabindex: 0, "data-steps": count });
     const keys = say("{label}. Arrow keys left and right go a step back and on, Home and End to the ends.", { label });
-    this.root.setAttribute("aria-label", keys);
-    this.root.append(
+    this.root = makeElement(
+      "div",
+      { class: "cl-panel cl-player", role: "group", tabindex: 0, "aria-label": keys, "data-steps": this.steps.length },
       makeElement("div", { class: "cl-bar" }, ...this.buttons.values(), this.slider, this.count),
       ...this.makeChoices(),
       ...(this.pillRow ? [this.pillRow.root] : []),
@@ -321,7 +322,7 @@ class Player {
     const width = this.stage.clientWidth;
     if (!width || width === this.laidOutWidth) return;
     this.laidOutWidth = width;
-    this.stage.style.height = "";
+    this.stage.style.height = this.code.style.maxHeight = "";
     this.happened.style.zoom = 1;
     // Words grow to the height of an earlier layout, and would be measured as that high.
     this.stage.style.removeProperty("--cl-beside");
@@ -345,8 +346,12 @@ class Player {
     if (best) this.useForm(best);
     else this.useOneColumn(width);
     this.showWords(this.describeStop(this.index));
-    if (this.code.scrollHeight > this.code.clientHeight) this.code.tabIndex = 0;
-    else this.code.removeAttribute("tabindex");
+    const { code } = this;
+    const height = code.clientHeight;
+    if (code.scrollHeight > height) {
+      code.tabIndex = 0;
+      code.style.maxHeight = `${roundToLines(height)}px`;
+    } else code.removeAttribute("tabindex");
     this.scrollToStep();
   }
 
@@ -549,9 +554,15 @@ class Player {
     // Beside the title of a narrow picture there is room for no more: elsewhere the sheet shows the whole label.
     const summary = makeElement("summary", label, makeElement("span", {}, say("in words")));
     const details = makeElement("details", { class: "cl-words" }, summary, words);
-    const figure = makeElement("figure", { class: "cl-pane", "data-picture": kind, "data-none": none });
     const left = makeElement("p", { class: "cl-left", hidden: "" });
-    figure.append(makeElement("figcaption", {}, title), holder, left, details);
+    const figure = makeElement(
+      "figure",
+      { class: "cl-pane", "data-picture": kind, "data-none": none },
+      makeElement("figcaption", {}, title),
+      holder,
+      left,
+      details,
+    );
     // A shadow root keeps the styles and ids of one picture out of all others; the theme's variables still reach it.
     const shadow = holder.attachShadow({ mode: "open" });
     const pane = { figure, title, holder, left, details, words, shadow, shown: null };
@@ -593,13 +604,12 @@ class Player {
     this.index = index;
     const step = this.steps[index];
     const count = this.steps.length;
-    this.root.dataset.step = index + 1;
-    this.root.dataset.line = step.line;
-    this.root.dataset.kind = step.kind;
+    const { line, kind } = step;
+    Object.assign(this.root.dataset, { step: index + 1, line, kind });
     this.slider.value = index + 1;
     this.count.textContent = `${index + 1} / ${count}`;
     const numbered = say("Step {number} of {count}", { number: index + 1, count });
-    const place = describePlace(this.codes[step.code], step.line);
+    const place = describePlace(this.codes[step.code], line);
     this.slider.setAttribute("aria-valuetext", say("{step}, {place}", { step: numbered, place }));
     // A disabled button would drop the keyboard focus: these say that they are, and keep it.
     for (const [action, button] of this.buttons) {
@@ -669,7 +679,7 @@ class Player {
     const { code } = this;
     const top = row.offsetTop - code.offsetTop;
     if (top < code.scrollTop || top + row.offsetHeight > code.scrollTop + code.clientHeight) {
-      code.scrollTop = top - code.clientHeight / 2;
+      code.scrollTop = roundToLines(top - code.clientHeight / 2);
     }
   }
 
@@ -797,22 +807,17 @@ function handleKey(event) {
     target.scrollLeft += sideways;
     return;
   }
-  if (target.matches("input[type=range]") && /^(Arrow|Home|End|Page)/.test(key)) {
-    // The browser moves the slider itself.
-    stopHere();
-  } else if (target.matches("select")) {
-    // The browser chooses itself.
-    if (key !== "Tab") stopHere();
-  } else if (scrolls && /^(ArrowUp|ArrowDown|Page)/.test(key)) {
-    // The browser scrolls itself.
-    stopHere();
-  } else if (key in ACTION_OF_KEY) {
+  // What the browser does itself: it moves the slider, chooses, scrolls, presses.
+  const isOfBrowser =
+    (target.matches("input[type=range]") && /^(Arrow|Home|End|Page)/.test(key)) ||
+    (target.matches("select") && key !== "Tab") ||
+    (scrolls && /^(ArrowUp|ArrowDown|Page)/.test(key)) ||
+    (/^(Enter| )$/.test(key) && target.matches("button, summary"));
+  if (isOfBrowser) stopHere();
+  else if (key in ACTION_OF_KEY) {
     stopHere();
     event.preventDefault();
     player.dispatchEvent(new CustomEvent("copylab-key", { detail: ACTION_OF_KEY[key] }));
-  } else if ((key === "Enter" || key === " ") && target.matches("button, summary")) {
-    // The browser presses it itself.
-    stopHere();
   }
 }
 
