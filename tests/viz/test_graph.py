@@ -438,7 +438,7 @@ def test_memory_pictures_need_no_graphviz_package() -> None:
 
 @pytest.mark.parametrize("direction", ["right", "down"])
 def test_a_name_is_clear_of_all_boxes(engine: ModuleType, direction: str) -> None:
-    """It lay on the lower edge of its box, and touched the title in it."""
+    """It covered the lower edge of its box, and touched the title in it."""
     a = engine.tensor(2.0, requires_grad=True)
     y = a.exp()
     b = y.clone()
