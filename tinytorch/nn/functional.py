@@ -217,7 +217,7 @@ def _compute_bce_with_logits(
 
 _logits_loss = op(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1)",
-    _compute_bce_with_logits, **_HIDDEN, also=("weight", "pos_weight"),
+    _compute_bce_with_logits, **_HIDDEN, also_saved=("weight", "pos_weight"),
     self=lambda grad, self, target, reduction: _multiply_and_reduce(_sigmoid(self) - target, grad, reduction),
     target=lambda grad, self, reduction: _multiply_and_reduce(-self, grad, reduction))  # fmt: skip
 

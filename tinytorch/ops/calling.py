@@ -290,7 +290,7 @@ def make_plain_call(
         return make_unparsed_call(op, otherwise, sizes_at, in_place)
     if op.kind == "view":
         return make_view_call(op, otherwise, sizes_at)
-    if op.tensor_indices == [0]:
+    if op.tensor_positions == [0]:
         return make_unary_call(op, otherwise, sizes_at)
     return make_binary_call(op, otherwise)
 
@@ -301,13 +301,13 @@ def has_short_way(op: Any) -> bool:
     They make one tensor: a view of one, or a new one of one (beside which numbers may stand, as in
     `x ** 2`) or of two by a ufunc.
     """
-    if op.has_several_results or op.list_indices or op.schema.is_factory:
+    if op.has_several_results or op.list_positions or op.schema.is_factory:
         return False
     if op.kind == "view":
-        return op.tensor_indices == [0] and op.node_class is not None
+        return op.tensor_positions == [0] and op.node_class is not None
     if op.kind != "fresh":
         return False
-    if op.tensor_indices == [0]:
+    if op.tensor_positions == [0]:
         # The node of an operation without derivative makes itself in another way.
         return op.node_class is None or bool(op.node_class._formulas)
     return is_binary_ufunc(op)
@@ -319,9 +319,9 @@ def is_binary_ufunc(op: Any) -> bool:
     Its node, if it has one, has an edge and a formula for both.
     """
     return (
-        op.tensor_indices == [0, 1]
+        op.tensor_positions == [0, 1]
         and op.schema.required_count == 2
-        and isinstance(_find_function_by_default(op), np.ufunc)
+        and isinstance(_find_function_of_operands(op), np.ufunc)
         and (
             op.node_class is None
             or (op.input_positions == [0, 1] and bool(op.node_class._formulas))
@@ -337,7 +337,7 @@ def is_written_by_ufunc(op: Any) -> bool:
     return op.node_class is None or not op.node_class._output_nr_of_saved
 
 
-def _find_function_by_default(op: Any) -> Any:
+def _find_function_of_operands(op: Any) -> Any:
     """Return what a pointwise kernel calls if arguments after the operands have their defaults.
 
     None for other kernels, and for those that call something else even then.
@@ -345,15 +345,15 @@ def _find_function_by_default(op: Any) -> Any:
     kernel = op.kernel
     if type(kernel) is not pointwise:
         return None
-    if len(op.schema.params) == len(op.tensor_indices):
-        return kernel.function_by_default or kernel.function
-    return kernel.function_by_default
+    if len(op.schema.params) == len(op.tensor_positions):
+        return kernel.function_of_operands or kernel.function
+    return kernel.function_of_operands
 
 
 def make_unparsed_call(op: Any, otherwise: Callable, sizes_at: int, in_place: bool) -> Callable:
     """Make a call that skips the parser where the arguments need no reading, then runs `Op.run`."""
     run = op.run_in_place if in_place else op.run
-    if op.schema.positional_count == 1 and op.tensor_indices == [0]:
+    if op.schema.positional_count == 1 and op.tensor_positions == [0]:
         return _make_call_of_one_tensor(run, op.defaults[1:], otherwise)
     read = make_reader(op.schema, op.numbers, first=0, sizes_at=sizes_at)
 
@@ -539,7 +539,7 @@ def make_recorder_of_one(op: Any) -> Callable[[Any, Any, Any, tuple], None] | No
     is_result_saved = bool(node_class._output_nr_of_saved)
     save, constant_values = make_saver(op), find_constant_saved_values(op)
 
-    def record(out: Any, data: Any, x: Any, rest: tuple) -> None:
+    def record(result: Any, data: Any, x: Any, rest: tuple) -> None:
         edge = x._edge
         if edge is None:
             if not x._meta.requires_grad:
@@ -550,13 +550,13 @@ def make_recorder_of_one(op: Any) -> Callable[[Any, Any, Any, tuple], None] | No
         node._saved = save((x, *rest), edges) if constant_values is None else constant_values
         node._sequence_number = next_number()
         node._hooks = None
-        storage = out._storage
+        storage = result._storage
         node._gradient_specs = (
             (data.shape, data.dtype, CPU if storage is None else storage.device),
         )
-        out._edge = (node, 0)
+        result._edge = (node, 0)
         if is_result_saved:
-            node._keep_results((out,))
+            node._keep_results((result,))
 
     return record
 
@@ -573,7 +573,7 @@ def make_recorder_of_two(op: Any) -> Callable[[Any, Any, Any, Any, bool], None] 
     is_result_saved = bool(node_class._output_nr_of_saved)
     save, constant_values = make_saver_of_two(op), find_constant_saved_values(op)
 
-    def record(out: Any, data: Any, x: Any, y: Any, is_y_tensor: bool) -> None:
+    def record(result: Any, data: Any, x: Any, y: Any, is_y_tensor: bool) -> None:
         edge, other_edge = x._edge, None
         if edge is None and x._meta is not None and x._meta.requires_grad:
             edge = (x, 0)
@@ -593,9 +593,9 @@ def make_recorder_of_two(op: Any) -> Callable[[Any, Any, Any, Any, bool], None] 
         node._hooks = None
         # It has memory of its own, on the CPU.
         node._gradient_specs = ((data.shape, data.dtype, CPU),)
-        out._edge = (node, 0)
+        result._edge = (node, 0)
         if is_result_saved:
-            node._keep_results((out,))
+            node._keep_results((result,))
 
     return record
 
@@ -635,12 +635,12 @@ def find_constant_saved_values(op: Any) -> tuple | None:
 
     So `add` always saves `alpha=1`, and `exp` nothing until its result is there.
     """
-    operand_count = len(op.tensor_indices)
+    operand_count = len(op.tensor_positions)
     if op.node_class is None or op.schema.positional_count > operand_count:
         return None
     # A plain call leaves out all that is given by name alone, so that has its defaults.
     names_by_default = op.schema.names[operand_count:]
-    for saved in op.saved_arguments:
+    for saved in op.saved_values:
         is_read_later = saved.read is None  # a result
         if not is_read_later and saved.name not in names_by_default:
             return None
@@ -652,11 +652,11 @@ def find_constant_saved_values(op: Any) -> tuple | None:
 def make_saver(op: Any) -> Callable[[tuple, tuple], tuple]:
     """Make the short way of `Op.save` for a node that saves one value, which is no tensor."""
     if (
-        len(op.saved_arguments) == 1
-        and op.saved_arguments[0].read is not None
-        and not op.saved_arguments[0].may_be_left_out
+        len(op.saved_values) == 1
+        and op.saved_values[0].read is not None
+        and not op.saved_values[0].may_be_left_out
     ):
-        read = op.saved_arguments[0].read
+        read = op.saved_values[0].read
         return lambda values, edges: (read(values),)
     return op.save
 
@@ -668,7 +668,7 @@ def make_saver_of_two(op: Any) -> Callable[[Any, Any, bool, Any, Any], tuple]:
     """
     # Each factor is needed by the gradient of the other one: `other` by that of `self`, which is
     # input 0, and `self` by that of `other`, input 1.
-    needed_by = [(saved.name, saved.needed_by) for saved in op.saved_arguments]
+    needed_by = [(saved.name, saved.needed_by) for saved in op.saved_values]
     # `op.numbers`: `other` may be a number, of which `Op.save` makes a SavedNumber for such an
     # operation alone. `save_factors` makes one of each number.
     if needed_by == [("other", 0), ("self", 1)] and op.numbers:
@@ -736,17 +736,17 @@ def make_unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
         except Exception:
             record_failed_call(op, x, *rest)
             raise
-        out = _new(Tensor)
-        out._data = data
-        out._storage = out._view_meta = out._edge = out._meta = None
+        result = _new(Tensor)
+        result._data = data
+        result._storage = result._view_meta = result._edge = result._meta = None
         if thread.inference:
-            out._counter = _new(InferenceCounter)
-            return out
-        out._counter = counter = _new(VersionCounter)
+            result._counter = _new(InferenceCounter)
+            return result
+        result._counter = counter = _new(VersionCounter)
         counter.version = 0
         if record is not None and (x._edge or x._meta) and thread.is_recording:
-            record(out, data, x, rest)
-        return out
+            record(result, data, x, rest)
+        return result
 
     return call
 
@@ -755,7 +755,7 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
     """Make the short way of a ufunc of two tensors or a tensor and a number: `add`, `mul`, `lt`."""
     run, defaults, record = op.run, op.defaults[2:], make_recorder_of_two(op)
     # For dtypes with these numbers the ufunc alone computes what the kernel does, see `pointwise`.
-    ufunc = _find_function_by_default(op)
+    ufunc = _find_function_of_operands(op)
     direct_nums, takes_numbers = op.kernel.direct_dtype_nums, op.numbers
 
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
@@ -787,18 +787,18 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
         # Of two 0-d arrays NumPy computes a number, which `lay_out_result` makes an array.
         if data.ndim != 1 or not data.size:
             data = lay_out_result(data, a, b if is_y_tensor else _A_NUMBER)
-        out = _new(Tensor)
-        out._data = data
-        out._storage = out._view_meta = out._edge = out._meta = None
+        result = _new(Tensor)
+        result._data = data
+        result._storage = result._view_meta = result._edge = result._meta = None
         if thread.inference:
-            out._counter = _new(InferenceCounter)
-            return out
-        out._counter = counter = _new(VersionCounter)
+            result._counter = _new(InferenceCounter)
+            return result
+        result._counter = counter = _new(VersionCounter)
         counter.version = 0
         if record is not None and thread.is_recording:  # noqa: SIM102 on one line it is too long
             if x._edge or x._meta or (is_y_tensor and (y._edge or y._meta)):
-                record(out, data, x, y, is_y_tensor)
-        return out
+                record(result, data, x, y, is_y_tensor)
+        return result
 
     return call
 
@@ -831,20 +831,20 @@ def make_view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
         except Exception:
             record_failed_call(op, x, *rest)
             raise
-        out = _new(Tensor)
-        out._data = data
-        out._storage = x._materialize_storage() if x._storage is None else x._storage
-        out._counter = counter
-        out._edge = out._meta = None
+        result = _new(Tensor)
+        result._data = data
+        result._storage = x._materialize_storage() if x._storage is None else x._storage
+        result._counter = counter
+        result._edge = result._meta = None
         if view_meta is not None:
-            mark_as_view(out, x)
+            mark_as_view(result, x)
         elif thread.is_recording:
-            out._view_meta = (x, counter.version, DEFAULT)  # see `ViewMeta`
+            result._view_meta = (x, counter.version, DEFAULT)  # see `ViewMeta`
         else:
-            out._view_meta = (x, counter.version, INFERENCE if thread.inference else NO_GRAD)
+            result._view_meta = (x, counter.version, INFERENCE if thread.inference else NO_GRAD)
         if thread.is_recording and (x._edge or x._meta):
-            record(out, data, x, rest)
-        return out
+            record(result, data, x, rest)
+        return result
 
     return call
 
@@ -856,7 +856,7 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
     no cell in common.
     """
     run, defaults, begin_recording = op.run_in_place, op.defaults[2:], make_write_recorder(op)
-    ufunc = _find_function_by_default(op)
+    ufunc = _find_function_of_operands(op)
     direct_nums, takes_numbers = op.kernel.direct_dtype_nums, op.numbers
 
     def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:

@@ -88,7 +88,7 @@ _TWO_DEVICES = (
 OPS: list[Op] = []
 
 
-class SavedArgument(NamedTuple):
+class SavedValue(NamedTuple):
     """A value that the node of an operation saves."""
 
     # as formulas call it
@@ -111,7 +111,7 @@ class NodeParts(NamedTuple):
     # by the name of an input, its gradient
     formulas: dict[str, Callable | None]
     # names of what is saved although no formula that runs may read it
-    also: tuple[str, ...]
+    also_saved: tuple[str, ...]
     # by the name of a saved value, a function that reads it off a call's arguments
     readers: dict[str, Callable]
     # the class of the nodes, if it is not made of these
@@ -160,8 +160,8 @@ class Op:
         self.numbers, self.out_rule = numbers, out_rule
         self.name, self.defaults = schema.name, schema.defaults
         self.has_several_results = schema.has_several_results
-        self.tensor_indices = [i for i, p in enumerate(schema.params) if p.is_tensor]
-        self.list_indices = [i for i, p in enumerate(schema.params) if p.is_list]
+        self.tensor_positions = [i for i, p in enumerate(schema.params) if p.is_tensor]
+        self.list_positions = [i for i, p in enumerate(schema.params) if p.is_list]
         # A view of what the schema says is written to, as by `t_`, changes how the tensor itself
         # looks at its memory.
         is_restride = kernel.kind == "view" and schema.writes_self
@@ -227,12 +227,12 @@ class Op:
         return make_plain_call(self, self._complete_and_run)
 
     @functools.cached_property
-    def saved_arguments(self) -> list[SavedArgument]:
+    def saved_values(self) -> list[SavedValue]:
         """What the node saves of a call's arguments and results, in its order."""
         schema, node_class, readers = self.schema, self.node_class, self.node_parts.readers
         if node_class is None:
             return []
-        tensor_names = {schema.names[i] for i in (*self.tensor_indices, *self.list_indices)}
+        tensor_names = {schema.names[i] for i in (*self.tensor_positions, *self.list_positions)}
         saved = []
         pairs = zip(node_class._names_of_saved, node_class._needed_by, strict=True)
         for at, (name, needed_by) in enumerate(pairs):
@@ -240,7 +240,7 @@ class Op:
             if at not in node_class._output_nr_of_saved:
                 read = readers.get(name) or make_argument_reader(name, schema)
             may_be_left_out = name in tensor_names or name in readers
-            saved.append(SavedArgument(name, read, needed_by, may_be_left_out))
+            saved.append(SavedValue(name, read, needed_by, may_be_left_out))
         return saved
 
     def __call__(self, *values: Any) -> Any:
@@ -273,7 +273,7 @@ class Op:
     def tensors_of(self, values: tuple) -> list:
         """Return all tensors among the arguments of a call."""
         tensors = [x for x in values if isinstance(x, TensorBase)]
-        for i in self.list_indices:
+        for i in self.list_positions:
             tensors += [t for t in values[i] if t is not None]
         return tensors
 
@@ -324,7 +324,7 @@ class Op:
         """
         written_name = self.schema.names[0] if is_write else None
         saved: list = []
-        for name, read, needed_by, may_be_left_out in self.saved_arguments:
+        for name, read, needed_by, may_be_left_out in self.saved_values:
             x = None if read is None else read(values)
             if not may_be_left_out or x is None:
                 saved.append(x)
@@ -377,8 +377,8 @@ class Op:
 
         RuntimeError if they are on two devices.
         """
-        operands = [values[i] for i in self.tensor_indices if isinstance(values[i], TensorBase)]
-        for i in self.list_indices:
+        operands = [values[i] for i in self.tensor_positions if isinstance(values[i], TensorBase)]
+        for i in self.list_positions:
             # `Tensor?[]` are indices, which may be on the CPU
             if self.schema.params[i].schema_type == "Tensor[]":
                 operands += values[i]
@@ -699,7 +699,7 @@ def op(
     numbers: bool = False,  # Python numbers stand for tensors, as in arithmetic
     operator: str = "",  # Python's, as in `__mul__`
     backward: str = "",  # the node's name, where it is not that of `_take_node_name`
-    also: tuple[str, ...] = (),  # what the node saves although no formula that runs may read it
+    also_saved: tuple[str, ...] = (),  # saved although no formula that runs may read it
     readers: dict[str, Callable] | None = None,
     node_class: Any = None,  # the class of its nodes, where that is not made of formulas
     out_node_class: Any = None,
@@ -723,7 +723,7 @@ def op(
         input_positions = input_positions or all_tensors
         backward = _take_node_name(parsed.name, backward)
     parts = NodeParts(
-        input_positions, backward, formulas, also, readers or {}, node_class, out_node_class
+        input_positions, backward, formulas, also_saved, readers or {}, node_class, out_node_class
     )
     declared = Op(parsed, kernel, parts, numbers, _read_out_rule(out, parsed))
     OPS.append(declared)
@@ -774,7 +774,7 @@ def _make_node_class(declared: Op) -> Any:
     return make_node_class(
         parts.backward,
         parts.formulas,
-        also_saved=parts.also,
+        also_saved=parts.also_saved,
         base=MultiNode if schema.has_several_results else Node,
         # The formula of a list returns a gradient for each of its tensors.
         has_one_formula=any(p.is_list for p in schema.params if p.name in parts.formulas),

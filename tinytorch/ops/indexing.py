@@ -283,7 +283,7 @@ _index_put_impl = op(
     backward="IndexPutImplBackward0",
     self=lambda grad: grad,
     values=lambda grad, indices: index(grad, list(indices)),
-    also=("accumulate",),
+    also_saved=("accumulate",),
 )
 _INDEX_PUT_FORMULAS = {
     "self": lambda grad, indices, accumulate, _values_sizes: (

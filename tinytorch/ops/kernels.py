@@ -167,10 +167,10 @@ class row_major(Kernel):
 
     def __call__(self, *values: Any) -> Any:
         """Return the function's result, laid out row by row."""
-        out = self.function(*values)
-        if type(out) is tuple:
-            return tuple([lay_out_result(x) for x in out])
-        return lay_out_result(out)
+        results = self.function(*values)
+        if type(results) is tuple:
+            return tuple([lay_out_result(result) for result in results])
+        return lay_out_result(results)
 
 
 # Parameters that are operands even where the schema has a Scalar: they take part in choosing the
@@ -186,7 +186,7 @@ class pointwise(Kernel):
     floats, and the default dtype for all others; or "bool". `takes`: the dtypes of the operands,
     before they are made floats, for which torch has no error, of the letters b, i and f; `stub`:
     the name of the kernel in that error. `check(a, b, ...)` gets the operands as they were given,
-    and raises PyTorch's error if they do not fit. `function_by_default`: what `function` is where
+    and raises PyTorch's error if they do not fit. `function_of_operands`: what `function` is where
     the arguments after the operands have their defaults. `in_c`: the error "can't be cast" names
     the dtype as C++ does (`int`), not as torch (`Int`). `resizes_once`: PyTorch writes into an
     `out=` of another dtype at once, not by way of a copy.
@@ -209,13 +209,13 @@ class pointwise(Kernel):
         takes: str = ALL_LETTERS,
         stub: str = "",
         check: Callable | None = None,
-        function_by_default: Callable | None = None,
+        function_of_operands: Callable | None = None,
         in_c: bool = False,
         resizes_once: bool = False,
     ) -> None:
         super().__init__(function)
         self.to, self.takes, self.stub, self.check, self.in_c = to, takes, stub, check, in_c
-        self.function_by_default, self.resizes_once = function_by_default, resizes_once
+        self.function_of_operands, self.resizes_once = function_of_operands, resizes_once
         # NumPy's numbers of the dtypes that the function is called with as they are: nothing is to
         # be converted, before or after it.
         self.direct_dtype_nums = set()

@@ -312,7 +312,7 @@ sgn = op(
     "sgn(Tensor self)",
     pointwise(_sign_of_array, takes="bif", stub="sign_cpu"),
     out="found",
-    also=("self", "result"),
+    also_saved=("self", "result"),
     self=lambda grad: zeros_like(grad),
 )
 sign = op(
@@ -455,14 +455,14 @@ _add = pointwise(
     lambda a, b, alpha: np.add(a, _scale_addend(a, b, alpha)),
     takes="bif",
     stub="add_stub",
-    function_by_default=np.add,
+    function_of_operands=np.add,
 )
 _sub = pointwise(
     lambda a, b, alpha: np.subtract(a, _scale_addend(a, b, alpha)),
     takes="if",
     stub="add_stub",
     check=_check_subtraction,
-    function_by_default=np.subtract,
+    function_of_operands=np.subtract,
 )
 # A bare Kernel, which exchanges `a` and `b` and leaves the rest to `_sub`: the strides of the result
 # go by the order of subtraction, `b` first.

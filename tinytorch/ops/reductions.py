@@ -101,7 +101,7 @@ mean_dims = op(
     row_major(_mean),
     out=OutRule(prepare=_prepare_mean),
     backward="MeanBackward1",
-    also=("self_sym_numel",),
+    also_saved=("self_sym_numel",),
     self=lambda grad, self_sym_sizes, dim, keepdim: divide(
         expand_grad(grad, self_sym_sizes, dim, keepdim), count_reduced(self_sym_sizes, dim)
     ),
