@@ -498,8 +498,8 @@ class Watch(Presentation):
             if save.sequence_nr == sequence_nr:
                 save.is_harmless = True
 
-    def _is_read_by_look(self) -> bool:
-        """Return True if it is a look that reads or computes in this thread now, not the program."""
+    def _is_in_look(self) -> bool:
+        """Return True while a look (`mark_look`) reads or computes in this thread, and not the program."""
         thread = threading.get_ident()
         if thread in THREADS_IN_LOOK:
             return True
@@ -511,7 +511,7 @@ class Watch(Presentation):
 
         Raises GradientWarning for a modified one with `silent="raise"`.
         """
-        if self._is_read_by_look():
+        if self._is_in_look():
             return
         has_changed, is_compared = save.has_changed, save.is_compared
         with self._lock:
@@ -543,7 +543,7 @@ class Watch(Presentation):
         self, attribute: KeptAttribute, tensor: Any, node: Any, backward_nr: int
     ) -> None:
         """Compare what a Function keeps as an attribute, before its backward may read it."""
-        if self._is_read_by_look():
+        if self._is_in_look():
             return
         save, comparison = attribute.save, attribute.compare(tensor)
         if save is None or comparison is None:
@@ -575,7 +575,7 @@ class Watch(Presentation):
         self, packed_save: PackedSave, tensor: Any, node: Any, backward_nr: int
     ) -> None:
         """Compare what hooks of the program's own give to a node with what it saved."""
-        if self._is_read_by_look():
+        if self._is_in_look():
             return
         differs = packed_save.has_other_values(tensor)
         if differs is None:
@@ -615,7 +615,10 @@ class Watch(Presentation):
             _warn_at(place, finding.summary, GradientWarning)
 
     def begin_backward(self, root: Any, args: tuple, kwargs: dict[str, Any]) -> bool:
-        """Compute the numbers for findings of a backward that is about to run; False if it is not."""
+        """Compute the numbers for findings of a backward that is about to run, if they are due.
+
+        Returns True if they were: then `measurement.end` has to follow it.
+        """
         if self.ended:
             return False
         self._steps.has_backward = True
@@ -645,7 +648,7 @@ class Watch(Presentation):
         self, save: WatchedSave, node_name: str, backward_nr: int, error: RuntimeError
     ) -> None:
         """Note the finding on a stale saved tensor, and add its lines to the engine's own error."""
-        if self._is_read_by_look():
+        if self._is_in_look():
             return
         with self._lock:
             self.read_count += 1
@@ -666,7 +669,7 @@ class Watch(Presentation):
         is_use: bool = False,
     ) -> None:
         """Note that values of tensors go on without their history; of a new leaf, find whose."""
-        if self.ended or self._is_read_by_look():
+        if self.ended or self._is_in_look():
             return
         if kind == "new leaf":
             self._exits.record_new_leaf(make_reference)
@@ -680,17 +683,17 @@ class Watch(Presentation):
 
     def record_parameter(self, parameter: Any, reference: LeafReference) -> None:
         """Note the line that made a parameter."""
-        if not self.ended and not self._is_read_by_look():
+        if not self.ended and not self._is_in_look():
             self._makings.record(parameter, reference)
 
     def begin_step(self, optimizer: Any) -> None:
         """Note what has a gradient before a step of an optimizer."""
-        if not self._is_read_by_look():
+        if not self._is_in_look():
             self._steps.begin(optimizer)
 
     def record_step(self, optimizer: Any) -> None:
         """Note what has no gradient after a step of an optimizer."""
-        if self.ended or self._is_read_by_look():
+        if self.ended or self._is_in_look():
             return
         with mark_look():
             self._steps.record(optimizer)
@@ -698,7 +701,7 @@ class Watch(Presentation):
     def record_backward(self) -> None:
         """Note what has no gradient after a backward, which has just ended."""
         # Where optimizers step, that is asked of what they step.
-        if self.ended or self._steps.has_step or self._is_read_by_look():
+        if self.ended or self._steps.has_step or self._is_in_look():
             return
         with mark_look():
             self._backwards.record()

@@ -55,9 +55,9 @@ class ProcessReport(NamedTuple):
 
     rank, size: None and 1 if it is no rank. host, pid: the machine and the process number. parent:
     the process number of the watched program that started it, 0 for that program itself. state:
-    "running", "ended" or "done". reads: what the watch says of what was read and of what was not
-    seen. findings: those so far. missing: at its end, what optimizers have stepped without a
-    gradient.
+    "running", "ended" or "done". reading_summary: what the watch says of what was read and of what
+    was not seen. findings: those so far. missing: at its end, what optimizers have stepped without
+    a gradient.
     """
 
     rank: int | None
@@ -66,7 +66,7 @@ class ProcessReport(NamedTuple):
     pid: int
     parent: int
     state: str
-    reads: str
+    reading_summary: str
     findings: tuple[ReportedFinding, ...]
     missing: tuple[ReportedFinding, ...]
 
@@ -107,13 +107,13 @@ class ProcessReport(NamedTuple):
 class RunReports:
     """The reports of all processes of a run, in a folder, and the page that is made of them.
 
-    report: the page; None for none. title: its title. A program that runs alone has no file, but
+    page: where the page is written; None for none. title: its title. A program that runs alone has no file, but
     the processes that it forks have.
     """
 
-    def __init__(self, watched: Watch, report: str | None, title: str) -> None:
+    def __init__(self, watched: Watch, page: str | None, title: str) -> None:
         self.watched, self.title = watched, title
-        self.page = None if report is None else Path(report).absolute()  # programs change folders
+        self.page = None if page is None else Path(page).absolute()  # programs change folders
         self.pid = os.getpid()
         self.rank = find_rank()
         self.error: OSError | None = None
@@ -152,7 +152,7 @@ class RunReports:
         self.rank = find_rank() or self.rank  # a program may leave its group before it ends
         try:
             if self.rank is not None or self.is_child:
-                report = self._report_process(state)
+                report = self._make_report(state)
                 # It may be in the folder for temporary files, which all users share.
                 self.folder.mkdir(mode=0o700, exist_ok=True)
                 _replace_file(self.folder / report.file_name, json.dumps(report))
@@ -163,7 +163,7 @@ class RunReports:
         except OSError as error:
             self.error = error
 
-    def _report_process(self, state: str) -> ProcessReport:
+    def _make_report(self, state: str) -> ProcessReport:
         return ProcessReport(
             rank=None if self.rank is None else self.rank.number,
             size=1 if self.rank is None else self.rank.size,
@@ -171,7 +171,7 @@ class RunReports:
             pid=os.getpid(),
             parent=self.pid if self.is_child else 0,
             state=state,
-            reads=join_sentences(
+            reading_summary=join_sentences(
                 [*self.watched.describe_reads(), *self.watched.describe_next_look()]
             ),
             findings=tuple(map(_report_finding, list(self.watched.findings))),
@@ -198,7 +198,7 @@ class RunReports:
     def read_all(self) -> list[ProcessReport]:
         """Return the reports that are there, in order."""
         # A program that is no rank has no file of its own.
-        reports = [] if self.rank is not None else [self._report_process(ENDED)]
+        reports = [] if self.rank is not None else [self._make_report(ENDED)]
         for path in sorted(self.folder.glob("*.json")):
             with suppress(OSError, ValueError, TypeError):
                 # JSON has a list for each tuple.
@@ -211,7 +211,7 @@ class RunReports:
         reports = [report for report in reports if report.rank is None or report.rank < size]
         return sorted(reports, key=lambda report: (report.rank or 0, report.parent, report.pid))
 
-    def find_children(self) -> list[ProcessReport]:
+    def find_reports_of_children(self) -> list[ProcessReport]:
         """Return the reports of processes that this one started, and that found something."""
         return [
             report for report in self.read_all() if report.parent == self.pid and report.findings
@@ -321,7 +321,7 @@ def describe_reports(reports: Sequence[ProcessReport]) -> Part:
 
 def _describe_process(report: ProcessReport) -> str:
     """Say what a process has read, how much it found, and whether it came to its end."""
-    sentences = [report.reads]
+    sentences = [report.reading_summary]
     if report.state == RUNNING:
         # It has read more than its file says.
         sentences = [

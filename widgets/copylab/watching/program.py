@@ -42,8 +42,8 @@ def run_watched(
     written; where that is seen at once, the program is not run. Before a rank ends with a status
     that is not its program's, it waits for the other ranks of its machine.
     """
-    if report is not None and (reason := _find_hindrance(Path(report))):
-        _report_unwritten_page(report, reason)
+    if report is not None and (error := _try_to_write(Path(report))):
+        _report_unwritten_page(report, error)
         return 2
     if _is_launcher(program, is_module):
         return _launch_watched(arguments, report)
@@ -58,10 +58,10 @@ def run_watched(
     # Before the error stream, or a terminal would show both in another order.
     with suppress(*_STREAM_ERRORS):
         sys.stdout.flush()
-    conclusion = _print_findings(reports, report)
-    if conclusion and not status:
+    watch_status = _print_findings(reports, report)
+    if watch_status and not status:
         reports.wait_for_other_ranks()
-    if not (conclusion or status or is_module) and reports.rank is None:
+    if not (watch_status or status or is_module) and reports.rank is None:
         # Two objects that are one, or a list that grows, spoil no saved tensor: the lines show it.
         command = shlex.join(["copylab", "steps", "--rounds", "1", program, *arguments])
         question = gettext(
@@ -69,10 +69,10 @@ def run_watched(
         )
         _print_error(f"copylab watch: {question}")
     reports.close()
-    return status or conclusion
+    return status or watch_status
 
 
-def _find_hindrance(page: Path) -> OSError | None:
+def _try_to_write(page: Path) -> OSError | None:
     """Return the error that writing a page would end with; None if it can be written."""
     try:
         if page.is_dir():
@@ -89,25 +89,25 @@ def _print_error(text: str) -> None:
         sys.stderr.write(f"{text}\n")  # print would take None for stdout
 
 
-def _report_unwritten_page(report: str, error: OSError) -> None:
-    reason = f"{report}: {error.strerror or error}"  # its own name is that of a draft
+def _report_unwritten_page(page: str, error: OSError) -> None:
+    reason = f"{page}: {error.strerror or error}"  # its own name is that of a draft
     _print_error(gettext("The report could not be written: {error}", error=reason))
 
 
-def _print_findings(reports: RunReports, report: str | None) -> int:
-    """Say what was found; return 1 if something is wrong, 2 if the page could not be written."""
-    children = reports.find_children()
+def _print_findings(reports: RunReports, page: str | None) -> int:
+    """Say what was found; return the status: 1 if something is wrong, 2 if there is no page."""
+    from_children = reports.find_reports_of_children()
     rank = "" if reports.rank is None else gettext("rank {rank}", rank=reports.rank.number) + ": "
     _print_error(f"copylab watch: {rank}{reports.watched.text}")
-    for shared in group_findings(children):
+    for shared in group_findings(from_children):
         lines = indent_text(shared.finding.lines)
         _print_error(f"copylab watch: {shared.sentence}\n{lines}")
-    if report is not None and reports.error is not None:
-        _report_unwritten_page(report, reports.error)
+    if page is not None and reports.error is not None:
+        _report_unwritten_page(page, reports.error)
         return 2
     # What had no gradient may be meant to have none: then it is said, and no fault.
     has_fault = any(each.is_fault for each in reports.watched.missing_gradients)
-    return int(bool(reports.watched.findings or children) or has_fault)
+    return int(bool(reports.watched.findings or from_children) or has_fault)
 
 
 def _is_launcher(program: str, is_module: bool) -> bool:
@@ -115,7 +115,7 @@ def _is_launcher(program: str, is_module: bool) -> bool:
     return program in _LAUNCHERS if is_module else Path(program).name == "torchrun"
 
 
-def _launch_watched(arguments: Sequence[str], report: str | None) -> int:
+def _launch_watched(arguments: Sequence[str], page: str | None) -> int:
     """Run PyTorch's launcher with a watch in front of the program that it starts."""
     try:
         from torch.distributed.run import get_args_parser
@@ -129,7 +129,7 @@ def _launch_watched(arguments: Sequence[str], report: str | None) -> int:
         _print_error(f"copylab watch: {message}")
         return 2
     before = arguments[: len(arguments) - len(options.training_script_args) - 1]
-    command = ["copylab", "watch", *(["--report", report] if report is not None else [])]
+    command = ["copylab", "watch", *(["--report", page] if page is not None else [])]
     # The launcher's own `-m` is for copylab then.
     command = [*command, "-m"] if options.module else ["-m", *command]
     program = arguments[len(before) :]
