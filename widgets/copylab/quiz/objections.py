@@ -5,8 +5,8 @@ the same numbers in another shape, what another name shows, what would be there 
 else how far it is from what the run showed. Each function takes the run, the wrong answer, and what
 the question is about. It returns a sentence, or None where there is nothing to say.
 
-A declaration in `ready_questions.py` has such as `object_to_value` as its `find_objection`, and such
-as `object_last_to_value` as its `find_last_objection`. Between the two comes `describe_missed_line`:
+A declaration in `ready_questions.py` has such as `find_value_objection` as its `find_objection`, and such
+as `find_last_value_objection` as its `find_last_objection`. Between the two comes `describe_missed_line`:
 `Question._find_objection` asks the three in turn, until one returns a sentence.
 """
 
@@ -27,13 +27,15 @@ from .evidence import COUNTABLES, find_names, flatten_lists, is_uninitialized
 from .runs import Change, Moment, QuizRun, count_cells_in
 
 
-def object_to_value(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def find_value_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Object to wrong numbers of a tensor, or to a wrong value of a plain variable."""
     right = run.value(x, at)
-    return _object_to_digits(right, answer) or _object_to_numbers(run, right, answer, x, at)
+    return _describe_missing_digits(right, answer) or _describe_wrong_numbers(
+        run, right, answer, x, at
+    )
 
 
-def object_to_shared_counter(
+def find_shared_counter_objection(
     _run: QuizRun, _answer: str, *_names: str, **_at_keyword: int | None
 ) -> str:
     """Object to a counter that tensors of two storages are said to share."""
@@ -43,7 +45,7 @@ def object_to_shared_counter(
     )
 
 
-def object_last_to_value(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def find_last_value_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Say that a tensor is not None, or that no name ever showed the answer."""
     if parse_value(answer) is not None:
         right = run.value(x, at)
@@ -54,33 +56,35 @@ def object_last_to_value(run: QuizRun, answer: str, x: str, *, at: int | None) -
     return _describe_number_among_others(run, answer, at)
 
 
-def object_to_gradient(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def find_gradient_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Object to a wrong gradient."""
     right = run.gradient(x, at)
     if right is None:
         return _describe_value_elsewhere(run, answer, at)
     if parse_value(answer) is not None:
-        objection = _object_to_digits(right, answer)
-        return objection or _object_to_numbers(run, right, answer, f"{x}.grad", at)
+        objection = _describe_missing_digits(right, answer)
+        return objection or _describe_wrong_numbers(run, right, answer, f"{x}.grad", at)
     line = run.history(lambda moment: moment.grads[x], at)[0].line
     return gettext(
         "`{x}` requires grad, and the `backward` on line {line} reached it.", x=x, line=line
     )
 
 
-def object_last_to_gradient(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def find_last_gradient_objection(
+    run: QuizRun, answer: str, x: str, *, at: int | None
+) -> str | None:
     """Say where gradients are, or that no name ever showed the answer."""
     right = run.gradient(x, at)
     if right is not None:
         difference = _describe_first_difference(right, answer, f"{x}.grad")
         return difference or _describe_number_among_others(run, answer, at)
-    have_one = join_list(f"`{name}`" for name in run.moment(at).grads)
-    if have_one:
-        return gettext("Only these names have a gradient: {names}.", names=have_one)
+    names = join_list(f"`{name}`" for name in run.moment(at).grads)
+    if names:
+        return gettext("Only these names have a gradient: {names}.", names=names)
     return gettext("No name of this program has a gradient.")
 
 
-def _object_to_digits(right: Any, answer: str) -> str | None:
+def _describe_missing_digits(right: Any, answer: str) -> str | None:
     """Say that an answer is the right one with too few digits: `0.73` where 0.731059 is right."""
     given = parse_value(answer)
     numbers, right_numbers = list(flatten_lists(given)), list(flatten_lists(right))
@@ -109,7 +113,7 @@ def _is_shortened(given: Any, right: Any) -> bool:
     return has_digits and round(given * scale) in (round(right * scale), int(right * scale))
 
 
-def _object_to_numbers(
+def _describe_wrong_numbers(
     run: QuizRun, right: Any, answer: str, name: str, at: int | None
 ) -> str | None:
     """Say that only the shape is wrong, where else the answer is right, or else what shape is right."""
@@ -245,15 +249,15 @@ def _describe_number_among_others(run: QuizRun, answer: str, at: int | None) -> 
 # -- numbers that a run counts ----------------------------------------------------------
 
 
-def object_to_version(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def find_version_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Say which write a wrong version leaves out, or which other tensor has that version."""
-    objection = _object_to_number(run, answer, f"`{x}._version`", _read_version(x), at)
+    objection = _describe_passing_line(run, answer, f"`{x}._version`", _read_version(x), at)
     if objection is not None:
         return objection
     return _describe_number_elsewhere(run, answer, at, "_version", lambda tensor: tensor.version)
 
 
-def object_last_to_version(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def find_last_version_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Say how far the versions of a tensor went."""
     return _describe_range(run, answer, f"`{x}._version`", _read_version(x), at)
 
@@ -262,13 +266,13 @@ def _read_version(x: str) -> Callable[[Moment], Any]:
     return lambda moment: moment.snapshot.tensor(x).version
 
 
-def object_to_offset(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def find_offset_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Say what is at a wrong offset, or which other tensor has that offset."""
     offset, tensor = parse_value(answer), run.tensor(x, at)
     if not _is_number(offset) or tensor.offset is None:
         return None
-    what = f"`{x}.storage_offset()`"
-    objection = _object_to_number(run, answer, what, _read_offset(x), at)
+    quantity = f"`{x}.storage_offset()`"
+    objection = _describe_passing_line(run, answer, quantity, _read_offset(x), at)
     # A tensor without elements begins at none.
     if objection is not None or not tensor.numel:
         return objection
@@ -296,7 +300,7 @@ def _write_element(name: str, index: tuple[int, ...]) -> str:
     return f"{name}{list(index)}" if index else name
 
 
-def object_last_to_offset(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def find_last_offset_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Say which cells a storage has, or how far the offsets of a tensor went."""
     offset, cells = parse_value(answer), count_cells_in(run.snapshot(at), x)
     if cells and _is_number(offset) and offset >= cells:
@@ -317,7 +321,7 @@ def _list_sharers(run: QuizRun, x: str, at: int | None) -> Iterator[tuple[str, A
         yield names[other.id], other
 
 
-def object_to_cells(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def find_cells_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Say what else of a tensor or of its storage a wrong number of cells counts."""
     number, tensor, cells = parse_value(answer), run.tensor(x, at), run.count_cells(x, at)
     if cells is None or not _is_number(number):
@@ -330,10 +334,10 @@ def object_to_cells(run: QuizRun, answer: str, x: str, *, at: int | None) -> str
             given=answer,
             size=tensor.itemsize,
         )
-    return _object_to_number(run, answer, _name_cells(x), _read_cells(x), at)
+    return _describe_passing_line(run, answer, _name_cells(x), _read_cells(x), at)
 
 
-def object_last_to_cells(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def find_last_cells_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Say how many cells a storage had at most and at least."""
     return _describe_range(run, answer, _name_cells(x), _read_cells(x), at)
 
@@ -354,19 +358,21 @@ _NOUNS_BY_KIND = {
 }
 
 
-def object_to_count(run: QuizRun, answer: str, kind: str, *, at: int | None) -> str | None:
+def find_count_objection(run: QuizRun, answer: str, kind: str, *, at: int | None) -> str | None:
     """Say what else a wrong number counts: names instead of tensors, or what was there before."""
     number = parse_value(answer)
     if not _is_number(number):
         return None
     snapshot = run.snapshot(at)
-    for other, what in _NOUNS_BY_KIND.items():
+    for other, noun in _NOUNS_BY_KIND.items():
         if other != kind and len(COUNTABLES[other].find_in(snapshot)) == number:
-            return gettext("{given} is {what}.", given=answer, what=gettext(what))
-    return _object_to_number(run, answer, gettext(_NOUNS_BY_KIND[kind]), _read_count(kind), at)
+            return gettext("{given} is {what}.", given=answer, what=gettext(noun))
+    return _describe_passing_line(run, answer, gettext(_NOUNS_BY_KIND[kind]), _read_count(kind), at)
 
 
-def object_last_to_count(run: QuizRun, answer: str, kind: str, *, at: int | None) -> str | None:
+def find_last_count_objection(
+    run: QuizRun, answer: str, kind: str, *, at: int | None
+) -> str | None:
     """Say how many there were at most and at least."""
     return _describe_range(run, answer, gettext(_NOUNS_BY_KIND[kind]), _read_count(kind), at)
 
@@ -379,20 +385,20 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _list_numbers(run: QuizRun, ask: Callable[[Moment], Any], at: int | None) -> list[Change]:
+def _list_numbers(run: QuizRun, read: Callable[[Moment], Any], at: int | None) -> list[Change]:
     """Return the changes of a number; none where it was something else at times."""
-    changes = run.history(ask, at)
+    changes = run.history(read, at)
     return changes if all(_is_number(change.value) for change in changes) else []
 
 
-def _object_to_number(
-    run: QuizRun, answer: str, what: str, ask: Callable[[Moment], Any], at: int | None
+def _describe_passing_line(
+    run: QuizRun, answer: str, quantity: str, read: Callable[[Moment], Any], at: int | None
 ) -> str | None:
     """Say which line led away from a wrong number, or past it."""
     number = parse_value(answer)
     if not _is_number(number):
         return None
-    changes = _list_numbers(run, ask, at)
+    changes = _list_numbers(run, read, at)
     for position, (old, new) in reversed(list(enumerate(pairwise(changes)))):
         # The facts list its values with their lines: enough to say which of them was overlooked.
         if number == old.value:
@@ -406,7 +412,7 @@ def _object_to_number(
                 "Line {line} (`{source}`) took {what} from {old} to {new}.",
                 line=new.line,
                 source=new.source,
-                what=what,
+                what=quantity,
                 old=old.value,
                 new=new.value,
             )
@@ -414,25 +420,25 @@ def _object_to_number(
 
 
 def _describe_range(
-    run: QuizRun, answer: str, what: str, ask: Callable[[Moment], Any], at: int | None
+    run: QuizRun, answer: str, quantity: str, read: Callable[[Moment], Any], at: int | None
 ) -> str | None:
     """Say that a number never was as high or as low as a wrong answer, or that it is a number."""
     number = parse_value(answer)
-    values = [change.value for change in _list_numbers(run, ask, at)]
+    values = [change.value for change in _list_numbers(run, read, at)]
     if not values:
         return None
     if not _is_number(number):
-        return gettext("One whole number is asked for: {what}.", what=what)
+        return gettext("One whole number is asked for: {what}.", what=quantity)
     if number > max(values):
         bound = max(values)
         sentence = gettext_noop("No line took {what} above {bound}.")
-        until = gettext_noop("Up to line {line}, nothing took {what} above {bound}.")
+        sentence_up_to_line = gettext_noop("Up to line {line}, nothing took {what} above {bound}.")
     else:
         bound = min(values)
         sentence = gettext_noop("No line took {what} below {bound}.")
-        until = gettext_noop("Up to line {line}, nothing took {what} below {bound}.")
-    sentence = sentence if at is None else until
-    return gettext(sentence, what=what, bound=bound, line=at)
+        sentence_up_to_line = gettext_noop("Up to line {line}, nothing took {what} below {bound}.")
+    sentence = sentence if at is None else sentence_up_to_line
+    return gettext(sentence, what=quantity, bound=bound, line=at)
 
 
 def _describe_number_elsewhere(
@@ -449,14 +455,14 @@ def _describe_number_elsewhere(
 # -- names, nodes and ends --------------------------------------------------------------
 
 
-def object_to_names(
+def find_names_objection(
     run: QuizRun, answer: str, test: Any, *names: str, at: int | None
 ) -> str | None:
     """Say which names are missing in an answer, and which do not belong there."""
     return _compare_names(find_names(run, test, *names, at=at), answer, run.moment(at))
 
 
-def object_to_names_showing(
+def find_names_showing_objection(
     run: QuizRun, answer: str, number: float, *names: str, at: int | None
 ) -> str | None:
     """Say which names are missing in an answer, and which do not belong there."""
@@ -480,7 +486,7 @@ def _compare_names(right: frozenset[str] | set[str], answer: str, moment: Moment
     return join_sentences(sentences) if sentences else None
 
 
-def object_to_node(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
+def find_node_objection(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
     """Say which tensor has or had the node of a wrong answer, or that there is one."""
     given, tensor = parse_value(answer), run.tensor(y, at)
     if given is None:
@@ -507,7 +513,7 @@ def _name_node(moment: Moment, name: str) -> str:
     return short_node_name(tensor.grad_fn_name or "") or "none"
 
 
-def object_to_outcome(run: QuizRun, answer: str) -> str | None:
+def find_outcome_objection(run: QuizRun, answer: str) -> str | None:
     """Say that a line raised nothing or was not run, or that the run did end."""
     chosen = re.fullmatch(r"line (\d+) raises an error", answer)
     if chosen is None:

@@ -240,7 +240,7 @@ def same_storage(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool
     gettext_noop("Do `{a}` and `{b}` share a version counter?"),
     because=evidence.describe_counters,
     find_misconception=wrong_answers.find_counter_misconception,
-    find_objection=objections.object_to_shared_counter,
+    find_objection=objections.find_shared_counter_objection,
 )
 def same_counter(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool:
     """Ask whether two tensors share a version counter."""
@@ -260,7 +260,7 @@ def on_graph(run: QuizRun, y: str, *, at: int | None = None) -> bool:
 @_question(
     gettext_noop("What is the node of `{y}` called?"),
     because=evidence.describe_node,
-    find_objection=objections.object_to_node,
+    find_objection=objections.find_node_objection,
     hint=gettext_noop("a name such as SinBackward0; none if there is none"),
     pattern=r"\w+backward\d*|copybackwards|copyslices|accumulategrad",
 )
@@ -296,8 +296,8 @@ def is_leaf(run: QuizRun, y: str, *, at: int | None = None) -> bool:
     gettext_noop("What is `{x}._version`?"),
     because=evidence.describe_versions,
     find_misconception=wrong_answers.find_version_misconception,
-    find_objection=objections.object_to_version,
-    find_last_objection=objections.object_last_to_version,
+    find_objection=objections.find_version_objection,
+    find_last_objection=objections.find_last_version_objection,
     hint=gettext_noop("a number"),
 )
 def version(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
@@ -309,8 +309,8 @@ def version(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
     gettext_noop("What is `{x}.storage_offset()`?"),
     because=evidence.describe_offset,
     find_misconception=wrong_answers.find_offset_misconception,
-    find_objection=objections.object_to_offset,
-    find_last_objection=objections.object_last_to_offset,
+    find_objection=objections.find_offset_objection,
+    find_last_objection=objections.find_last_offset_objection,
     hint=gettext_noop("a number"),
 )
 def offset(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
@@ -322,8 +322,8 @@ def offset(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
     gettext_noop("How many cells does the storage of `{x}` have?"),
     because=evidence.describe_cells,
     find_misconception=wrong_answers.find_cells_misconception,
-    find_objection=objections.object_to_cells,
-    find_last_objection=objections.object_last_to_cells,
+    find_objection=objections.find_cells_objection,
+    find_last_objection=objections.find_last_cells_objection,
     hint=gettext_noop("a number"),
 )
 def cells(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
@@ -335,8 +335,8 @@ def cells(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
     gettext_noop("What is `{x}`?"),
     because=evidence.describe_values,
     find_misconception=wrong_answers.find_value_misconception,
-    find_objection=objections.object_to_value,
-    find_last_objection=objections.object_last_to_value,
+    find_objection=objections.find_value_objection,
+    find_last_objection=objections.find_last_value_objection,
     hint=gettext_noop("a number, or numbers such as [1, 2]"),
 )
 def value(run: QuizRun, x: str, *, at: int | None = None) -> Any:
@@ -348,8 +348,8 @@ def value(run: QuizRun, x: str, *, at: int | None = None) -> Any:
     gettext_noop("What is `{x}.grad`?"),
     because=evidence.describe_gradients,
     find_misconception=wrong_answers.find_gradient_misconception,
-    find_objection=objections.object_to_gradient,
-    find_last_objection=objections.object_last_to_gradient,
+    find_objection=objections.find_gradient_objection,
+    find_last_objection=objections.find_last_gradient_objection,
     hint=gettext_noop("a number, numbers such as [1, 2], or None"),
 )
 def gradient(run: QuizRun, x: str, *, at: int | None = None) -> Any:
@@ -398,7 +398,7 @@ def _list_outcomes(code: str) -> list[str]:
 @_question(
     gettext_noop("What happens when this runs?"),
     because=evidence.describe_outcome,
-    find_objection=objections.object_to_outcome,
+    find_objection=objections.find_outcome_objection,
     choices=_list_outcomes,
 )
 def outcome(run: QuizRun) -> str:
@@ -433,8 +433,8 @@ def _choose_count_prompt(kind: str) -> str:
 @_question(
     _choose_count_prompt,
     because=evidence.describe_count,
-    find_objection=objections.object_to_count,
-    find_last_objection=objections.object_last_to_count,
+    find_objection=objections.find_count_objection,
+    find_last_objection=objections.find_last_count_objection,
     hint=gettext_noop("a number"),
 )
 def count(run: QuizRun, kind: str, *, at: int | None = None) -> int:
@@ -459,7 +459,7 @@ def _choose_names_prompt(test: evidence.NameTest, *_names: str) -> str:
 @_question(
     _choose_names_prompt,
     because=evidence.describe_each_name,
-    find_objection=objections.object_to_names,
+    find_objection=objections.find_names_objection,
     hint=gettext_noop("names, or none"),
 )
 def names_that(
@@ -476,7 +476,7 @@ def names_that(
 @_question(
     gettext_noop("Which of {names} show the {number:g}?"),
     because=evidence.describe_each_value,
-    find_objection=objections.object_to_names_showing,
+    find_objection=objections.find_names_showing_objection,
     hint=gettext_noop("names, or none"),
 )
 def names_showing(

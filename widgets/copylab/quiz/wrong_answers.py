@@ -260,8 +260,8 @@ def find_gradient_misconception(run: QuizRun, answer: str, x: str, *, at: int | 
             return None
         if not tensor.is_leaf:
             return "the copy has the gradient"
-        had_one = any(moment.grads for moment in run.list_moments(at))
-        return None if had_one else "the graph has the gradient"
+        had_any_gradient = any(moment.grads for moment in run.list_moments(at))
+        return None if had_any_gradient else "the graph has the gradient"
     if gradient is None:
         # A result has one because of `retain_grad`.
         return None if tensor.is_leaf else "a result never has a grad"
