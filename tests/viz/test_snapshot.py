@@ -253,7 +253,7 @@ def test_a_chain_of_many_nodes_is_read_up_to_a_limit(
     snap = snapshot(x=x, y=y)
     assert gc.isenabled()
     assert len(snap.nodes) == 5_000
-    assert snap.nodes[-1].cut
+    assert snap.nodes[-1].is_reader_stopped
     assert "only its first 5,000 nodes were read" in snap.notes[0]
     del snap
 

@@ -255,7 +255,7 @@ def _find_not_known(
         else:
             doubts |= dict.fromkeys(node.doubts)
     doubts |= dict.fromkeys(_find_doubts_on_shapes(snap, root, nodes))
-    if any(node.cut for node in nodes):
+    if any(node.is_reader_stopped for node in nodes):
         hidden_doubts |= dict.fromkeys(snap.notes)
     way_out = gettext("ask explain(..., run=True), which runs backward and adds to no .grad")
     for doubt in doubts:

@@ -288,16 +288,16 @@ def _compare_graphs(now: Snapshot, since: Snapshot) -> _GraphChanges:
     earlier_by_key = {node.key: node for node in since.nodes}
     # A graph that was read in part: nodes beyond the part are not new if they were made before all
     # that was read.
-    was_cut = any(node.cut for node in since.nodes)
+    was_read_in_part = any(node.is_reader_stopped for node in since.nodes)
     newest = 0
-    if was_cut:
+    if was_read_in_part:
         newest = max((_sequence_number(node) for node in since.nodes), default=0)
     new_nodes: set[str] = set()
     earlier_saved: dict[tuple[str, int], SavedRecord] = {}
     for node in now.nodes:
         earlier = earlier_by_key.pop(node.key, None)
         if earlier is None:
-            if not was_cut or _sequence_number(node) > newest:
+            if not was_read_in_part or _sequence_number(node) > newest:
                 new_nodes.add(node.id)
             continue
         for index, saved in enumerate(node.saved):
@@ -305,8 +305,8 @@ def _compare_graphs(now: Snapshot, since: Snapshot) -> _GraphChanges:
             if earlier_record is not None:
                 earlier_saved[node.id, index] = earlier_record
     # Of a graph that was read in part, the others may still be there.
-    is_cut = any(node.cut for node in now.nodes)
-    lost_node_count = 0 if is_cut else len(earlier_by_key)
+    is_read_in_part = any(node.is_reader_stopped for node in now.nodes)
+    lost_node_count = 0 if is_read_in_part else len(earlier_by_key)
     return _GraphChanges(frozenset(new_nodes), lost_node_count, earlier_saved)
 
 

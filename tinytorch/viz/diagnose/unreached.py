@@ -123,7 +123,7 @@ def _find_unreached(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[TensorR
 
     None where the graph was not read to its end.
     """
-    if snap.notes or any(node.cut for node in nodes):
+    if snap.notes or any(node.is_reader_stopped for node in nodes):
         return []
     reached_leaves = {node.variable for node in nodes}
     leaves = [tensor for tensor in snap.named_tensors if tensor.is_leaf and tensor.requires_grad]

@@ -22,7 +22,7 @@ def find_visiting_order(
         return None
     numbers = [node.sequence_nr for node in nodes if node.variable is None]
     # Each thread numbers its nodes for itself: of two with one number, it is not known which is first.
-    if len(set(numbers)) < len(numbers) or any(node.cut for node in nodes):
+    if len(set(numbers)) < len(numbers) or any(node.is_reader_stopped for node in nodes):
         return None
     node_by_id = {node.id: node for node in nodes}
     dependencies = dict.fromkeys(node_by_id, 0)

@@ -210,12 +210,12 @@ def _phrase_changed_bytes(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> str:
 
 
 def _phrase_consequence_of_change(pairs: Sequence[SavedOfNode]) -> str:
-    selections = {pair.saved.selection for pair in pairs}
-    if "out of range" in selections:
+    index_states = {pair.saved.index_state for pair in pairs}
+    if "out of range" in index_states:
         return gettext(
             "backward selects by what is there now, and raises: an index is out of range"
         )
-    if selections == {"fits"}:
+    if index_states == {"fits"}:
         return gettext(
             "backward selects by what is there now, and the gradient goes to other places, without an "
             "error"
@@ -267,11 +267,11 @@ def _describe_changed_bytes(
     # Other values give another gradient, which is certain. Another index (of gather, say) may be
     # out of range, and then backward raises.
     is_differentiable = _has_dtype(saved, "float|complex")
-    selections = {pair.saved.selection for pair in pairs}
+    index_states = {pair.saved.index_state for pair in pairs}
     kind: FindingKind = "not known"
-    if "out of range" in selections:
+    if "out of range" in index_states:
         kind = "refused"
-    elif is_differentiable or selections == {"fits"}:
+    elif is_differentiable or index_states == {"fits"}:
         kind = "unseen write"
     return BackwardFinding(kind, sentence, way_out, pairs, (label,))
 

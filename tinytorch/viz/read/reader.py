@@ -248,7 +248,7 @@ class _Reader:
         self.views_of_twins: dict[int, Any] = {}
         """Identity of a node -> the view whose own node torch would make anew when it is read."""
         self.most_nodes = MIN_NODES
-        self.is_cut = False
+        self.is_stopped = False
 
     def add_name(self, position: int, name: str) -> None:
         """Give a found tensor one more name."""
@@ -372,11 +372,11 @@ class _Reader:
     def _add_node(self, node: Any) -> None:
         if id(node) in self.node_positions:
             return
-        if len(self.nodes) == MIN_NODES and not self.is_cut:
+        if len(self.nodes) == MIN_NODES and not self.is_stopped:
             # Asked of no small graph: of the main thread, Linux answers by reading a file.
             self.most_nodes = find_most_nodes()
         if len(self.nodes) >= self.most_nodes:
-            self.is_cut = True
+            self.is_stopped = True
             return
         # The list keeps each node alive, so that no later one has its id.
         self.node_positions[id(node)] = len(self.nodes)
@@ -518,7 +518,7 @@ class _Reader:
                 variable=_find_id(ids, leaf),
                 tensors=tuple(results.get(id(node), ())),
                 # A follower without a record: it has no id, and so no edge.
-                cut=edges.count(None) > followers.count(None),
+                is_reader_stopped=edges.count(None) > followers.count(None),
                 module=paths[position],
                 doubts=tuple(doubts_of_node(node, function, may_get_none=may_get_none)),
                 hides_saved=hides_saved(node, function),
@@ -542,7 +542,7 @@ class _Reader:
         return ("node", name_of_node(node), number)
 
     def _describe_limit(self) -> tuple[str, ...]:
-        if not self.is_cut:
+        if not self.is_stopped:
             return ()
         note = gettext(
             "the graph is larger: only its first {number} nodes were read",

@@ -389,7 +389,7 @@ class SavedRecord:
     """Why its bytes were not read, or not compared by the watch that saw a write."""
     written_at: str = field(default="", compare=False, repr=False)
     """The line that made it stale or changed its bytes ("train.py, line 12"), if a watch saw it."""
-    selection: str = ""
+    index_state: str = ""
     """Of an index that was changed unseen: "fits" or "out of range"; empty if that is not known."""
     refusal: str = ""
     """Of a packed one: why the hook that unpacks it raises."""
@@ -468,7 +468,7 @@ class NodeRecord:
     """The leaf whose .grad this node (an AccumulateGrad) adds to."""
     tensors: tuple[str, ...]
     """The tensors of the snapshot that have this node as their grad_fn."""
-    cut: bool = False
+    is_reader_stopped: bool = False
     """True where the reader stopped here because the graph is too large."""
     module: str | None = None
     """Path of the module whose forward made it ("layers.3.attn"), if `modules` noted it."""

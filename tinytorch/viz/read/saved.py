@@ -89,7 +89,7 @@ class SavedReader:
                 continue
             use = _find_use(node, name)
             for found in self._read_attribute(node, attribute, name):
-                record = self._add_doubt_or_selection(node, name, found)
+                record = self._add_doubt_or_index_state(node, name, found)
                 if use is not FormulaUse.VALUES:
                     record = _add_formula_use(record, use)
                 elif name == "tensors" and function is not None:
@@ -102,15 +102,17 @@ class SavedReader:
             for name in function.kept_attributes:
                 yield self._read_kept_attribute(node, name)
 
-    def _add_doubt_or_selection(self, node: Any, name: str, found: FoundSavedTensor) -> SavedRecord:
-        """Return the record, with a doubt if it is live, or what it selects if it is an index."""
+    def _add_doubt_or_index_state(
+        self, node: Any, name: str, found: FoundSavedTensor
+    ) -> SavedRecord:
+        """Return the record, with a doubt if it is live, or the state of a written index."""
         record = found.record
         if record.state == "live" and _may_be_detached(node, name):
             record = replace(record, doubt=_describe_unasked_detachment())
         is_written_index = name in ("index", "indices") and record.was_written_unseen
         if is_written_index and found.tensor_position is not None:
             index = self.tensors[found.tensor_position].tensor
-            record = replace(record, selection=_read_selection(node, record.name, index))
+            record = replace(record, index_state=_judge_written_index(node, record.name, index))
         return record
 
     def _read_kept_attribute(self, node: Any, name: str) -> FoundSavedTensor:
@@ -494,7 +496,7 @@ def _describe_unasked_detachment() -> str:
     )
 
 
-def _read_selection(node: Any, name: str, index: Any) -> str:
+def _judge_written_index(node: Any, name: str, index: Any) -> str:
     """Return "fits" if an index that was written selects what is there, else "out of range".
 
     Empty where that is not known. Found by running: backward of `gather` and `index_select` refuses an

@@ -370,8 +370,8 @@ def lay_out_sheets(sheets: list[MemorySheet]) -> RunLayout:
             bands.setdefault(band.id, []).append(band)
     stages: dict[str, BandStage] = {}
     heights: dict[str, float] = {}
-    for storage_id, same in bands.items():
-        stages[storage_id] = _lay_out_band(same, columns)
+    for storage_id, bands_of_storage in bands.items():
+        stages[storage_id] = _lay_out_band(bands_of_storage, columns)
         heights[storage_id] = stages[storage_id].height
     notes_height: float = 0
     for sheet in sheets:

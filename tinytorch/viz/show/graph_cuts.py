@@ -6,7 +6,7 @@ copy (`detach().clone()`, `item()`) nothing is left to be seen: it is a cut wher
 read the line that made it. Of `z = b * y.detach()` nothing is left once a backward has freed what the
 node of z had saved: that is still a cut where an earlier snapshot has shown it.
 
-Where `NodeRecord.cut` is True, nothing is cut off: there the reader has stopped in a large graph.
+Where `NodeRecord.is_reader_stopped`, nothing is cut off: the graph is too large, and goes on.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ class _GraphDescriber:
                 self.changes, len(self.flow), len([*cuts, *numbers, *freed_ids])
             ),
             listed=self._describe_all(listed_tensors),
-            not_listed=self._count_not_listed(listed_tensors),
+            not_listed=self._phrase_not_listed(listed_tensors),
             entries=tuple(map(self._describe_entry, selection.entries)),
             leaves=self._describe_all(snap.tensor(leaf) for leaf in self.leaf_ids),
             without_graph=self._describe_all(with_card),
@@ -271,7 +271,7 @@ class _GraphDescriber:
         hidden = set(leaves[MOST_LEAVES:])
         return [tensor for tensor in tensors if tensor.id not in hidden]
 
-    def _count_not_listed(self, listed_tensors: Sequence[TensorRecord]) -> str:
+    def _phrase_not_listed(self, listed_tensors: Sequence[TensorRecord]) -> str:
         number = len(self.snap.named_tensors) - len(listed_tensors)
         if not number:
             return ""
@@ -358,7 +358,7 @@ class _GraphDescriber:
 
     def _remarks_of_edges(self, node: NodeRecord) -> Iterator[Remark]:
         for index, end in enumerate(node.edges[:MOST_LISTED]):
-            target = self._describe_target(end, node.cut)
+            target = self._describe_target(end, node.is_reader_stopped)
             yield Remark("edge", f"next_functions[{index}]: {target}")
         if len(node.edges) > MOST_LISTED:
             number = f"{len(node.edges) - MOST_LISTED:,}"
@@ -409,22 +409,20 @@ class _GraphDescriber:
         if len(node.saved) > MOST_LISTED:
             number = f"{len(node.saved) - MOST_LISTED:,}"
             yield Remark.in_both("more saved", gettext("and {number} more saved", number=number))
-        if node.cut:
+        if node.is_reader_stopped:
             yield Remark("goes on", "", gettext("the graph goes on"))
 
     def _remark_of_state(
         self, saved: SavedRecord, before: SavedRecord | None, is_doubtful: bool
     ) -> Remark:
-        state = _sentence_of_saved(self.snap, saved)
+        text = _sentence_of_saved(self.snap, saved)
         if before is not None:
-            state = gettext(
-                "{sentence} ({addition})", sentence=state, addition=state_before(before)
-            )
+            text = gettext("{sentence} ({addition})", sentence=text, addition=state_before(before))
         kind, caption = _kind_and_caption_of_saved(self.snap, saved)
         if kind == "unchanged" and is_doubtful:
             # A tick beside "perhaps changed unseen" would say the opposite.
             kind = "live"
-        sentence = gettext("saved {name}: {state}", name=escape_unseen(saved.name), state=state)
+        sentence = gettext("saved {name}: {state}", name=escape_unseen(saved.name), state=text)
         return Remark(kind, sentence, caption)
 
     # -- folds ---------------------------------------------------------------------
@@ -442,9 +440,9 @@ class _GraphDescriber:
             is_found=not self.selection.found.isdisjoint(fold.nodes),
             flows=not self.flow.isdisjoint(fold.nodes),
             remarks=(
-                *_count_nodes(fold, title),
-                *self._count_saved(fold),
-                *self._name_tensors(fold),
+                *_remarks_of_kinds(fold, title),
+                *self._remarks_of_states(fold),
+                *self._remarks_of_tensors(fold),
                 *self._remarks_of_changes(fold),
                 *self._remarks_of_ends(fold),
             ),
@@ -460,7 +458,7 @@ class _GraphDescriber:
         for end in fold.ends:
             yield Remark("edge", gettext("goes on to: {node}", node=self._describe_target(end)))
 
-    def _count_saved(self, fold: NodeFold) -> Iterator[Remark]:
+    def _remarks_of_states(self, fold: NodeFold) -> Iterator[Remark]:
         for state, count in fold.states:
             number = f"{count:,}"
             sentence = gettext("saved: {number} {state}", number=number, state=gettext(state))
@@ -472,7 +470,7 @@ class _GraphDescriber:
             # A count, and no line that belongs to another.
             yield Remark.in_both("count maybe written", sentence)
 
-    def _name_tensors(self, fold: NodeFold) -> Iterator[Remark]:
+    def _remarks_of_tensors(self, fold: NodeFold) -> Iterator[Remark]:
         if fold.leaves:
             yield Remark(
                 "leaves",
@@ -581,7 +579,7 @@ def _summarize_fold(fold: NodeFold, title: str) -> str:
     return gettext("{line}; drawn here is the first of them", line=line)
 
 
-def _count_nodes(fold: NodeFold, title: str) -> Iterator[Remark]:
+def _remarks_of_kinds(fold: NodeFold, title: str) -> Iterator[Remark]:
     """Yield how many nodes of each kind are folded: the text in one line, a card in several."""
     kinds = [
         gettext("{node} {number} times", node=short_node_name(name), number=f"{count:,}")
@@ -771,10 +769,10 @@ def _summarize_graph(changes: Changes, flow_count: int, cut_count: int) -> str:
         phrases.append(went)
     if cut_count:
         phrases.append(ngettext("cut at {number} place", "cut at {number} places", cut_count))
-    return join_phrases([*phrases, *_count_stale(snap)])
+    return join_phrases([*phrases, *_phrase_stale_counts(snap)])
 
 
-def _count_stale(snap: Snapshot) -> Iterator[str]:
+def _phrase_stale_counts(snap: Snapshot) -> Iterator[str]:
     """Yield how many saved tensors are stale, those apart of which backward does not do the same."""
     raised_count = sure_count = unsure_count = 0
     for _, saved in find_stale_saved(snap):

@@ -136,7 +136,7 @@ def _describe_total(subject: _MemorySubject, without_storage: Sequence[TensorRec
     bands = [entry for entry in subject.selection.entries if isinstance(entry, Band)]
     if not subject.has_level("graph") and len(bands) == len(subject.selection.entries):
         # Gradients are left out.
-        number = sum(len(band.members) + band.hidden for band in bands) + len(without_storage)
+        number = sum(len(band.members) + band.hidden_count for band in bands) + len(without_storage)
         tensors = ngettext("{number} tensor", "{number} tensors", number)
         storages = ngettext("{number} storage", "{number} storages", len(bands))
     if not any("." in name for name, _ in snap.names):
@@ -176,8 +176,10 @@ def _describe_storage(subject: _MemorySubject, band: Band) -> StorageEntry:
     old_values = subject.changes.earlier_cells.get(storage.id, {})
     arrangement = subject.arrangement_of(band)
     more = None
-    if band.hidden:
-        number = ngettext("and {number} tensor more", "and {number} tensors more", band.hidden)
+    if band.hidden_count:
+        number = ngettext(
+            "and {number} tensor more", "and {number} tensors more", band.hidden_count
+        )
         more = Remark.in_both("more", number)
     unusual = ""
     if subject.has_level("storage"):

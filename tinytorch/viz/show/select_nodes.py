@@ -128,7 +128,7 @@ def _find_nodes_with_hazard(snap: Snapshot) -> set[str]:
     with_hazard |= {refusal.node.id for refusal in find_refusals(snap, snap.nodes)}
     for node in snap.nodes:
         # Where the graph was cut, a reader has to see that it goes on.
-        if node.cut:
+        if node.is_reader_stopped:
             with_hazard.add(node.id)
         for saved in node.saved:
             may_raise = saved.state in bad_states and saved.may_raise

@@ -21,12 +21,13 @@ MOST_HAZARDS, MOST_NEW = 8, 12
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A storage and those of its tensors that are shown; `hidden` is the number of the others."""
+    """A storage and those of its tensors that are shown."""
 
     storage: StorageRecord
     members: list[TensorRecord]
     """The tensors that are shown, those that share a version counter together."""
-    hidden: int = 0
+    hidden_count: int = 0
+    """How many others it has."""
 
     @property
     def is_alone(self) -> bool:
