@@ -97,16 +97,22 @@ def _find_saves_that_raise(
 ) -> Iterator[BackwardFinding]:
     """Yield the findings on what backward opens, and must not."""
     # Of what backward opens or not as it likes, `_find_unknown_saves` says so.
-    certain = [pair for pair in pairs if pair.saved.raises]
+    certain: list[SavedOfNode] = []
+    # What the backward on another root will have freed by then.
+    used_before: list[SavedOfNode] = []
+    for pair in pairs:
+        if pair.saved.raises:
+            certain.append(pair)
+        is_opened_live = pair.saved.state == "live" and pair.saved.opened
+        if is_opened_live and pair.node.id in visited_before:
+            used_before.append(pair)
     yield from describe_stale_saves(snap, select_stale(certain))
     yield from _describe_detached([pair for pair in certain if pair.saved.state == "detached"])
     freed = [pair for pair in certain if pair.saved.state == "freed"]
     if freed:
         yield _describe_freed(snap, root, freed, pairs)
-    live = [pair for pair in pairs if pair.saved.state == "live" and pair.saved.opened]
-    shared = [pair for pair in live if pair.node.id in visited_before]
-    if shared:
-        yield _describe_used_twice(shared, visited_before[shared[0].node.id])
+    if used_before:
+        yield _describe_used_twice(used_before, visited_before[used_before[0].node.id])
 
 
 def _describe_detached(pairs: Sequence[SavedOfNode]) -> Iterator[BackwardFinding]:
@@ -331,9 +337,13 @@ def _find_writes_to_saved_grads(
 ) -> Iterator[BackwardFinding]:
     """Yield what goes wrong, or may, where a gradient is added in place to one that a node saved."""
     # A backward before it may add to them, too.
-    visited = dict.fromkeys((*visited_before, *(node.id for node in nodes)))
+    visited = dict.fromkeys(visited_before)
+    for node in nodes:
+        visited[node.id] = None
     accumulators = [node for node in map(snap.node, visited) if _has_leaf_with_grad(snap, node)]
-    pairs_by_storage = _group_live_by_storage(snap, nodes) if accumulators else {}
+    if not accumulators:
+        return
+    pairs_by_storage = _group_live_by_storage(snap, nodes)
     for node in accumulators:
         leaf = snap.tensor(node.variable or "")
         pairs = pairs_by_storage.get(snap.tensor(leaf.grad or "").storage, [])

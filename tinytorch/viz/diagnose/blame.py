@@ -263,8 +263,9 @@ def _find_nodes_of_backward(
 ) -> list[NodeRecord]:
     """Return the nodes that a backward visited: those that freed what they had saved."""
     freed = {node.key for node in after.nodes if _has_saved_in_state(node, "freed")}
-    live = [node for node in snap.nodes if _has_saved_in_state(node, "live")]
-    visited = [node for node in live if node.key in freed]
+    visited = [
+        node for node in snap.nodes if node.key in freed and _has_saved_in_state(node, "live")
+    ]
     # With retain_graph=True nothing is freed: then the gradients that have come tell the way.
     return visited or _select_senders(otherwise, snap, after)
 

@@ -79,9 +79,9 @@ def _describe_steppers(snap: Snapshot, unreached: Sequence[TensorRecord]) -> Ite
     """Say which optimizers hold some of these leaves."""
     ids = {leaf.id for leaf in unreached}
     for optimizer, parameters in list_stepped(snap).items():
+        unreached_parameters = [tensor for tensor in parameters if tensor.id in ids]
         # With a gradient of an earlier backward, the step changes them.
-        without_grad = [tensor.id for tensor in parameters if tensor.grad is None]
-        names = [snap.label(tensor_id) for tensor_id in without_grad if tensor_id in ids]
+        names = [snap.label(tensor.id) for tensor in unreached_parameters if tensor.grad is None]
         if names:
             yield describe_stepped_without_gradient(optimizer, names)
 
@@ -126,8 +126,12 @@ def _find_unreached(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[TensorR
     if snap.notes or any(node.is_reader_stopped for node in nodes):
         return []
     reached_leaves = {node.variable for node in nodes}
-    leaves = [tensor for tensor in snap.named_tensors if tensor.is_leaf and tensor.requires_grad]
-    return [leaf for leaf in leaves if leaf.id not in reached_leaves]
+    unreached = []
+    for tensor in snap.named_tensors:
+        is_grad_leaf = tensor.is_leaf and tensor.requires_grad
+        if is_grad_leaf and tensor.id not in reached_leaves:
+            unreached.append(tensor)
+    return unreached
 
 
 # -- the lines that a watch has seen ---------------------------------------------------

@@ -20,9 +20,7 @@ def find_visiting_order(
     """
     if any(storage.device != "cpu" for storage in snap.storages):
         return None
-    numbers = [node.sequence_nr for node in nodes if node.variable is None]
-    # Each thread numbers its nodes for itself: of two with one number, it is not known which is first.
-    if len(set(numbers)) < len(numbers) or any(node.is_reader_stopped for node in nodes):
+    if not _are_numbers_known(nodes):
         return None
     node_by_id = {node.id: node for node in nodes}
     dependencies = dict.fromkeys(node_by_id, 0)
@@ -42,3 +40,19 @@ def find_visiting_order(
             if not dependencies[edge]:
                 heappush(ready, (-node_by_id[edge].sequence_nr, edge))
     return order
+
+
+def _are_numbers_known(nodes: Sequence[NodeRecord]) -> bool:
+    """Return True if all nodes were read, and each that is no leaf's has a number of its own."""
+    numbers: set[int] = set()
+    for node in nodes:
+        if node.is_reader_stopped:
+            return False
+        if node.variable is not None:
+            continue
+        # Each thread numbers its nodes for itself: of two with one number, it is not known which is
+        # first.
+        if node.sequence_nr in numbers:
+            return False
+        numbers.add(node.sequence_nr)
+    return True

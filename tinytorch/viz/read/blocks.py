@@ -388,10 +388,13 @@ class Blocks:
         if cells <= MAX_CELLS:
             return [(0, cells)]
         ranges = [(0, CELLS_AT_START), (cells - CELLS_AT_END, cells)]
-        for geometry in (self.geometries[position] for position in block.members[:MAX_VIEWS]):
-            axes = zip(geometry.shape or (), geometry.stride or (), strict=True)
-            span = sum((size - 1) * stride for size, stride in axes if size) * geometry.itemsize
-            first, last = geometry.start_byte // itemsize, (geometry.start_byte + span) // itemsize
+        for position in block.members[:MAX_VIEWS]:
+            geometry = self.geometries[position]
+            last_byte = geometry.start_byte
+            for size, stride in zip(geometry.shape or (), geometry.stride or (), strict=True):
+                if size:
+                    last_byte += (size - 1) * stride * geometry.itemsize
+            first, last = geometry.start_byte // itemsize, last_byte // itemsize
             ranges += [(first, first + CELLS_OF_VIEW), (last - 1, last + 1)]
         inside = ((max(start, 0), min(stop, cells)) for start, stop in ranges)
         joined: list[tuple[int, int]] = []

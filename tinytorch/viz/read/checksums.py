@@ -93,8 +93,11 @@ def _list_axes(tensor: Any) -> tuple[list[int], list[int]]:
         return [1], [int(tensor.numel())]
     pairs = zip(tensor.stride(), tensor.shape, strict=True)
     axes = [(int(stride), int(size)) for stride, size in pairs if stride and size != 1]
-    axes.sort(reverse=True)
-    return [stride for stride, _ in axes], [size for _, size in axes]
+    strides, sizes = [], []
+    for stride, size in sorted(axes, reverse=True):
+        strides.append(stride)
+        sizes.append(size)
+    return strides, sizes
 
 
 def _is_one_stretch(strides: list[int], sizes: list[int]) -> bool:

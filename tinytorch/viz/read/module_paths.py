@@ -175,8 +175,11 @@ def find_module_paths(nodes: Sequence[Any]) -> list[str | None]:
     for node in nodes:
         calls += (getattr_or_none(node, "metadata") or {}).get(_METADATA_KEY, ())
     calls.sort(key=_first_number)
-    numbers = [node._sequence_nr() for node in nodes]
-    call_indices = [_find_call(calls, number) for number in numbers]
+    numbers, call_indices = [], []
+    for node in nodes:
+        number = node._sequence_nr()
+        numbers.append(number)
+        call_indices.append(_find_call(calls, number))
     # Two nodes with one number are of two threads, of which only one made the call: neither its
     # nodes nor those of the other can be told apart.
     counts = Counter(zip(call_indices, numbers, strict=True))

@@ -44,7 +44,7 @@ from .probe import (
     read_history,
     version_of,
 )
-from .records import Counter, NodeRecord, SavedRecord, TensorRecord
+from .records import Counter, NodeRecord, SavedRecord, StorageRecord, TensorRecord
 from .saved import FoundSavedTensor, SavedReader
 from .snapshots import LastIds, Snapshot
 from .stack_size import find_smallest_stack
@@ -270,14 +270,17 @@ class _Reader:
         `arrays` have names; `array_arguments` are those of them that were given as arguments.
         """
         self.find_reachable()
-        keys = [found.key for found in self.tensors.entries]
-        tensor_ids = IdSequence("T", {t.key: t.id for t in since.tensors}, since.last_ids.tensor)
+        keys, tensors = [], []
+        for found in self.tensors.entries:
+            keys.append(found.key)
+            tensors.append(found.tensor)
+        tensor_ids = IdSequence("T", _map_keys_to_ids(since.tensors), since.last_ids.tensor)
         replaced = self._find_replaced(since, keys)
-        ids = [tensor_ids.id_of(key, replaced.get(at, "")) for at, key in enumerate(keys)]
-        storage_ids = IdSequence(
-            "S", {storage.key: storage.id for storage in since.storages}, since.last_ids.storage
-        )
-        blocks = Blocks([found.tensor for found in self.tensors.entries], storage_ids)
+        ids = []
+        for position, key in enumerate(keys):
+            ids.append(tensor_ids.id_of(key, replaced.get(position, "")))
+        storage_ids = IdSequence("S", _map_keys_to_ids(since.storages), since.last_ids.storage)
+        blocks = Blocks(tensors, storage_ids)
         # A counter has no identity: the ids that are taken are their own keys.
         known_counters = {counter.id: counter.id for counter in since.counters}
         counter_ids = IdSequence("C", known_counters, since.last_ids.counter)
@@ -311,7 +314,7 @@ class _Reader:
         """
         if not since.tensors:
             return {}
-        known = {tensor.key: tensor.id for tensor in since.tensors}
+        known = _map_keys_to_ids(since.tensors)
         gone = set(known.values()).difference(known[key] for key in keys if key in known)
         earlier_ids = dict(since.names)
         replaced: dict[int, str] = {}
@@ -505,11 +508,14 @@ class _Reader:
         may_get_none = any(function and function.unsent for function in functions)
         records = []
         for position, (node, function) in enumerate(zip(self.nodes, functions, strict=True)):
-            next_functions = node.next_functions
-            followers = [follower for follower, _ in next_functions]
+            followers, edge_outputs = [], []
+            for follower, output_nr in node.next_functions:
+                followers.append(follower)
+                edge_outputs.append(output_nr)
             edges = tuple(map(self._node_id, followers))
             specs = gradient_specs_of(node)
             leaf, sequence_nr = self.leaf_positions.get(position), node._sequence_nr()
+            key = self._node_key(node, sequence_nr) if leaf is None else ("leaf", keys[leaf])
             record = NodeRecord(
                 id=f"N{position + 1}",
                 name=name_of_node(node),
@@ -525,10 +531,10 @@ class _Reader:
                 refusals=tuple(refusals_of_node(node, function)),
                 function=function,
                 gradient_specs=specs,
-                edge_outputs=tuple([output_nr for _, output_nr in next_functions]),
+                edge_outputs=tuple(edge_outputs),
                 input_shapes=input_shapes_of(node, specs),
                 sequence_nr=sequence_nr,
-                key=("leaf", keys[leaf]) if leaf is not None else self._node_key(node, sequence_nr),
+                key=key,
             )
             records.append(record)
         return tuple(records)
@@ -559,6 +565,11 @@ class _Reader:
             found = doubts_of_process(sys.modules.get(engine), self.nodes, records)
             doubts |= dict.fromkeys(found)
         return tuple(doubts)
+
+
+def _map_keys_to_ids(records: Iterable[TensorRecord | StorageRecord]) -> dict[Any, str]:
+    """Return the key of each record -> its id, by which the next snapshot calls the same thing."""
+    return {record.key: record.id for record in records}
 
 
 def _map_tensors_to_counters(counters: Iterable[Counter]) -> dict[str, Counter]:

@@ -354,9 +354,13 @@ class SavedReader:
         position = self.tensors.position_of_result(view_key, node)
         if position is not None:
             return position
-        followers = [follower for follower, _ in node.next_functions if follower is not None]
-        inputs = [self.tensors.position_of_result(view_key, follower) for follower in followers]
-        found = [position for position in inputs if position is not None]
+        found = []
+        for follower, _ in node.next_functions:
+            if follower is None:
+                continue
+            position = self.tensors.position_of_result(view_key, follower)
+            if position is not None:
+                found.append(position)
         # The first to be found: tensors with names come before all others. An operation in place has
         # given the tensor itself another node: then it is one of the same view.
         return min(found or self.tensors.positions_of_same_view(view_key)[:1], default=None)

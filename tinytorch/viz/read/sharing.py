@@ -229,8 +229,9 @@ class _Search:
 
     def _read_geometries(self) -> None:
         things = list(self.data.values())
-        values = [thing.value for thing in things]
-        views = [value if is_tensor(value) else ArrayView(value) for value in values]
+        views = [
+            thing.value if is_tensor(thing.value) else ArrayView(thing.value) for thing in things
+        ]
         blocks = Blocks(views, IdSequence("S", {}, 0))
         for thing, geometry in zip(things, blocks.geometries, strict=True):
             thing.geometry = geometry

@@ -225,8 +225,10 @@ def make_leaf_card(leaf: NamedTensor, word: str = "") -> Card:
         lines.append(CardLine(word))
     if leaf.grad:
         lines.append(CardLine(leaf.grad, "b" if leaf.has_new_grad else ""))
-    captions = [shorten_text(caption, REMARK_COLUMNS) for caption in leaf.change_captions]
-    lines += [CardLine(caption, "b", "was") for caption in captions]
+    lines += [
+        CardLine(shorten_text(caption, REMARK_COLUMNS), "b", "was")
+        for caption in leaf.change_captions
+    ]
     state, words = "", list[Beside]()
     if leaf.is_new or leaf.has_new_grad or leaf.change_captions:
         state = "new"

@@ -332,17 +332,9 @@ def _share_slots(sheets: Sequence[GraphSheet]) -> dict[str, str]:
 def lay_out_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
     """Lay out all cards of a run together, each as large as it ever is."""
     sizes: dict[str, CardSize] = {}
-    lines: Counter[tuple[str, str]] = Counter()
-    sign_widths: dict[tuple[str, str], float] = {}
-    to_leaf: set[tuple[str, str]] = set()
     for sheet in sheets:
         for card in sheet.cards:
             sizes[card.name] = sizes.get(card.name, CardSize()).unite(card.size)
-        # As many lines between two cards as there are at once in any step.
-        lines |= Counter((edge.tail, edge.head) for edge in sheet.edges)
-        for ends, width in measure_signs(sheet).items():
-            sign_widths[ends] = max(width, sign_widths.get(ends, 0))
-        to_leaf |= {(edge.tail, edge.head) for edge in sheet.edges if edge.kind == "leaf"}
     notes_of_sheets = [_wrap_notes(sheet, room) for sheet in sheets]
     widths_of_notes = [text_width(note, "m") for note in chain.from_iterable(notes_of_sheets)]
     notes_width = max(widths_of_notes, default=0)
@@ -350,10 +342,7 @@ def lay_out_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
     if not sizes:
         widest = max(_width_of_head(sheets, room, ""), notes_width)
         return GraphStage("", "", {}, {}, [], HEAD, (widest + 2 * EDGE, HEAD + FOOT + foot))
-    dot_lines = [
-        DotLine(*ends, sign_widths.get(ends, 0), ends in to_leaf) for ends in lines.elements()
-    ]
-    direction, names, found = _choose_layout(sizes, dot_lines, room)
+    direction, names, found = _choose_layout(sizes, _make_dot_lines(sheets), room)
     # The areas of cards are larger than what is drawn: there may be nothing at the upper edge.
     lowest, highest = _find_lowest_and_highest(sizes, found, names)
 
@@ -378,6 +367,25 @@ def lay_out_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
         bottom,
         (widest + 2 * EDGE, bottom + foot + FOOT),
     )
+
+
+def _make_dot_lines(sheets: Sequence[GraphSheet]) -> list[DotLine]:
+    """Make the lines of a run: as many between two cards as there are at once in any step."""
+    counts: Counter[tuple[str, str]] = Counter()
+    sign_widths: dict[tuple[str, str], float] = {}
+    to_leaf: set[tuple[str, str]] = set()
+    for sheet in sheets:
+        counts_of_step: Counter[tuple[str, str]] = Counter()
+        for edge in sheet.edges:
+            ends = (edge.tail, edge.head)
+            counts_of_step[ends] += 1
+            if edge.kind == "leaf":
+                to_leaf.add(ends)
+        # The larger number of each pair of cards.
+        counts |= counts_of_step
+        for ends, width in measure_signs(sheet).items():
+            sign_widths[ends] = max(width, sign_widths.get(ends, 0))
+    return [DotLine(*ends, sign_widths.get(ends, 0), ends in to_leaf) for ends in counts.elements()]
 
 
 class ChosenLayout(NamedTuple):

@@ -360,9 +360,14 @@ def make_row(
 ) -> Row:
     """Make the row of a tensor; `storage_captions` are what its storage says in it."""
     tensor = entry.tensor
+    marked: list[Caption] = []
+    muted: list[Caption] = []
+    for caption in storage_captions:
+        if caption.is_muted:
+            muted.append(caption)
+        else:
+            marked.append(caption)
     # What its cells were, then its own captions, then what is unusual in the storage.
-    marked = [caption for caption in storage_captions if not caption.is_muted]
-    muted = [caption for caption in storage_captions if caption.is_muted]
     captions = [*marked, *_make_captions(entry), *muted]
     if len(entry.names) > 1 and level != "names":
         count = gettext("one tensor, {number} names", number=len(entry.names))

@@ -420,22 +420,36 @@ def _break_notes(sheet: MemorySheet, columns: Columns) -> tuple[CaptionLine, ...
 
 def _make_strips_alike(sheets: list[MemorySheet]) -> None:
     """Make the cells of a storage as wide in all steps as they are in any, and their lines as long."""
-    strips: dict[str, list[Strip]] = {}
-    for sheet in sheets:
-        for band in sheet.bands:
-            strips.setdefault(band.id, []).append(band.strip)
+    united: dict[tuple[str, int], Strip] = {}
+    ids_with_room_below: set[str] = set()
     for sheet in sheets:
         for band in sheet.bands:
             # Of another number of cells (resize_) it has lines of its own.
-            alike = [strip for strip in strips[band.id] if strip.count == band.strip.count]
+            key = (band.id, band.strip.count)
+            united[key] = _unite_strips(united.get(key, band.strip), band.strip)
+            if band.strip.has_room_below:
+                ids_with_room_below.add(band.id)
+    for sheet in sheets:
+        for band in sheet.bands:
+            alike = united[band.id, band.strip.count]
             strip = replace(
                 band.strip,
-                cell_width=max(strip.cell_width for strip in alike),
-                cells_per_line=min(strip.cells_per_line for strip in alike),
-                has_numbers=any(strip.has_numbers for strip in alike),
-                has_room_below=any(strip.has_room_below for strip in strips[band.id]),
+                cell_width=alike.cell_width,
+                cells_per_line=alike.cells_per_line,
+                has_numbers=alike.has_numbers,
+                has_room_below=band.id in ids_with_room_below,
             )
             sheet.entries[band.id] = replace(band, strip=strip)
+
+
+def _unite_strips(first: Strip, second: Strip) -> Strip:
+    """Return a strip of which each cell and each line has the room that it needs in both."""
+    return replace(
+        first,
+        cell_width=max(first.cell_width, second.cell_width),
+        cells_per_line=min(first.cells_per_line, second.cells_per_line),
+        has_numbers=first.has_numbers or second.has_numbers,
+    )
 
 
 def _move_wide_hazards_below(sheets: list[MemorySheet]) -> None:

@@ -267,9 +267,15 @@ class _GraphDescriber:
             return tensors
         # Leaves that changed are listed, however many there are.
         altered = self.changes.new_tensors | self.changes.attribute_changes.keys()
-        leaves = [tensor.id for tensor in tensors if tensor.is_leaf and tensor.id not in altered]
-        hidden = set(leaves[MOST_LEAVES:])
-        return [tensor for tensor in tensors if tensor.id not in hidden]
+        listed: list[TensorRecord] = []
+        leaf_count = 0
+        for tensor in tensors:
+            if tensor.is_leaf and tensor.id not in altered:
+                leaf_count += 1
+                if leaf_count > MOST_LEAVES:
+                    continue
+            listed.append(tensor)
+        return listed
 
     def _phrase_not_listed(self, listed_tensors: Sequence[TensorRecord]) -> str:
         number = len(self.snap.named_tensors) - len(listed_tensors)

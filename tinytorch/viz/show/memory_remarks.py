@@ -136,7 +136,9 @@ def _describe_total(subject: _MemorySubject, without_storage: Sequence[TensorRec
     bands = [entry for entry in subject.selection.entries if isinstance(entry, Band)]
     if not subject.has_level("graph") and len(bands) == len(subject.selection.entries):
         # Gradients are left out.
-        number = sum(len(band.members) + band.hidden_count for band in bands) + len(without_storage)
+        number = len(without_storage)
+        for band in bands:
+            number += len(band.members) + band.hidden_count
         tensors = ngettext("{number} tensor", "{number} tensors", number)
         storages = ngettext("{number} storage", "{number} storages", len(bands))
     if not any("." in name for name, _ in snap.names):
@@ -438,14 +440,18 @@ def _list_half_sentences(subject: _MemorySubject) -> Iterator[str]:
             name=escape_name(name),
         )
     # Saved tensors keep storages alive that no name reaches.
-    storage_ids = {storage.id for storage, _ in snap.shown_storages}
-    sizes = [storage.nbytes for storage in snap.storages if storage.id not in storage_ids]
-    if sizes and subject.has_level("graph"):
+    shown_ids = {storage.id for storage, _ in snap.shown_storages}
+    count = total = 0
+    for storage in snap.storages:
+        if storage.id not in shown_ids:
+            count += 1
+            total += storage.nbytes
+    if count and subject.has_level("graph"):
         yield ngettext(
             "also kept alive by the graph: {number} storage without a name, {bytes} bytes",
             "also kept alive by the graph: {number} storages without a name, {bytes} bytes",
-            len(sizes),
-            bytes=f"{sum(sizes):,}",
+            count,
+            bytes=f"{total:,}",
         )
     if selection.find and not selection.found:
         yield gettext("nothing here is called {name}", name=escape_name(selection.find))

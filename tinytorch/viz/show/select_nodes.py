@@ -100,13 +100,13 @@ def select_nodes(changes: Changes, find: str = "", fold: bool = True) -> NodeSel
     check_options(find, fold)
     snap = changes.now
     is_large = fold and len(snap.nodes) > FOLD_ABOVE
+    entry_of = {node.id: node.id for node in snap.nodes}
     if not is_large and not find:
-        return NodeSelection(snap.nodes, {node.id: node.id for node in snap.nodes}, {}, not fold)
+        return NodeSelection(snap.nodes, entry_of, {}, not fold)
     new_or_changed = changes.new_nodes | {node for node, _ in changes.earlier_saved}
     order = _NodeOrder(snap, _find_nodes_with_hazard(snap), new_or_changed, find)
     if is_large:
         return order.select("F", 0, len(order.computed), {})
-    entry_of = {node.id: node.id for node in snap.nodes}
     return NodeSelection(snap.nodes, entry_of, {}, not fold, find, order.found)
 
 
@@ -256,9 +256,11 @@ class _NodeOrder:
         """Return node -> the module of the parameters that it reads, for those that read any."""
         reads: dict[str, ModulePath] = {}
         for node in reversed(self.computed):
-            variables = [self.snap.node(leaf).variable or "" for leaf in self.leaves[node.id]]
             # Own parameters first; x @ w.t() reads its weight through a TBackward0.
-            direct = [find_module_of_tensor(self.snap, variable) for variable in variables]
+            direct: list[ModulePath] = []
+            for leaf in self.leaves[node.id]:
+                variable = self.snap.node(leaf).variable or ""
+                direct.append(find_module_of_tensor(self.snap, variable))
             passed = [
                 reads[end]
                 for end in node.ends
@@ -305,8 +307,10 @@ class _NodeOrder:
 
     def _kind_of_node(self, node: NodeRecord) -> object:
         """Return what must be equal in equal nodes; `compare_edges` compares where their edges go."""
-        variables = [self.snap.node(leaf).variable or "" for leaf in self.leaves[node.id]]
-        shapes = [self.snap.tensor(variable).shape for variable in variables]
+        shapes = []
+        for leaf in self.leaves[node.id]:
+            variable = self.snap.node(leaf).variable or ""
+            shapes.append(self.snap.tensor(variable).shape)
         saved_values = []
         for saved in node.saved:
             shape = saved.tensor and self.snap.tensor(saved.tensor).shape

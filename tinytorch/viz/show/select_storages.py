@@ -87,22 +87,35 @@ def select_storages(changes: Changes, find: str = "", fold: bool = True) -> Memo
     snap = changes.now
     hazards = describe_hazards(snap)
     with_hazard = hazards.keys()
-    shown = [tensor for tensor in snap.tensors if tensor.id in snap.shown_tensor_ids]
-    found = frozenset(tensor.id for tensor in shown if matches_any(find, tensor.names))
-    bands = [Band(storage, members) for storage, members in snap.shown_storages]
+    found = frozenset(_find_named(snap, find))
+    all_bands: list[Band] = []
+    modules: dict[str, ModulePath] = {}
     # Rows are counted, not storages: they are what makes a picture high.
-    if not fold or sum(len(band.members) for band in bands) <= MOST_ROWS:
-        return MemorySelection(tuple(bands), not fold, find, found, hazards)
-    # Folds are stretches of neighbours, so the storages of a module must be neighbours.
-    modules = {band.storage.id: _find_module_of_band(snap, band) for band in bands}
+    row_count = 0
+    for storage, members in snap.shown_storages:
+        all_bands.append(Band(storage, members))
+        row_count += len(members)
+    if not fold or row_count <= MOST_ROWS:
+        return MemorySelection(tuple(all_bands), not fold, find, found, hazards)
+    for band in all_bands:
+        modules[band.storage.id] = _find_module_of_band(snap, band)
     urgent = {*found, *with_hazard}
-    bands = [_limit_rows(band, urgent) for band in _sort_by_module(bands, modules)]
-    paths = [modules[band.storage.id] for band in bands]
+    bands: list[Band] = []
+    paths: list[ModulePath] = []
+    sizes: list[int] = []
+    kinds: list[object] = []
+    # Folds are stretches of neighbours, so the storages of a module must be neighbours.
+    for whole_band in _sort_by_module(all_bands, modules):
+        band = _limit_rows(whole_band, urgent)
+        bands.append(band)
+        paths.append(modules[band.storage.id])
+        sizes.append(len(band.members))
+        kinds.append(_kind_of_band(snap, band, with_hazard))
     line = FoldableLine(
         paths,
-        [len(band.members) for band in bands],
+        sizes,
         _find_visible(bands, paths, found, with_hazard, _find_new_or_changed(changes)),
-        [_kind_of_band(snap, band, with_hazard) for band in bands],
+        kinds,
         # Storages have no edges: those of one kind are equal.
         lambda *_: (),
         room=MOST_ENTRIES,
@@ -110,6 +123,13 @@ def select_storages(changes: Changes, find: str = "", fold: bool = True) -> Memo
     )
     entries = tuple(_make_entries(line, bands, line.open_stretch(0, len(bands))))
     return MemorySelection(entries, False, find, found, hazards)
+
+
+def _find_named(snap: Snapshot, find: str) -> Iterator[str]:
+    """Yield the ids of the tensors in the picture whose names have `find` in them."""
+    for tensor in snap.tensors:
+        if tensor.id in snap.shown_tensor_ids and matches_any(find, tensor.names):
+            yield tensor.id
 
 
 def leave_out_gradients(selection: MemorySelection) -> MemorySelection:
@@ -190,6 +210,7 @@ def _find_visible(
 ) -> list[int]:
     """Return the positions of what has to be visible, the most important first."""
     looked_for, hazardous, with_graph, altered = [], [], [], []
+    shared, in_no_module = [], []
     for position, band in enumerate(bands):
         ids = {tensor.id for tensor in band.members}
         if not found.isdisjoint(ids):
@@ -200,31 +221,32 @@ def _find_visible(
             with_graph.append(position)
         if not new_or_changed.isdisjoint(ids):
             altered.append(position)
+        if not band.is_alone:
+            shared.append(position)
+        if not paths[position]:
+            in_no_module.append(position)
     # What was looked for is shown in any case, the rest up to a limit.
     visible = [
         *looked_for,
         *hazardous[:MOST_HAZARDS],
         *with_graph[:MOST_HAZARDS],
         *altered[:MOST_NEW],
+        # What shares memory is what a memory picture is for: in a fold nobody would see it.
+        *shared,
+        *in_no_module[:MOST_NEW],
     ]
-    # What shares memory is what a memory picture is for: in a fold nobody would see it.
-    visible += [position for position, band in enumerate(bands) if not band.is_alone]
-    visible += [position for position, path in enumerate(paths) if not path][:MOST_NEW]
     return list(dict.fromkeys(visible))
 
 
 def _kind_of_band(snap: Snapshot, band: Band, with_hazard: Collection[str]) -> object:
     """Return what is the same in equal storages: names within the module, shapes, dtypes, hazards."""
-    names = []
+    names, layouts = [], []
     for tensor in band.members:
         parts = snap.first_name(tensor).split(".")
         # Numbers are left out, so that layers.0.weight and layers.1.weight are alike.
         last_parts = parts[-2 if tensor.role == "grad" else -1 :]
         names.append([part for part in last_parts if not part.isdigit()])
-    layouts = [
-        (tensor.shape, tensor.stride, tensor.dtype, tensor.id in with_hazard)
-        for tensor in band.members
-    ]
+        layouts.append((tensor.shape, tensor.stride, tensor.dtype, tensor.id in with_hazard))
     # As text: kinds are keys of a dict, and lists have no hash.
     return repr((names, layouts))
 

@@ -201,8 +201,11 @@ def _describe_names(changes: Changes, off_graph: Collection[str], level: Level) 
             # Its other names are told as names of the same tensor.
             yield _describe_new_tensor(changes, start, tensor, level, is_kept_off=name in off_graph)
             described.add(tensor_id)
-    gone = [name for name in changes.gone_names if not name.endswith(RETURNS)]
-    gone = [name for name in gone if PARAM_GROUPS not in name]
+    gone = [
+        name
+        for name in changes.gone_names
+        if not name.endswith(RETURNS) and PARAM_GROUPS not in name
+    ]
     if len(gone) == 1:
         yield gettext("{name} is gone.", name=gone[0])
     elif gone:
@@ -453,9 +456,10 @@ def _describe_writes(changes: Changes) -> Iterator[_UnrankedSentence]:
     for storage_id, cells in changes.earlier_cells.items():
         # Those that came since, too: of a round of a loop it is the news that they show it.
         sharers = map(now.tensor, now.storage(storage_id).tensors)
-        named = [tensor for tensor in sharers if tensor.names]
         # A view of other cells does not show what changed.
-        showing = [tensor for tensor in named if _shows_any_cell(now, tensor, cells)]
+        showing = [
+            sharer for sharer in sharers if sharer.names and _shows_any_cell(now, sharer, cells)
+        ]
         yield from _describe_values_written(changes, showing)
     # A set of strings has another order in each process.
     for storage_id in sorted(changes.written_elsewhere):
@@ -688,8 +692,11 @@ def format_values(snap: Snapshot, tensor_id: str) -> str:
     # From the last dimension outwards, each row becomes one text.
     for length in reversed(tensor.shape or ()):
         # A dimension of size 0 has no rows, and range() takes no step of 0.
-        starts = range(0, len(texts), length or 1)
-        texts = [f"[{', '.join(texts[start : start + length])}]" for start in starts]
+        rows = []
+        for start in range(0, len(texts), length or 1):
+            row = ", ".join(texts[start : start + length])
+            rows.append(f"[{row}]")
+        texts = rows
     return texts[0] if texts else "[]"
 
 
