@@ -51,8 +51,8 @@ def render_front_page(course: Progress) -> str:
         "# " + gettext("Copying tensors: where you are"),
         _describe_next_task(course.lessons, course),
         gettext(
-            "This page shows where you were when `copylab` was last started. How far you are now, "
-            "`from copylab import progress; progress()` in any cell says."
+            "This page shows where you were when `copylab` was last started. To see how far "
+            "you are now, run `from copylab import progress; progress()` in any cell."
         ),
         "## " + gettext("Three doors"),
         _list_doors(course),
@@ -75,7 +75,7 @@ def _describe_next_task(lessons: Sequence[Lesson], course: Progress) -> str:
     """Say where to go on: at the first open task of the last lesson that was begun."""
     if not any(course.is_begun(lesson) for lesson in lessons):
         return gettext(
-            "You have not begun. The first lesson asks for a bet, and takes about 30 minutes: {link}",
+            "You have not begun. The first lesson begins with a bet, and takes about 30 minutes: {link}",
             link=_link_lesson(lessons[0]),
         )
     begun = [lesson for lesson in lessons if course.is_begun(lesson)]
@@ -97,7 +97,7 @@ def _list_doors(course: Progress) -> str:
     """Return the three doors: to learn, to find a bug, to teach."""
     doors = [
         gettext(
-            "**Learn.** {first} is the beginning; a lesson builds on those before it. "
+            "**Learn.** {first} is the beginning; each lesson builds on those before it. "
             "[All lessons](README.md), [glossary](glossary.md), [cheat sheet](cheat_sheet.html).",
             first=_link_lesson(course.lessons[0]),
         ),
@@ -108,15 +108,15 @@ def _list_doors(course: Progress) -> str:
             clinic=_link_lesson(course.lessons[-1]),
         ),
         gettext(
-            "**Teach.** `copylab exam FOLDER` writes an exam with its key, `copylab grade FOLDER` puts "
-            "what a class handed in into one table, and `copylab nbgrader FOLDER` writes the lessons "
+            "**Teach.** `copylab exam FOLDER` writes an exam with its key, `copylab grade FOLDER` makes "
+            "one table of what a class handed in, and `copylab nbgrader FOLDER` writes the lessons "
             "as assignments."
         ),
     ]
     if not hides_solutions():
         doors[-1] = gettext(
-            "**Teach.** `copylab exam FOLDER` writes an exam with its key, `copylab grade FOLDER` puts "
-            "what a class handed in into one table, and `copylab nbgrader FOLDER` writes the lessons "
+            "**Teach.** `copylab exam FOLDER` writes an exam with its key, `copylab grade FOLDER` makes "
+            "one table of what a class handed in, and `copylab nbgrader FOLDER` writes the lessons "
             "as assignments. Here are the [solutions](solutions/README.md)."
         )
     return "\n".join(f"- {door}" for door in doors)

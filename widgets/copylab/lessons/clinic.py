@@ -50,7 +50,7 @@ triage = predict(
         outcome(
             wrong={
                 "line 8 raises an error": "every write breaks backward",
-                ENDS: "no error, right gradient",
+                ENDS: "no_grad hides a write",
             }
         ),
         gradient("w"),
@@ -280,6 +280,7 @@ def parts(a, b, kept, loss):
         "    (w * x).sum().backward()\n    grads.append(w.grad)\n    w.grad.zero_()": "are one tensor",
         "    w.grad = None\n    (w * x).sum().backward()\n    grads.append(w.grad.item())": "of type float",
         "    w.grad = None\n    (w * x).sum().backward()\ngrads = [w.grad]": "the length of grads is 1",
+        "    (w * x).sum().backward()\ngrads = [torch.tensor([g]) for g in (1.0, 2.0, 3)]": "grads shows [[1], [2], [3]]; it should show [[2], [5], [4]]",
     },
     right="each entry is the gradient of one round alone, in cells of its own.",
 )
@@ -288,6 +289,11 @@ def rounds(w, grads):
     yield share_no_cells(**name_elements(grads=grads))
     yield shows_values([[1], [2], [3]], grads=grads)
     yield is_leaf_with_grad(w=w)
+    yield follows_numbers(
+        "(1.0, 2.0, 3.0)",
+        "(2.0, 5.0, 4.0)",
+        lambda grads: shows_values([[2], [5], [4]], grads=grads),
+    )
 
 
 def refer(seen: Watch) -> Part:

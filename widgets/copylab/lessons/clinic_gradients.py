@@ -6,6 +6,7 @@ from ..looks import grad, is_tensor
 from ..quiz import (
     CheckedFact,
     are_tensors,
+    follows_numbers,
     graph_leads_back,
     has_grad,
     is_leaf_with_grad,
@@ -140,6 +141,7 @@ def optimizer(layer, opt, loss):
         "    loss = ((w.detach() * x) ** 2).sum()\n    total = total + loss": "w.grad is None",
         "    loss = ((w * x) ** 2).sum()\n    loss.backward()\n    total = loss.item()": "total shows 9",
         "    loss = ((w * x) ** 2).sum()\n    total = total + loss.item()\nloss.backward()": "w.grad is [18]",
+        "    ((w * x) ** 2).sum().backward()\ntotal = 14.0": "total shows 14; it should show 21",
     },
     right="`total` has no history, so it keeps no graph alive.",
 )
@@ -147,6 +149,9 @@ def running_loss(w, total):
     yield shows_number(14, total=total)
     yield needs_no_grad(total=total)
     yield has_grad([28], w=w)
+    yield follows_numbers(
+        "(1.0, 2.0, 3.0)", "(1.0, 2.0, 4.0)", lambda total: shows_number(21, total=total)
+    )
 
 
 @task(
@@ -193,6 +198,7 @@ def leaf_view(w):
         "    h = (h * w).detach()\nw.grad = torch.tensor(1.75)": "writes w.grad itself",
         "    h = torch.tensor(1.0) * w\n    h.backward()": "h shows 0.5",
         "    h = h.detach() * w\nh.backward()": "w.grad is 0.25",
+        "    h = h.detach() * w\n    h.backward()\nh = torch.tensor(0.125)": "h shows 0.125; it should show 8",
         "    h = h.detach() * w\n    h.backward(retain_graph=True)": "or `retain_graph=True` kept it",
     },
     right="each `backward` went through one round, because `h` came in without its history.",
@@ -203,3 +209,4 @@ def hidden_state(w, h):
     yield left_grad_to_backward(w=w)
     if is_tensor(h):
         yield was_freed(h=h)
+    yield follows_numbers("tensor(0.5", "tensor(2.0", lambda h: shows_number(8, h=h))

@@ -98,6 +98,8 @@ _BACKUP = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
         _BACKUP
         + "saved = [p.detach().clone() for p in layer.parameters()]": "layer.weight shows [[-0.00748682]]",
         "saved = layer.weight.detach().clone()": "saved is of type Tensor",
+        _BACKUP
+        + "saved = [torch.tensor([[-0.007487]])]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] shows [[-0.007487]]; it should show [[0.5153]]",
     },
     right="`saved` has cells of its own and no history.",
 )
@@ -107,6 +109,11 @@ def backup(layer, saved):
     yield share_no_cells(**name_elements(saved=saved), **{"layer.weight": layer.weight})
     yield needs_no_grad(**name_elements(saved=saved))
     yield shows_values([[-0.007487]], **name_elements(saved=saved))
+    yield follows_numbers(
+        "manual_seed(0)",
+        "manual_seed(1)",
+        lambda saved: shows_values([[0.5153]], **name_elements(saved=saved)),
+    )
 
 
 @task(

@@ -187,6 +187,10 @@ _BELIEFS_AND_REFUTATIONS = {
         "It raised no error, so the gradient is right.",
         "Autograd compares version counters. A write that they do not count (through `.data`, through NumPy) is not noticed, and the gradient is computed from the new number.",
     ),
+    "no_grad hides a write": (
+        "Inside `no_grad` a write is not counted, so `backward` does not notice it.",
+        "`no_grad` stops the recording of operations. The version counter still counts each write.",
+    ),
     "every write breaks backward": (
         "After a write in place, `backward` raises an error.",
         "It does so only where a node has saved the tensor that was written into and needs its value.",

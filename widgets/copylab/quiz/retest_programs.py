@@ -537,6 +537,21 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "x",
         ),
     ),
+    "no_grad hides a write": (
+        RetestProgram(
+            f"{_X}; with torch.no_grad(): x[I] = K", {2: "x.data[I] = K"}, ask.version, "x"
+        ),
+        RetestProgram(
+            f"{_SCALAR}; y = x * x; with torch.no_grad(): x += T; y.backward()",
+            {3: "x.data += T"},
+            ask.outcome,
+        ),
+        RetestProgram(
+            f"{_X}; y = (x * x).sum(); with torch.no_grad(): x *= T; y.backward()",
+            {3: "x.data *= T"},
+            ask.outcome,
+        ),
+    ),
     "every write breaks backward": (
         RetestProgram(
             f"{_X}; y = x + T; y *= S; y.sum().backward()", {2: "y = x.exp()"}, ask.outcome
