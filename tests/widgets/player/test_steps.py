@@ -203,6 +203,7 @@ class TestWords:
             ("f() returns a new tensor with a storage of its own.",),
             ("y is the tensor that f() returned.", "t in f is gone."),
         ]
+        assert "storage of f() alone" in made[3].pictures["memory"].text
 
 
 class TestPictures:

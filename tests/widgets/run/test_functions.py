@@ -268,7 +268,7 @@ class TestTheSameFile:
         line = line_of("return total")
         assert made[1].place == f"users_model.py, line {line}"
         assert "loss_of" not in made.text.partition("\n")[2].replace("def loss_of", "").replace(
-            "loss_of() returns", ""
+            "loss_of()", ""
         )
 
     def test_properties_and_decorated_functions(self, model: Any) -> None:

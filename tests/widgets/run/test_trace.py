@@ -97,7 +97,7 @@ class TestSteps:
         made = trace('def f(t):\n    """Doc."""\n    u = t + 1\n    return u\ny = f(1)\n')
         assert lines(made) == [("ran", 1), ("call", 5), ("ran", 3), ("return", 4), ("back", 5)]
         assert made.steps[1].observation == {"t in f": 1}
-        assert made.steps[3].observation == {"t in f": 1, "u in f": 2, "f() returns": 2}
+        assert made.steps[3].observation == {"t in f": 1, "u in f": 2, "f()": 2}
         assert made.steps[4].observation == {"y": 2}
 
     def test_recursion_keeps_the_calls_apart(self) -> None:

@@ -14,7 +14,7 @@ from ..diagnose import Changes
 from ..read import PARAM_GROUPS, Snapshot, TensorRecord
 from ..wording import gettext, join_few_names, ngettext, short_node_name
 
-RETURNS = "() returns"
+RETURNED = "()"
 """The end of a name that stands for what a call returned."""
 _LOCAL = " in "
 """In the names of a function's variables, `h in forward`: they end with it as a matter of course."""
@@ -78,7 +78,7 @@ def _list_lost_names(changes: Changes) -> Iterator[_LostName]:
     for name, tensor_id in changes.since.names:
         # What a call returned has its name for one step, and a path in an optimizer is no name of
         # the program's.
-        if name.endswith(RETURNS) or PARAM_GROUPS in name:
+        if name.endswith(RETURNED) or PARAM_GROUPS in name:
             continue
         if name in changes.rebound_names or name in changes.gone_names:
             now = ids_now.get(tensor_id)
@@ -146,7 +146,7 @@ def _find_kept_name(changes: Changes, lost: _LostName) -> Iterator[str]:
     if lost.name.rpartition(".")[2].isdecimal() and not is_new:
         return
     for other in lost.tensor.names:
-        if other in lost.earlier.names and not other.endswith(RETURNS):
+        if other in lost.earlier.names and not other.endswith(RETURNED):
             yield other
             return
 

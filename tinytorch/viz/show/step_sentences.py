@@ -19,7 +19,7 @@ from ..wording import (
     short_node_name,
 )
 from .contents import LEVELS, Level
-from .left_behind import RETURNS, describe_left_behind
+from .left_behind import RETURNED, describe_left_behind
 
 MOST_SENTENCES = 12
 _MOST_REASONS = 2
@@ -116,7 +116,9 @@ def describe_step(
     sentences = _keep_to_level(sentences, level)
     for name, text in plain_after.items():
         if plain_before.get(name) != text:
-            sentence = f"{name} {text}." if name.endswith(RETURNS) else f"{name} = {text}"
+            sentence = f"{name} = {text}"
+            if name.endswith(RETURNED):
+                sentence = gettext("{call} returns {value}.", call=name, value=text)
             sentences.append(_UnrankedSentence(sentence, "plain"))
     if len(sentences) > MOST_SENTENCES:
         more = len(sentences) - MOST_SENTENCES + 1
@@ -188,8 +190,8 @@ def _describe_names(changes: Changes, off_graph: Collection[str], level: Level) 
         # What an optimizer alone still has: see `describe_left_behind`.
         if PARAM_GROUPS in name and tensor_id in changes.earlier_tensors:
             continue
-        if name.endswith(RETURNS):
-            start = name
+        if name.endswith(RETURNED):
+            start = gettext("{call} returns", call=name)
         elif name in earlier:
             start = gettext("{name} is now", name=name)
         else:
@@ -204,7 +206,7 @@ def _describe_names(changes: Changes, off_graph: Collection[str], level: Level) 
     gone = [
         name
         for name in changes.gone_names
-        if not name.endswith(RETURNS) and PARAM_GROUPS not in name
+        if not name.endswith(RETURNED) and PARAM_GROUPS not in name
     ]
     if len(gone) == 1:
         yield gettext("{name} is gone.", name=gone[0])
@@ -213,7 +215,7 @@ def _describe_names(changes: Changes, off_graph: Collection[str], level: Level) 
 
 
 def _describe_old_tensor(changes: Changes, start: str, name: str, tensor: TensorRecord) -> str:
-    others = [other for other in tensor.names if other != name and not other.endswith(RETURNS)]
+    others = [other for other in tensor.names if other != name and not other.endswith(RETURNED)]
     if others:
         return gettext(
             "{name_is} the same tensor object as {others}: one more name, nothing was copied.",
@@ -221,8 +223,8 @@ def _describe_old_tensor(changes: Changes, start: str, name: str, tensor: Tensor
             others=join_few_names(others),
         )
     earlier = changes.earlier_tensors.get(tensor.id)
-    if earlier is not None and earlier.names and earlier.names[0].endswith(RETURNS):
-        call = earlier.names[0].removesuffix(" returns")
+    if earlier is not None and earlier.names and earlier.names[0].endswith(RETURNED):
+        call = earlier.names[0]
         return gettext("{name_is} the tensor that {call} returned.", name_is=start, call=call)
     owners = () if tensor.grad_of is None else changes.now.tensor(tensor.grad_of).names
     if owners:
@@ -470,7 +472,7 @@ def _list_names(tensors: Iterable[TensorRecord]) -> list[str]:
     """List all names of tensors: whoever reads one of them meets what was written."""
     names: list[str] = []
     for tensor in tensors:
-        own = [name for name in tensor.names if not name.endswith(RETURNS)]
+        own = [name for name in tensor.names if not name.endswith(RETURNED)]
         names += own or tensor.names
     return names
 

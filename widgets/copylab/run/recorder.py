@@ -265,7 +265,7 @@ class Recorder:
         # What `steps(f, x)` returns is shown as the value of a last line is.
         if self._entry and not any(outer is not frame for outer in self._frames_of_program(frame)):
             self._show_value(value)
-        returned = {f"{self._sites[site].function}() returns": value}
+        returned = {f"{self._sites[site].function}()": value}
         self._record_step("return", site, frame, extra=returned)
 
     def _on_caught(self, site: int, frame: FrameType, _: object) -> None:
