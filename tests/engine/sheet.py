@@ -180,7 +180,8 @@ def node(fn: Any, depth: int = 2) -> str:
         return type(fn).__name__
     below = ", ".join(node(f, depth - 1) + (f".{nr}" if nr else "") for f, nr in fn.next_functions)
     saved = []
-    for name in list_saved_names(type(fn)):
+    kind: Any = type(fn)
+    for name in list_saved_names(kind):
         value = getattr(fn, name)
         parts = [
             f"{v.dtype}{tuple(v.shape)}{v.stride()}" if _is_tensor(v) else repr(v)
