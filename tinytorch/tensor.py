@@ -475,8 +475,10 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
 
         To read it on a non-leaf that does not retain it gives torch's warning.
         """
-        m = self._meta
-        if self._edge is not None and (m is None or (not m.retains_grad and m.grad is None)):
+        meta = self._meta
+        if self._edge is not None and (
+            meta is None or (not meta.retains_grad and meta.grad is None)
+        ):
             warn_in_torch(
                 (
                     "The .grad attribute of a Tensor that is not a leaf Tensor is being "
@@ -489,7 +491,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
                 ),
                 "build/aten/src/ATen/core/TensorBody.h:493",
             )
-        return None if m is None else m.grad
+        return None if meta is None else meta.grad
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:

@@ -42,8 +42,8 @@ def gradient_edge(t: Any) -> Edge | None:
     edge = t._edge
     if edge is not None:
         return edge
-    m = t._meta
-    return (t, 0) if m is not None and m.requires_grad else None
+    meta = t._meta
+    return (t, 0) if meta is not None and meta.requires_grad else None
 
 
 def regenerate_grad_fn(view: Any) -> None:

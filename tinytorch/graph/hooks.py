@@ -87,15 +87,15 @@ def register_hook(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
     """
     if not tensor.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    m = materialize_meta(tensor)
-    if m.grad_hooks is None:
+    meta = materialize_meta(tensor)
+    if meta.grad_hooks is None:
         # Only now: the hooks of a view that has some are those of its node from before a write, as
         # long as nobody asks for its `grad_fn`.
         node = tensor.grad_fn
-        m.grad_hooks = OrderedDict()
+        meta.grad_hooks = OrderedDict()
         if node is not None:
-            hooks_of(node).on_outputs.append((tensor._edge[1], m.grad_hooks))
-    return RemovableHandle(m.grad_hooks, hook)
+            hooks_of(node).on_outputs.append((tensor._edge[1], meta.grad_hooks))
+    return RemovableHandle(meta.grad_hooks, hook)
 
 
 def register_post_accumulate_grad_hook(tensor: Any, hook: Callable[[Any], None]) -> RemovableHandle:
@@ -104,10 +104,10 @@ def register_post_accumulate_grad_hook(tensor: Any, hook: Callable[[Any], None])
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if tensor.grad_fn is not None:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    m = materialize_meta(tensor)
-    if m.post_accumulate_hooks is None:
-        m.post_accumulate_hooks = OrderedDict()
-    return RemovableHandle(m.post_accumulate_hooks, hook)
+    meta = materialize_meta(tensor)
+    if meta.post_accumulate_hooks is None:
+        meta.post_accumulate_hooks = OrderedDict()
+    return RemovableHandle(meta.post_accumulate_hooks, hook)
 
 
 def retain_grad(tensor: Any) -> None:
@@ -128,9 +128,9 @@ def move_retained_grad(tensor: Any, old_edge: Any, new_node: Any) -> None:
 
     Hooks stay there.
     """
-    m = tensor._meta
-    m.grad_hooks = None
-    if not m.retains_grad or old_edge is None or old_edge[0]._hooks is None:
+    meta = tensor._meta
+    meta.grad_hooks = None
+    if not meta.retains_grad or old_edge is None or old_edge[0]._hooks is None:
         return
     retaining_tensors = old_edge[0]._hooks.retaining_tensors
     for output_nr, reference in list(retaining_tensors.items()):
@@ -140,10 +140,10 @@ def move_retained_grad(tensor: Any, old_edge: Any, new_node: Any) -> None:
 
 def warn_of_hooks(tensor: Any) -> None:
     """Warn of each hook on a tensor's gradient that a copy loses, unless it is marked as such."""
-    m = tensor._meta
-    if m is None or m.grad_hooks is None:
+    meta = tensor._meta
+    if meta is None or meta.grad_hooks is None:
         return
-    for hook in m.grad_hooks.values():
+    for hook in meta.grad_hooks.values():
         if not hasattr(hook, "__torch_unserializable__"):
             warn_user(
                 f"backward hook {hook!r} on tensor will not be serialized.  If this is "
@@ -166,8 +166,8 @@ def run_hooks_on_tensors(node_hooks: NodeHooks, grads: Any) -> tuple:
     for output_nr, reference in node_hooks.retaining_tensors.items():
         tensor, grad = reference(), gradients[output_nr]
         if tensor is not None and grad is not None:
-            m = tensor._meta
-            m.grad = OPERATIONS.clone_contiguous(grad) if m.grad is None else m.grad + grad
+            meta = tensor._meta
+            meta.grad = OPERATIONS.clone_contiguous(grad) if meta.grad is None else meta.grad + grad
     return tuple(gradients)
 
 

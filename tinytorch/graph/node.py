@@ -284,13 +284,13 @@ def edge_for_user(edge: Any) -> tuple[Any, int]:
     """
     if edge is None or not edge[0]._ends_graph:
         return edge or (None, 0)
-    m = materialize_meta(edge[0])
-    node = m.accumulator and m.accumulator()
+    meta = materialize_meta(edge[0])
+    node = meta.accumulator and meta.accumulator()
     if node is None:
         # The node keeps the leaf alive. A strong reference back would be a cycle, which torch has
         # not either.
         node = AccumulateGrad(edge[0])
-        m.accumulator = weakref.ref(node)
+        meta.accumulator = weakref.ref(node)
     return (node, 0)
 
 
@@ -380,11 +380,11 @@ def note_data_assigned(leaf: Any, earlier: GradientSpec, is_forced: bool = False
     Nodes that were recorded before still compute a gradient of the earlier shape and dtype, and
     that is not an error. As long as one of them is there torch expects it of the others, too.
     """
-    m = leaf._meta
-    if m is None:
+    meta = leaf._meta
+    if meta is None:
         return
     current = gradient_spec_of(leaf)
-    open_specs = [spec for spec in m.earlier_gradient_specs if spec.until is None]
+    open_specs = [spec for spec in meta.earlier_gradient_specs if spec.until is None]
     # torch makes another AccumulateGrad if the dtype or the device differs, and for `set_` always.
     is_other_accumulator = is_forced or current[1:] != earlier[1:]
     if not open_specs and (is_other_accumulator or current != earlier):
@@ -392,13 +392,13 @@ def note_data_assigned(leaf: Any, earlier: GradientSpec, is_forced: bool = False
         # With another AccumulateGrad, which nodes hold the earlier one is told by their numbers: there
         # is no search, which for each parameter of `module.half()` would take milliseconds.
         if is_other_accumulator or spec.watch_holders():
-            m.earlier_gradient_specs += (spec,)
+            meta.earlier_gradient_specs += (spec,)
             open_specs.append(spec)
     if is_other_accumulator:
         for spec in open_specs:
-            spec.end_with_accumulator(m.accumulator)
-        m.accumulator = None
-        if len(m.earlier_gradient_specs) > _SPECS_BEFORE_SEARCH:
+            spec.end_with_accumulator(meta.accumulator)
+        meta.accumulator = None
+        if len(meta.earlier_gradient_specs) > _SPECS_BEFORE_SEARCH:
             _drop_specs_without_nodes(leaf)
 
 

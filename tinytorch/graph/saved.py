@@ -408,12 +408,12 @@ def describe_stale(node: Any, tensor: Any, saved_version: int | None, output_nr:
     else:
         grad_fn = tensor.grad_fn
         number = 0  # torch says 0 for any input, whichever output of its node it is
-        m = tensor._meta
+        meta = tensor._meta
         if (
             grad_fn is None
             and node is not None
-            and m is not None
-            and node._sequence_number < m.detached_at
+            and meta is not None
+            and node._sequence_number < meta.detached_at
         ):
             # For a tensor that was detached in place torch names the node that saved it.
             grad_fn = node
