@@ -195,7 +195,7 @@ def judge_answers(
             testable_misconception=testable,
         )
         rows.append(row)
-    return _say_wrong_writes_once(rows, run)
+    return _say_wrong_gradients_once(rows, run)
 
 
 def _require_readable(triples: Sequence[tuple[Question, str, Any]], run: QuizRun) -> None:
@@ -226,12 +226,12 @@ def state_facts_once(questions: Sequence[Question], run: QuizRun) -> list[Questi
     """Return the questions; in place of facts that an earlier one has they say where these are."""
     facts = [_split_sentences(question.describe_facts(run)) for question in questions]
     # These are said once in another way, when it is known which rows are shown with their facts.
-    writes = " ".join(find_shared_writes(questions, run))
+    repeated = " ".join(list_repeated_sentences(questions, run))
     # A right answer to which nothing wrong was foreseen is shown without its facts.
     is_always_shown = [bool(question.explain_right(run)) for question in questions]
     stated = list(questions)
     for index, question in enumerate(questions):
-        if any(sentence in writes for sentence in facts[index]):
+        if any(sentence in repeated for sentence in facts[index]):
             continue
         for at in filter(is_always_shown.__getitem__, range(index)):
             rest = [sentence for sentence in facts[index] if sentence not in facts[at]]
@@ -249,18 +249,18 @@ def _point_to_row(number: int, rest: Sequence[str], _run: QuizRun) -> str:
     return join_sentences([gettext("Row {number} says why.", number=number), *rest])
 
 
-def find_shared_writes(questions: Sequence[Question], run: QuizRun) -> list[str]:
+def list_repeated_sentences(questions: Sequence[Question], run: QuizRun) -> list[str]:
     """Return the sentences on wrong gradients, if the facts of several questions may have them."""
     asked = [question.name.startswith(("outcome", "gradient(")) for question in questions]
     return list_wrong_gradients(run) if sum(asked) > 1 else []
 
 
-def _say_wrong_writes_once(rows: Sequence[JudgedRow], run: QuizRun) -> tuple[JudgedRow, ...]:
+def _say_wrong_gradients_once(rows: Sequence[JudgedRow], run: QuizRun) -> tuple[JudgedRow, ...]:
     """Return the rows, each sentence on a wrong gradient in the first that has it.
 
     How the run ended and the gradient of each leaf have facts that end with the same one.
     """
-    wrong_gradients = find_shared_writes([row.question for row in rows], run)
+    wrong_gradients = list_repeated_sentences([row.question for row in rows], run)
     row_by_sentence: dict[str, int] = {}
     once = []
     for row in rows:

@@ -27,7 +27,7 @@ from .question import Question, Refutation
 from .retests import RETEST_TITLE, find_programs
 from .reveal import (
     JudgedRow,
-    find_shared_writes,
+    list_repeated_sentences,
     make_row_table,
     name_retest_button,
     render_button,
@@ -96,7 +96,7 @@ def _collect_page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
         "revealed": _render_revealed(prediction, run),
         "rows": rows,
         "sentences": list(sentences.numbers),
-        "saidOnce": list(map(inline_html, find_shared_writes(prediction.questions, run))),
+        "saidOnce": list(map(inline_html, list_repeated_sentences(prediction.questions, run))),
         # A notebook that was saved after the commit is laid out with the answers of then.
         "committed": dict(prediction.answers) if prediction.committed else None,
         "allRight": prediction.describe_all_right(),
