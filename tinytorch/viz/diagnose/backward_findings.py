@@ -72,7 +72,7 @@ def find_findings(
     # A write to what backward only checks (running statistics) changes no gradient, nor one to what
     # a node saved that gets none.
     reached = find_nodes_with_gradient(nodes)
-    read_by_backward = [pair for pair in pairs if pair.saved.used and pair.node.id in reached]
+    read_by_backward = [pair for pair in pairs if pair.saved.is_read and pair.node.id in reached]
     yield from describe_unseen_writes(snap, read_by_backward)
     yield from _describe_changes(read_by_backward)
     # Doubts come last: `explain` leaves them out where something is certain.
@@ -103,7 +103,7 @@ def _find_saves_that_raise(
     for pair in pairs:
         if pair.saved.raises:
             certain.append(pair)
-        is_opened_live = pair.saved.state == "live" and pair.saved.opened
+        is_opened_live = pair.saved.state == "live" and pair.saved.is_opened
         if is_opened_live and pair.node.id in visited_before:
             used_before.append(pair)
     yield from describe_stale_saves(snap, select_stale(certain))
@@ -313,7 +313,7 @@ def _is_hidden(saved: SavedRecord) -> bool:
     """Return True if backward reads it, a look cannot, and nothing else is known of it."""
     # What refuses to be opened is a finding of `find_refusals`.
     is_explained = bool(saved.refusal or saved.change)
-    return saved.state in HIDDEN and saved.used and not is_explained
+    return saved.state in HIDDEN and saved.is_read and not is_explained
 
 
 def _find_doubts_on_shapes(
@@ -372,7 +372,7 @@ def _group_live_by_storage(
     """Return storage id -> the live tensors over it that nodes saved and read in backward."""
     groups: dict[str | None, list[SavedOfNode]] = {}
     for pair in list_saved(nodes):
-        if pair.saved.used and pair.saved.tensor and pair.saved.state == "live":
+        if pair.saved.is_read and pair.saved.tensor and pair.saved.state == "live":
             groups.setdefault(snap.tensor(pair.saved.tensor).storage, []).append(pair)
     return groups
 
@@ -389,7 +389,7 @@ def _describe_write_to_grad(
     # No version is checked of what a hook has packed, or a Function keeps.
     is_checked = saved.saved_version is not None
     words = {"node": short_node_name(node.name), "grad": snap.grad_label(leaf.id)}
-    if is_order_known and is_counted and is_checked and saved.opened:
+    if is_order_known and is_counted and is_checked and saved.is_opened:
         sentence = gettext(
             "{node} saved {grad}, to which backward adds in place before it reaches {node}", **words
         )

@@ -71,7 +71,7 @@ def _group_by_memory(snap: Snapshot) -> list[list[SavedOfNode]]:
     """
     groups: dict[object, dict[tuple[str, str], SavedOfNode]] = {}
     for pair in list_saved(snap.nodes):
-        if pair.saved.state != "live" or pair.saved.tensor is None or not pair.saved.used:
+        if pair.saved.state != "live" or pair.saved.tensor is None or not pair.saved.is_read:
             continue
         # A watch has compared it with what it was when it was saved: nothing was written since.
         if pair.saved.compared_with_save and pair.saved.bytes_unchanged:

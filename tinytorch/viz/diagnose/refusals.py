@@ -48,7 +48,7 @@ def find_refusals(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[Refusal]:
         for sentence in node.refusals:
             is_by_code = sentence == of_function
             refusals.append(Refusal(node, sentence, is_by_code=is_by_code))
-        refused = [saved.refusal for saved in node.saved if saved.opened and saved.refusal]
+        refused = [saved.refusal for saved in node.saved if saved.is_opened and saved.refusal]
         refusals += [Refusal(node, sentence, is_by_code=True) for sentence in refused]
         refusals += _find_refusals_of_leaf(snap, node)
         refusals += _find_refusals_of_edges(snap, node)

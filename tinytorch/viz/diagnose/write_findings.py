@@ -112,7 +112,7 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> Bac
     sharers = snap.counter_sharers(saved.tensor)
     way_out = advise_copy([*reversed(sharers)])
     # Running statistics: a copy would not be what the module goes on with.
-    if not saved.used and saved.name.startswith("running_"):
+    if not saved.is_read and saved.name.startswith("running_"):
         way_out = gettext("write what a module tracks after backward")
     return BackwardFinding("stale", sentence, way_out, pairs, sharing)
 

@@ -334,12 +334,12 @@ class SavedRecord:
 
     Backward opens what a node saved (PyTorch: unpacks it) before it reads values of it. A tensor that
     is stale, freed or detached raises when it is opened, whether a value is read then or not.
-    `opened` and `used` say which of the two backward does. Of one that is stale, freed or detached:
+    `is_opened` and `is_read` say which of the two backward does. Of one that is stale, freed or detached:
 
-    opened  raises  may_raise  what is said (`phrase_consequence`)
-    True    True    True       backward will raise (or `has_raised`)
-    None    None    True       backward raises if it opens it
-    False   False   False      its backward does not open it
+    is_opened  raises  may_raise  what is said (`phrase_consequence`)
+    True       True    True       backward will raise (or `has_raised`)
+    None       None    True       backward raises if it opens it
+    False      False   False      its backward does not open it
 
     Of all other states `raises` and `may_raise` are False.
 
@@ -367,12 +367,12 @@ class SavedRecord:
     program has put its counter back."""
     value: Any = None
     """Of a number, also of one that the engine wrapped in a 0-d tensor."""
-    used: bool = True
+    is_read: bool = True
     """False if backward reads no value of it, though it may check its version: the running
     statistics of a BatchNorm in training. A write that no counter counted is then no hazard."""
     is_partly_read: bool = False
     """True if backward reads only signs of it, or which value is larger (`FormulaUse`)."""
-    opened: bool | None = True
+    is_opened: bool | None = True
     """False if backward cannot open it, None if it may or may not: what a Function in Python saved,
     whose backward does as it likes. Where it is stale, freed or detached, this is `raises`."""
     checksum_now: tuple[str, int] | None = field(default=None, compare=False, repr=False)
@@ -406,7 +406,7 @@ class SavedRecord:
         """True if backward raises because of it; None if that depends on whether it opens it."""
         if self.state not in ("stale", "freed", "detached"):
             return False
-        return self.opened
+        return self.is_opened
 
     @property
     def may_raise(self) -> bool:
@@ -416,7 +416,7 @@ class SavedRecord:
     @property
     def has_hazard(self) -> bool:
         """True if backward may raise because of it, or computes from what was changed unseen."""
-        is_refused = bool(self.refusal) and self.opened is not False
+        is_refused = bool(self.refusal) and self.is_opened is not False
         return self.may_raise or is_refused or self.was_written_unseen
 
     @property

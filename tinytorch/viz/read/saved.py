@@ -175,7 +175,7 @@ class SavedReader:
             record = SavedRecord(
                 name,
                 "packed",
-                used=not unpacked.is_computed_again,
+                is_read=not unpacked.is_computed_again,
                 refusal=unpacked.refusal,
                 doubt=unpacked.doubt,
                 change=unpacked.change,
@@ -380,17 +380,17 @@ def _add_formula_use(record: SavedRecord, use: FormulaUse) -> SavedRecord:
         return replace(record, is_partly_read=True)
     # Its version is checked all the same. Its bytes are not compared: each forward writes running
     # statistics uncounted, which is no hazard.
-    return replace(record, used=False, checksum_now=None)
+    return replace(record, is_read=False, checksum_now=None)
 
 
-def _add_opening(record: SavedRecord, opened: bool | None) -> SavedRecord:
+def _add_opening(record: SavedRecord, is_opened: bool | None) -> SavedRecord:
     """Return a record of what a Function saved, with whether its backward opens that.
 
-    None for `opened`: it could not be read off the code of the Function.
+    None for `is_opened`: it could not be read off the code of the Function.
     """
-    record = replace(record, used=opened is not False, opened=opened)
+    record = replace(record, is_read=is_opened is not False, is_opened=is_opened)
     # What raises only if it is opened may not raise.
-    if opened is None and record.refusal:
+    if is_opened is None and record.refusal:
         record = replace(record, refusal="", doubt=record.refusal)
     return record
 

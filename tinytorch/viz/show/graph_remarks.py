@@ -652,14 +652,14 @@ def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
                 consequence=phrase_consequence(saved),
             )
             return join_phrases([*labels, sentence])
-        case "freed" if saved.opened is None:
+        case "freed" if saved.is_opened is None:
             return gettext("freed by a backward; another backward raises if it opens them")
         case "freed":
             return gettext("freed by a backward; another backward will raise")
         case "number":
             return value
         case "packed":
-            refusal = "" if saved.opened is False else saved.refusal
+            refusal = "" if saved.is_opened is False else saved.refusal
             return refusal or gettext("packed by a saved-tensor hook, not opened")
         case "once":
             return gettext("given out a single time, so it is left for backward")
@@ -702,7 +702,7 @@ def _caption_without_value(saved: SavedRecord, head: str) -> tuple[RemarkKind, s
             return "raises", gettext("{what}, detached since", what=head)
         case "freed":
             return "freed", gettext("{what}: freed", what=head)
-        case "packed" if saved.refusal and saved.opened is not False:
+        case "packed" if saved.refusal and saved.is_opened is not False:
             return "raises", gettext("{what}: its hook raises as it is now", what=head)
         case "packed":
             return "packed", gettext("{what}: packed by a hook", what=head)
