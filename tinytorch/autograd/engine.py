@@ -57,9 +57,9 @@ from .gradient_tensors import (
     tensors_over,
 )
 from .validate import (
+    check_shapes_of_outputs,
     expected_on_edge,
     fit_output,
-    have_expected_shapes,
     lay_out_outputs,
 )
 
@@ -305,6 +305,8 @@ class GraphTask:
         is_laid_out_by_iterator = node._is_pointwise and on_arrays and arrived[0] is not None
         if is_laid_out_by_iterator and (arrived[0].ndim > 1 or not arrived[0].size):
             outputs = lay_out_outputs(node, arrived[0], outputs)
+        # Before any is sent on, and before anything is freed.
+        check_shapes_of_outputs(node, outputs)
         if node._hooks is not None or node._needs_tensors:
             outputs = self._run_hooks_after(node, arrived, outputs)
         if not self.keep_graph:
@@ -384,7 +386,7 @@ class GraphTask:
                 # to copy the array, which `b` is still to get. But `b` keeps a sum.
                 may_lose_second_place = state.maybe_held_twice and self.buffers
                 is_complete = target._ends_graph and not may_lose_second_place
-                if is_complete and self._can_finish_leaf_now(node, outputs, index):
+                if is_complete and self._can_finish_leaf_now():
                     if state.maybe_held_twice:
                         state = self._settle_state(state, gradient, outputs[index:])
                     # The leaf has it now: `fit_output` compares each output with those that are
@@ -402,18 +404,15 @@ class GraphTask:
             if not missing:
                 self._push(target, self.buffers.pop(key))
 
-    def _can_finish_leaf_now(self, node: Any, outputs: list, index: int) -> bool:
-        """Return True if a leaf that is complete with output `index` would be the next one to run.
+    def _can_finish_leaf_now(self) -> bool:
+        """Return True if a leaf that is complete now would be the next one to run.
 
         Only what has the highest number, too, may run before it: other leaves for the most part. Not
         in anomaly mode: if a hook on the leaf raises, PyTorch's warning names its AccumulateGrad,
-        and `_walk` names the node that it took out of the queue. Nor if an output that follows may
-        not fit: PyTorch raises before it sends any.
+        and `_walk` names the node that it took out of the queue.
         """
         is_next = not self.ready or self.ready[0][0] != -HIGHEST_NUMBER
-        return (
-            is_next and not self.is_anomaly_mode and have_expected_shapes(node, outputs, index + 1)
-        )
+        return is_next and not self.is_anomaly_mode
 
     def _add_to_buffer(
         self, target: Any, output_nr: int, gradient: Any, state: GradientState, outside_queue: list

@@ -95,24 +95,22 @@ def fit_output(
     return gradient, state_of_new(gradient) if FORMULA_WRITES else NEW_GRADIENT
 
 
-def have_expected_shapes(node: Any, outputs: list, start: int) -> bool:
-    """Return True if outputs of a node, from number `start`, have the shapes of their edges.
-
-    Then none of them is refused; one that has another shape may be summed to it, or not.
-    """
-    for index in range(start, len(outputs)):
-        edge, output = node._edges[index], outputs[index]
+def check_shapes_of_outputs(node: Any, outputs: list) -> None:
+    """Raise PyTorch's RuntimeError if a gradient that a node computed does not fit its edge."""
+    for index, edge in enumerate(node._edges):
+        output = outputs[index]
         if edge is None or output is None:
             continue
-        target = edge[0]
-        # The usual case, to save time.
-        if target._ends_graph and not target._meta.earlier_gradient_specs:
-            shape = target._data.shape
-        else:
+        target, output_nr = edge
+        # The usual cases, to save time.
+        if not target._ends_graph:
+            shape = target._gradient_specs[output_nr][0]
+        elif target._meta.earlier_gradient_specs:
             shape = expected_on_edge(edge, node._sequence_number)[0]
+        else:
+            shape = target._data.shape
         if output.shape != shape:
-            return False
-    return True
+            _check_shape(node, index, output, shape)
 
 
 def fit_gradient(node: Any, index: int, gradient: Any, shape: tuple, dtype: Any) -> Any:
@@ -189,9 +187,8 @@ def lay_out_outputs(node: Any, gradient: ndarray, outputs: list) -> list:
         output = outputs[index]
         if type(output) is ndarray and output is not gradient:
             operands = [gradient, *saved_arrays([node._saved[i] for i in saved_indices])]
-            is_empty_row = output.shape == (0,)
             if (
-                is_empty_row
+                not output.size
                 or 1 in output.shape
                 or not all(map(_is_row_major_or_expanded, operands))
             ):
@@ -287,6 +284,7 @@ def _is_view_of_result(output: ndarray) -> bool:
     It has dropped dimensions of that by `reshape`, after a sum that kept them, or turned it by `t`.
     """
     base = output.base
-    if type(base) is not ndarray:
+    # What is empty and looks at an array of its own shape was given torch's strides, no more.
+    if type(base) is not ndarray or (not output.size and base.shape == output.shape):
         return False
     return base.ndim > output.ndim > 0 or base.ndim == output.ndim > 1

@@ -28,9 +28,11 @@ from ..ops import (
     expand,
     make_function_of,
     matmul,
+    mul,
     op,
     reshape,
     result_dtype,
+    sub,
     t,
     times,
     view,
@@ -201,10 +203,18 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     return _mse_loss(*_broadcast_target(input, target), _number_of_reduction(reduction))
 
 
-def _multiply_and_reduce(slope: Any, grad: Any, reduction: int) -> Any:
-    """Return `slope * grad`, over the number of elements if the loss is their mean."""
-    product = slope * grad
-    return divide(product, math.prod(product.shape)) if reduction == _MEAN else product
+def _divide_if_mean(product: Any, reduction: int) -> Any:
+    """Divide a gradient in place by the number of its elements, if the loss is their mean."""
+    count = math.prod(product.shape)
+    return divide.run_in_place(product, count) if reduction == _MEAN else product
+
+
+def _logits_gradient(grad: Any, self: Any, target: Any, reduction: int) -> Any:
+    """Return the gradient of the logits. In place, as in PyTorch, where no graph of it is made."""
+    if isinstance(grad, Tensor):
+        return _divide_if_mean((_sigmoid(self) - target) * grad, reduction)
+    slope = sub.run_in_place(_sigmoid(self), target)
+    return _divide_if_mean(mul.run_in_place(slope, grad), reduction)
 
 
 def _compute_bce_with_logits(
@@ -218,8 +228,8 @@ def _compute_bce_with_logits(
 _logits_loss = op(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1)",
     _compute_bce_with_logits, **_HIDDEN, also_saved=("weight", "pos_weight"),
-    self=lambda grad, self, target, reduction: _multiply_and_reduce(_sigmoid(self) - target, grad, reduction),
-    target=lambda grad, self, reduction: _multiply_and_reduce(-self, grad, reduction))  # fmt: skip
+    self=_logits_gradient,
+    target=lambda grad, self, reduction: _divide_if_mean(-self * grad, reduction))  # fmt: skip
 
 
 @refuse_keywords("weight", "size_average", "reduce", "pos_weight")

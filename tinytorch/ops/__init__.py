@@ -44,7 +44,7 @@ from .from_data import legacy_constructor
 from .kernels import as_array, check_kernel, composite, result_dtype
 from .linalg import addmm, matmul
 from .parts import stack
-from .pointwise import divide, sigmoid, times
+from .pointwise import divide, mul, sigmoid, sub, times
 from .reductions import log_softmax, softmax
 from .striding import as_strided
 from .sums import expand
@@ -83,6 +83,7 @@ __all__ = [
     "make_function_of",
     "matmul",
     "memory",
+    "mul",
     "new_empty_strided",
     "offer_member",
     "op",
@@ -97,6 +98,7 @@ __all__ = [
     "softmax",
     "stack",
     "striding",
+    "sub",
     "sums",
     "t",
     "tensor_over_storage",

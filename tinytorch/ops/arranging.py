@@ -30,7 +30,6 @@ from ..base import (
 from ..graph import make_undifferentiable_node_class, needs_grad
 from ..tensor import Size, Tensor
 from .copies import contiguous_format, copy_array
-from .creation import new_zeros
 from .define import make_function_of, offer_member, op
 from .filling import written_zeros
 from .kernels import Kernel, as_array, composite, delegating, result_dtype, row_major, write
@@ -72,7 +71,7 @@ def _repeat_array(a: np.ndarray, repeats: tuple) -> np.ndarray:
 def _repeat_backward(grad: Any, repeats: tuple, self_sym_sizes: tuple) -> Any:
     """Sum the gradient over the copies that `repeat` made."""
     if 0 in repeats:
-        return new_zeros(grad, self_sym_sizes)
+        return written_zeros(grad, self_sym_sizes)
     lead = len(repeats) - len(self_sym_sizes)
     # One dimension at a time, as PyTorch: in the graph of the gradient each is a node.
     for _ in range(lead):

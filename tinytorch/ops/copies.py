@@ -240,7 +240,9 @@ copy_ = op(
 
 def convert_grad(x: Any, d: dtypes.dtype, where: device | None = None) -> Any:
     """Convert what a formula was given, an array or a tensor, to another dtype and device."""
-    return x.astype(d.np, copy=False) if type(x) is np.ndarray else convert_tensor(x, d, where)
+    if type(x) is not np.ndarray:
+        return convert_tensor(x, d, where)
+    return x if x.dtype == d.np else copy_array(x, None, d.np)
 
 
 to_copy = op(

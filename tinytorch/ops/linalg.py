@@ -14,7 +14,7 @@ from ..base import (
     make_absence_error,
     refuse_operand,
 )
-from ..tensor import Tensor
+from ..tensor import Tensor, as_array_of_torch
 from .define import offer_member, op
 from .kernels import cannot_cast, composite, delegating, write
 from .out_argument import OutArgument, OutRule
@@ -31,7 +31,7 @@ def multiply_matrices(a: Any, b: Any, kernel: Any) -> Any:
     if kernel == "bmm":
         if not a.size or not b.size:
             # Nothing is computed, and no dtype refused.
-            return np.zeros((*a.shape[:-1], b.shape[-1]), b.dtype)
+            return as_array_of_torch(np.zeros((*a.shape[:-1], b.shape[-1]), b.dtype))
         kernel = _choose_kernel_of_bmm(a, b)
     if a.dtype is not b.dtype:
         raise _two_dtypes_error(a, b, kernel)
@@ -41,7 +41,9 @@ def multiply_matrices(a: Any, b: Any, kernel: Any) -> Any:
     # PyTorch's `mm` of bools without elements does not get as far as the kernel that refuses them.
     if a.dtype.num == 0 and (kernel == "dot" or (a.size and b.size)):
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
-    return np.matmul(a, b)
+    product = np.matmul(a, b)
+    # Of nothing, NumPy's has strides of 0.
+    return product if product.size else as_array_of_torch(product)
 
 
 # torch multiplies matrices of fewer products than this in a loop of its own.

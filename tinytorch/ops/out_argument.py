@@ -51,6 +51,8 @@ class OutRule(NamedTuple):
     # usual one
     cast_error: str = ""
     cast_error_class: type[Exception] = RuntimeError
+    # bytes are taken for bools, as they were PyTorch's bools before it had any
+    takes_bytes: bool = False
     # a resized `out` gets the strides of the result, as where `Kernel.lays_out` says so
     keeps_strides: bool = False
     # PyTorch resizes `out` without its warning
@@ -61,8 +63,7 @@ class OutRule(NamedTuple):
 
     def check_dtype(self, d: dtype, target: dtype) -> None:
         """Raise PyTorch's error if a result of dtype `d` may not be written into `target`."""
-        # bytes were PyTorch's bools before it had bools
-        is_old_bool = (d.called, target.called) == ("bool", "uint8")
+        is_old_bool = self.takes_bytes and (d.called, target.called) == ("bool", "uint8")
         names = d.scalar_name, target.scalar_name, cpp_name(d), cpp_name(target)
         if self.error and target is not d and not is_old_bool:
             raise RuntimeError(OUT_DTYPE_ERRORS.get(self.error, self.error).format(*names))

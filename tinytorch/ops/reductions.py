@@ -217,7 +217,9 @@ for _name, _kernel in (
     ("any", _make_truth_kernel(np.logical_or)),
 ):
     _words = OutRule(
-        _name + " only supports bool tensor for result, got: {1}", prepare=_prepare_truth
+        _name + " only supports bool tensor for result, got: {1}",
+        takes_bytes=True,
+        prepare=_prepare_truth,
     )
     op(f"{_name}(Tensor self)", _kernel, out=_words)
     op(f"{_name}(Tensor self, int[]? dim=None, bool keepdim=False)", _kernel, out=_words)
