@@ -301,13 +301,14 @@ name, these tensors, the number of all that it reads, and whether operations are
 # anomaly mode ----------------------------------------------------------------------------------
 
 NODE_LISTENERS: list[Callable[[Any], None]] = []
-"""Called with each new node, in anomaly mode. Making a node only checks whether this is empty."""
+"""Called with each new node: in anomaly mode, and by who looks on. Making a node only checks whether this is empty."""
 
 
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
     """Switch anomaly mode, for all threads. Source: `torch.set_anomaly_enabled`."""
     Modes.anomaly, Modes.check_nan = enabled, check_nan
-    NODE_LISTENERS[:] = [_note_traceback] if enabled else []
+    others = [listener for listener in NODE_LISTENERS if listener is not _note_traceback]
+    NODE_LISTENERS[:] = [_note_traceback, *others] if enabled else others
 
 
 def is_anomaly_enabled() -> bool:

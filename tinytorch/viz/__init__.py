@@ -55,6 +55,7 @@ from .read import find_formula_use as find_formula_use
 from .read import find_leaves as find_leaves
 from .read import find_sharing as find_sharing
 from .read import getattr_or_none as getattr_or_none
+from .read import grad_fn_or_none as grad_fn_or_none
 from .read import is_added_name as is_added_name
 from .read import is_library_frame as is_library_frame
 from .read import is_module as is_module

@@ -9,6 +9,7 @@ In reading order, from `watch()` to a finding:
 `dispatch_modes` modes of PyTorch's that neither the compiler nor other threads notice
 `watched_save`   one saved tensor: its bytes when it was saved, and the writes to its memory since
 `places`         the line of the program that is running; `cells` names the cells of a notebook
+`node_lines`     the lines that made nodes, and the graph that a second backward meets; `freed_findings`
 `exits`          the lines on which values leave the graph, with the leaves they came from
 `tinytorch_exits` the ways by which they do in tinytorch
 `missing`        what optimizers step although it never has a gradient

@@ -143,11 +143,15 @@ class Finding(Presentation):
             return gettext("{name} was changed by {written} after {saved} saved it.", **values)
         return gettext("{name} was written to by {written} after {saved} saved it.", **values)
 
+    @property
+    def _places_of_headline(self) -> tuple[Place | None, ...]:
+        return self.saved, self.written
+
     def _name_line(self, place: Place | None) -> str:
         if place is None:
             return ""
         # Of lines in two files, the number alone does not say which is meant.
-        files = {place.file for place in (self.saved, self.written) if place is not None}
+        files = {each.file for each in self._places_of_headline if each is not None}
         return gettext("line {line}", line=place.line) if len(files) == 1 else place.label
 
     @property
@@ -215,13 +219,18 @@ class Finding(Presentation):
             gettext("saved    {place}", place=saved),
             gettext("written  {place}", place=written),
         ]
+        return "\n".join([*rows, *self._list_last_rows()])
+
+    def _list_last_rows(self) -> list[str]:
+        """Return the lines on the backward and the rank."""
+        rows = []
         if self.backward is not None:
             rows.append(gettext("reached  {place}", place=self.backward))
         # Several processes print into one terminal.
         if self.rank is not None:
             number, size = self.rank
             rows.append(gettext("rank     {number} of {all}", number=number, all=size))
-        return "\n".join(rows)
+        return rows
 
     @property
     def _program_to_step(self) -> str:
@@ -285,7 +294,7 @@ class Finding(Presentation):
 
     @property
     def _code_words(self) -> CodeWords:
-        places = filter(None, (self.saved, self.written, self.backward))
+        places = filter(None, (*self._places_of_headline, self.backward))
         gradients = (each.name for each in self.gradients)
         names = {*self.names, *gradients, *filter(None, [self.holder])} - {CHECKPOINT}
         return CodeWords({place.code for place in places} - {""}, names)

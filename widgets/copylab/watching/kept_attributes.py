@@ -10,7 +10,7 @@ from functools import cache
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .places import Place, iterate_callers
+from .places import NodeLine, Place, iterate_callers
 from .scope import Replacement, find_hooks_of_thread
 from .watched_memory import memory_span
 from .watched_save import WatchedSave, has_other_bytes
@@ -47,7 +47,7 @@ class KeptComparison(NamedTuple):
 class KeptAttribute:
     """A tensor that a Function keeps as an attribute of `ctx`, or in a list or dict that is one."""
 
-    def __init__(self, name: str, path: str, position: Any, tensor: Any, place: Place | None):
+    def __init__(self, name: str, path: str, position: Any, tensor: Any, line: NodeLine | None):
         self.name = name
         """The attribute."""
         self.path = path
@@ -55,7 +55,7 @@ class KeptAttribute:
         self.position = position
         """Index or key in that list or dict; None of the attribute itself."""
         self.tensor_id = id(tensor)
-        self.place = place
+        self.line = line
         """The line that set it."""
         self.save: WatchedSave | None = None
         """What the tensor was when forward had ended; None before."""
@@ -115,11 +115,11 @@ class AttributeKeeper:
         # The number is -1 where no backward runs: what one sets on `ctx` is read by no other.
         if not found or self.hooks.torch._C._current_graph_task_id() >= 0:
             return
-        place = self.hooks.watch.find_place()
+        line = self.hooks.watch.find_line()
         attributes = self.attributes_by_ctx.setdefault(ctx, [])
         for position, tensor in found:
             path = f"ctx.{name}" if position is None else f"ctx.{name}[{position!r}]"
-            attributes.append(KeptAttribute(name, path, position, tensor, place))
+            attributes.append(KeptAttribute(name, path, position, tensor, line))
         self.in_forward.append((weakref.ref(ctx), _find_code_of_forward(ctx)))
 
     def record_ended_forwards(self) -> None:
@@ -133,7 +133,7 @@ class AttributeKeeper:
             for attribute in self.attributes_by_ctx.get(ctx, ()) if ctx is not None else ():
                 tensor = attribute.find_tensor(ctx)
                 if tensor is not None and attribute.save is None:
-                    attribute.save = self.hooks.record_alias(tensor, attribute.place)
+                    attribute.save = self.hooks.record_alias(tensor, attribute.line)
 
     def check_attributes(self, ctx: Any) -> None:
         """Compare what a Function keeps, before its backward runs."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Protocol, Self
 
-from tinytorch.graph import name_of_node
+from tinytorch.graph import FREED_MESSAGE, name_of_node
 from tinytorch.viz import (
     COMPARISON_FINDERS,
     EXIT_FINDERS,
@@ -40,13 +40,15 @@ from .backward_log import BackwardLog
 from .exits import ExitLog, LeafReference, MakingLog
 from .findings import Finding, GradientWarning
 from .formulas import find_use
+from .freed_findings import make_freed_finding
 from .gaps import WatchGaps
 from .kept_attributes import KeptAttribute, KeptComparison
 from .missing import MissingGradient, StepLog
+from .node_lines import NodeLines
 from .on_tinytorch import TinyTorchHooks
 from .on_torch import TorchHooks
 from .packed_saves import PackedSave
-from .places import LineFinder, Place, place_of
+from .places import LineFinder, NodeLine, Place, place_of
 from .tracebacks import drop_own_frames
 from .watched_backward import BackwardMeasurement
 from .watched_memory import Span, memory_span
@@ -159,6 +161,9 @@ class Watch(Presentation):
 
     has_node_hooks = False
     """True once a node of a graph has got a hook, under this watch."""
+
+    _has_other_threads = False
+    """True once a thread was started that it looks at, too."""
 
     read_count = 0
     """Number of saved tensors that backward has read."""
@@ -339,6 +344,7 @@ class Watch(Presentation):
     def cover_thread(self) -> Iterator[None]:
         """Look at this thread, which a watched thread started."""
         self._attached[threading.get_ident()] = {}
+        self._has_other_threads = True
         for name in scope.ENGINES:
             self.attach_imported(name, sys.modules.get(name))
         try:
@@ -355,16 +361,20 @@ class Watch(Presentation):
     def record_save(
         self,
         tensor: Any,
+        line: NodeLine | None,
         *,
         sequence_nr: int,
         is_output: bool,
         was_leaf: bool,
         output_nr: int | None,
     ) -> WatchedSave:
-        """Return the `WatchedSave` of a tensor, which the node that saves it holds in its place."""
+        """Return the `WatchedSave` of a tensor, which the node that saves it holds in its place.
+
+        line: the one that saves it, which makes the node.
+        """
         save = WatchedSave(
             tensor,
-            self._line_finder.find_place(),
+            line,
             sequence_nr=sequence_nr,
             is_output=is_output,
             was_leaf=was_leaf,
@@ -379,12 +389,12 @@ class Watch(Presentation):
             self._save_count += 1
         return save
 
-    def record_alias(self, alias: Any, place: Place | None) -> WatchedSave:
+    def record_alias(self, alias: Any, line: NodeLine | None) -> WatchedSave:
         """Return the `WatchedSave` of what a Function keeps as an attribute, or hooks of the program's own packed.
 
-        alias: a detached one, since it must not keep the graph alive. place: the line that kept it.
+        alias: a detached one, since it must not keep the graph alive. line: the one that kept it.
         """
-        save = WatchedSave(alias, place, sequence_nr=-1, is_output=True, was_leaf=True, output_nr=0)
+        save = WatchedSave(alias, line, sequence_nr=-1, is_output=True, was_leaf=True, output_nr=0)
         self._register_save(save)
         return save
 
@@ -653,11 +663,51 @@ class Watch(Presentation):
         with self._lock:
             self.read_count += 1
         finding, _ = self._add_finding(save, Finding(silent=False, node=node_name), backward_nr)
-        error.add_note(gettext("Seen by copylab.watch:") + "\n" + indent_text(finding.lines))
+        _add_lines(error, finding)
+
+    def count_backwards(self, root: Any) -> int:
+        """Return how many backwards have read something in this thread, by the engine of a tensor."""
+        hooks = self._find_hooks(root)
+        return 0 if hooks is None else hooks.lines.count_backwards()
+
+    def report_error(self, root: Any, backward_count: int, error: RuntimeError) -> None:
+        """Note the finding on a backward that has raised because an earlier one has freed its graph.
+
+        root: what it began at. backward_count: how many backwards had read something before it.
+        """
+        hooks = self._find_hooks(root)
+        is_freed = str(error).startswith(FREED_MESSAGE.partition(" (")[0])
+        # PyTorch numbers the nodes of each thread for itself: which is whose is not known of several.
+        if hooks is None or not is_freed or self._has_other_threads or self._is_in_look():
+            return
+        with mark_look():
+            found = hooks.lines.find_freed_graph(root.grad_fn, backward_count)
+            if found is None:
+                return
+            frame = self._line_finder.find_frame()
+            finding: Finding = make_freed_finding(found, root, frame)
+            finding.backward = None if frame is None else place_of(frame)
+            finding.rank = find_rank()
+        finding, _ = self._store_finding(finding.key, finding, backward_count, None)
+        _add_lines(error, finding)
+
+    def _find_hooks(self, root: Any) -> TorchHooks | TinyTorchHooks | None:
+        """Return the engine of a tensor under this watch in this thread; None if it is not watched here."""
+        attached: Any = self._attached.get(scope.find_program_thread(), {})
+        hooks: TorchHooks | TinyTorchHooks | None = attached.get(engine_name(root))
+        return hooks
 
     def find_place(self) -> Place | None:
-        """Return the line of the program that runs."""
+        """Return the place of the line of the program that runs."""
         return self._line_finder.find_place()
+
+    def find_line(self) -> NodeLine | None:
+        """Return the line of the program that runs."""
+        return self._line_finder.find_line()
+
+    def make_node_lines(self) -> NodeLines:
+        """Return what notes the lines of one thread's nodes."""
+        return NodeLines(self._line_finder)
 
     def record_exit(
         self,
@@ -886,6 +936,11 @@ class Watch(Presentation):
         else:
             summary = _describe_nothing_checked()
         return format_repr(gettext("watch: {said}", said=summary))
+
+
+def _add_lines(error: RuntimeError, finding: Finding) -> None:
+    """Add the lines of a finding to the engine's own error."""
+    error.add_note(gettext("Seen by copylab.watch:") + "\n" + indent_text(finding.lines))
 
 
 def _describe_nothing_checked() -> str:

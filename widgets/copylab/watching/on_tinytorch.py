@@ -11,13 +11,14 @@ from tinytorch.graph import (
     DETACHED_MESSAGE,
     GRAPH_EXIT_LISTENERS,
     MODES,
+    NODE_LISTENERS,
     WRITE_LISTENERS,
     describe_stale,
     name_of_node,
     set_saved_tensor_hooks,
 )
 from tinytorch.optim import STEP_LISTENERS
-from tinytorch.viz import THREADS_ON_SAVED_VALUES
+from tinytorch.viz import THREADS_IN_LOOK, THREADS_ON_SAVED_VALUES
 
 from .scope import watch_assignments
 from .tinytorch_exits import report_exit, watch_exits
@@ -36,6 +37,8 @@ class TinyTorchHooks:
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
+        self.lines = watch.make_node_lines()
+        """The lines that made the nodes of this thread."""
         self.hooks: Any = (self.pack, self.unpack)
         """The pair as tinytorch has it on its stack, to find it again; None once it is off."""
         self.replacements = (
@@ -51,6 +54,7 @@ class TinyTorchHooks:
             WRITE_LISTENERS.append(self.report_write)
             STEP_LISTENERS.append(self.watch.record_step)
             GRAPH_EXIT_LISTENERS.append(self.report_exit)
+            NODE_LISTENERS.append(self.note_node)
             for replacement in self.replacements:
                 replacement.install()
 
@@ -60,6 +64,7 @@ class TinyTorchHooks:
             WRITE_LISTENERS.remove(self.report_write)
             STEP_LISTENERS.remove(self.watch.record_step)
             GRAPH_EXIT_LISTENERS.remove(self.report_exit)
+            NODE_LISTENERS.remove(self.note_node)
             for replacement in self.replacements:
                 replacement.remove()
         if self.hooks is None:
@@ -76,6 +81,11 @@ class TinyTorchHooks:
         write = self.watch.record_write(tensor, are_bytes_written=True)
         if write is not None:
             write.end()
+
+    def note_node(self, node: Any) -> None:
+        """Note the line that has made a node, in the thread that entered the watch."""
+        if self.watch.is_entering_thread():
+            self.lines.record(node._sequence_nr())
 
     def report_exit(self, name: str, tensors: list, count: int, is_recording: bool) -> None:
         """Note an operation that makes no node of tensors which require grad."""
@@ -95,6 +105,7 @@ class TinyTorchHooks:
             tensor_to_hold.source = weakref.ref(tensor.grad_fn)
         return self.watch.record_save(
             tensor_to_hold,
+            self.watch.find_line(),
             sequence_nr=_NO_NODE_NR,
             is_output=is_output,
             was_leaf=tensor.is_leaf,
@@ -119,6 +130,9 @@ class TinyTorchHooks:
         # Without a node, a user reads `grad_fn._saved_...`: that is no read of backward.
         if node is not None:
             self.watch.check_read(save, lambda: node, MODES.thread.backward_nr)
+            line = self.lines.find(function._sequence_nr())
+            if line is not None and not THREADS_IN_LOOK:
+                self.lines.note_read(line, MODES.thread.backward_nr)
         if THREADS_ON_SAVED_VALUES and threading.get_ident() in THREADS_ON_SAVED_VALUES:
             return save.make_saved_tensor()
         return tensor

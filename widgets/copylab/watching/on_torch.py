@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tinytorch.graph import DETACHED_MESSAGE, name_of_node, short_name, stale_text
-from tinytorch.viz import THREADS_ON_SAVED_VALUES, ExitKind
+from tinytorch.viz import THREADS_IN_LOOK, THREADS_ON_SAVED_VALUES, ExitKind
 
 from .dispatch_modes import get_quiet_mode_class, push_mode, remove_mode
 from .exits import LeafReference, report_parameters
@@ -25,7 +25,7 @@ from .given_gradients import is_shared_gradient
 from .kept_attributes import AttributeKeeper, watch_attributes
 from .mode_pauses import ModePauses
 from .packed_saves import watch_packing
-from .places import Place
+from .places import NodeLine
 from .scope import (
     Replacement,
     find_program_thread,
@@ -110,6 +110,8 @@ class TorchHooks:
         """Returns the number that the next node of this thread gets."""
         self.attributes = AttributeKeeper(self)
         """What Functions of the program's own keep on `ctx`."""
+        self.lines = watch.make_node_lines()
+        """The lines that made the nodes of the program's thread."""
         self.mode: Any = _make_dispatch_mode(self)
         """Sees every operation of this thread, and reports what it writes to."""
         self.attached = ExitStack()
@@ -313,6 +315,14 @@ class TorchHooks:
             thread, (newest_nr, newest_nr)
         )
 
+    def note_new_node(self, next_node_nr: int) -> None:
+        """Note that the operation that runs has made a node, and the line that did it."""
+        self.first_nr_of_operation, self.next_node_nr = self.next_node_nr, next_node_nr
+        # What it has saved may have told the line. Each thread numbers its nodes for itself.
+        is_known = self.lines.newest_nr == next_node_nr - 1
+        if not is_known and self.operation_thread == self.program_thread:
+            self.lines.record(next_node_nr - 1)
+
     # -- saves and reads -----------------------------------------------------------
 
     def pack(self, tensor: Any) -> WatchedSave:
@@ -330,6 +340,7 @@ class TorchHooks:
         save = self.watch.record_save(
             # A node that held its own result would never be freed.
             self.detach_unseen(tensor) if is_output else tensor,
+            self._find_line(sequence_nr - 1, new_nodes),
             sequence_nr=sequence_nr,
             is_output=is_output,
             was_leaf=was_leaf,
@@ -339,6 +350,17 @@ class TorchHooks:
         if is_output and new_nodes and tensor._is_view():
             save.original = weakref.ref(tensor)
         return save
+
+    def _find_line(self, node_nr: int, new_nodes: int) -> NodeLine | None:
+        """Return the line that saves a tensor, for the node with this number."""
+        lines = self.lines
+        # What an operation saves before it runs is of one line. Later it may also be a Function, after
+        # its forward, of which another line has run.
+        if new_nodes and node_nr == lines.newest_nr:
+            return lines.newest
+        if self.operation_thread != self.program_thread:
+            return self.watch.find_line()
+        return lines.record(node_nr)
 
     def _is_output(self, tensor: Any, new_nodes: int) -> bool:
         """Return True if a tensor is saved by the node that made it.
@@ -394,9 +416,9 @@ class TorchHooks:
         self.next_node_nr, self.first_nr_of_operation, self.written_tensor_id = last_operation
         return alias
 
-    def record_alias(self, tensor: Any, place: Place | None) -> WatchedSave:
+    def record_alias(self, tensor: Any, line: NodeLine | None) -> WatchedSave:
         """Return a `WatchedSave` of a tensor's memory that does not keep its graph alive."""
-        return self.watch.record_alias(self.detach_unseen(tensor), place)
+        return self.watch.record_alias(self.detach_unseen(tensor), line)
 
     def unpack(self, save: WatchedSave) -> Any:
         """Return the tensor that a node reads. Raises RuntimeError where backward raises."""
@@ -413,6 +435,8 @@ class TorchHooks:
         # Elsewhere a user reads `grad_fn._saved_...`: that is no read of backward.
         if backward_nr >= 0:
             self.watch.check_read(save, self.find_node, backward_nr)
+            if save.line is not None and not THREADS_IN_LOOK:
+                self.lines.note_read(save.line, backward_nr)
             self.pauses.pause_for_formula(sys._getframe().f_back)
         if THREADS_ON_SAVED_VALUES and find_program_thread() in THREADS_ON_SAVED_VALUES:
             return save.make_saved_tensor()
@@ -684,7 +708,7 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
             next_node_nr = get_sequence_nr()
             has_new_node = next_node_nr != hooks.next_node_nr
             if has_new_node:
-                hooks.first_nr_of_operation, hooks.next_node_nr = hooks.next_node_nr, next_node_nr
+                hooks.note_new_node(next_node_nr)
             # The node of a Function, inside of which grad mode is off, was made by no operation.
             if (not has_new_node or exit_kind or not is_grad_enabled()) and get_backward_nr() < 0:
                 hooks.record_exit(func, exit_kind, written_arguments, args, kwargs)

@@ -19,7 +19,7 @@ from tinytorch.viz import getattr_or_none
 
 from .device_bytes import sample_on_device
 from .findings import CHECKPOINT
-from .places import Place
+from .places import NodeLine, Place
 from .scope import Replacement, find_hooks_of_thread
 from .watched_memory import WHOLE_BYTES, Span, is_read_by_address, memory_span
 from .watched_save import Checksum, WatchedSave, compute_checksum, has_other_bytes
@@ -48,9 +48,9 @@ class PackedSave:
         "holds_memory",
         "is_number",
         "kind",
+        "line",
         "packed",
         "samples",
-        "saving_place",
         "span",
         "watched",
     )
@@ -69,7 +69,7 @@ class PackedSave:
         """Of a checkpoint: the code that it will run again; `viz/read/packed.py` reads it."""
         self.kind = kind
         """The class of hooks: "checkpoint", "save_on_cpu"."""
-        self.saving_place: Place | None = None
+        self.line: NodeLine | None = None
         """The line that saved it."""
         self.holds_memory = False
         """True if what the hook returned is the tensor's own memory, and so no other form of it."""
@@ -77,6 +77,11 @@ class PackedSave:
         """The `WatchedSave` of its memory, whose writes are seen; None where that may be freed before backward."""
         self.block: _Saves = WeakValueDictionary()
         """Those of all that the same block of hooks has packed."""
+
+    @property
+    def saving_place(self) -> Place | None:
+        """The place of the line that saved it; None if it is not known."""
+        return None if self.line is None else self.line.place
 
     def has_other_values(self, tensor: Any) -> bool | None:
         """Return True if the hook gave back other values; None if they cannot be compared."""
@@ -175,13 +180,13 @@ def _wrap_pack(pack: Any, watching: list[TorchHooks], kind: str) -> Any:
             hooks.watch.gaps.count_unseen_save(kind)
             return packed
         packed_save = PackedSave(packed, tensor, span, checksum, kind)
-        packed_save.saving_place = hooks.watch.find_place()
+        packed_save.line = hooks.watch.find_line()
         packed_save.code = code
         packed_save.holds_memory = _holds_memory(packed, span, hooks.torch.Tensor)
         if _is_of_leaf(tensor) or packed_save.holds_memory:
             # A leaf itself: `w.data = other` gives other memory to it, and to no alias.
             record = hooks.watch.record_alias if tensor.is_leaf else hooks.record_alias
-            packed_save.watched = record(tensor, packed_save.saving_place)
+            packed_save.watched = record(tensor, packed_save.line)
             block[id(packed_save.watched)] = packed_save.watched
         packed_save.block = block
         return packed_save

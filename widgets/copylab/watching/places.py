@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tinytorch.viz import shorten_text
 
@@ -60,6 +60,26 @@ class Place(NamedTuple):
         is_cell = CELL_NUMBERS.name_of(self.file) is not None
         label = self.label if is_cell else f"{Path(self.file).name}:{self.line}"
         return f"{label}  {shorten_text(self.code, 80)}" if self.code else label
+
+
+class NodeLine:
+    """The line that made a node. Its `Place` takes longer than to find it, and is made for those who ask."""
+
+    __slots__ = ("_code", "_instruction", "backward")
+
+    def __init__(self, frame: FrameType) -> None:
+        self._code, self._instruction = frame.f_code, frame.f_lasti
+        self.backward: Any = None
+        """The last backward that has read what the node saved, a `BackwardCall`; None without one."""
+
+    @property
+    def place(self) -> Place:
+        """The line."""
+        code, line_nr = self._code, 0
+        for start, stop, number in code.co_lines():
+            if start <= self._instruction < stop:
+                line_nr = number or 0
+        return Place(code.co_filename, line_nr, code.co_name)
 
 
 def place_of(frame: FrameType) -> Place:
@@ -136,6 +156,11 @@ class LineFinder:
         """Return the line that runs."""
         frame = self.find_frame()
         return None if frame is None else place_of(frame)
+
+    def find_line(self) -> NodeLine | None:
+        """Return the line that runs, which makes a node."""
+        frame = self.find_frame()
+        return None if frame is None else NodeLine(frame)
 
     def find_writing_line(self) -> Place | None:
         """Return the line that runs, with `optimizer` set if it has called one, which writes."""

@@ -164,13 +164,15 @@ def watch_backwards(tensor_class: Any) -> tuple[Replacement, Replacement]:
     def replace_backward(backward: Any) -> Any:
         @wraps(backward)
         def backward_measured(self: Any, *args: Any, **kwargs: Any) -> Any:
-            measuring = [
-                watch
-                for watch in find_watches_of_thread()
-                if watch.begin_backward(self, args, kwargs)
-            ]
+            watches = find_watches_of_thread()
+            counts = [watch.count_backwards(self) for watch in watches]
+            measuring = [watch for watch in watches if watch.begin_backward(self, args, kwargs)]
             try:
                 result = backward(self, *args, **kwargs)  # raises as the engine does
+            except RuntimeError as error:
+                for watch, count in zip(watches, counts, strict=True):
+                    watch.report_error(self, count, error)
+                raise
             finally:
                 for watch in measuring:
                     watch.measurement.end()

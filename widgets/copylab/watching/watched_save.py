@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from tinytorch.viz import can_wait_for, engine_name, getattr_or_none
 
 from .device_bytes import DeviceBytes, make_device_bytes
-from .places import Place
+from .places import NodeLine, Place
 from .watched_memory import (
     NO_MEMORY,
     SEARCHED_BYTES,
@@ -51,12 +51,12 @@ class WatchedSave:
         "first_changing_write",
         "is_harmless",
         "is_output",
+        "line",
         "original",
         "output_nr",
         "required_grad",
         "saved_version",
         "saves_over_storage",
-        "saving_place",
         "sequence_nr",
         "span",
         "tensor",
@@ -66,7 +66,7 @@ class WatchedSave:
     def __init__(
         self,
         tensor: Any,
-        saving_place: Place | None,
+        line: NodeLine | None,
         *,
         sequence_nr: int,
         is_output: bool,
@@ -75,7 +75,7 @@ class WatchedSave:
     ) -> None:
         self.tensor = tensor
         """What the node gets back: the tensor, or of its own result a detached alias."""
-        self.saving_place = saving_place
+        self.line = line
         """The line that saved it."""
         self.sequence_nr = sequence_nr
         """The number that the next node would get when it was saved; -1 where no node is to be excused.
@@ -112,6 +112,11 @@ class WatchedSave:
         """True if the node does not need it as it was, or if it was saved after the watch had ended."""
         self.saves_over_storage: dict[int, Any] = {}
         """All saves over the same storage, this one among them: it takes itself out when it is freed."""
+
+    @property
+    def saving_place(self) -> Place | None:
+        """The place of the line that saved it; None if it is not known."""
+        return None if self.line is None else self.line.place
 
     # Training makes one for each saved tensor: nothing else would take its entry away.
     def __del__(self) -> None:

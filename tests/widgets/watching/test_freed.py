@@ -1,0 +1,186 @@
+"""A graph that is gone through a second time, under a watch: which line leads back, and which one freed it."""
+
+import linecache
+from types import ModuleType
+from typing import Any
+
+import pytest
+from copylab.watching import Watch, watch
+from needs import torch_missing
+
+DEFAULT = """
+w = torch.ones(1, requires_grad=True)
+def run(x, total=torch.zeros(1)):
+    total += (w * x).sum() ** 2
+    total.backward()
+run(torch.ones(1))
+run(torch.ones(1))
+"""
+ATTRIBUTE = """
+net = torch.nn.Linear(3, 1)
+net.total = torch.zeros(())
+for _ in range(3):
+    loss = net(torch.ones(2, 3)).pow(2).mean()
+    net.total = net.total + loss
+    net.total.backward()
+"""
+HIDDEN_STATE = """
+cell, h = torch.nn.Linear(6, 3), torch.zeros(2, 3)
+opt = torch.optim.SGD(cell.parameters(), lr=0.1)
+for _ in range(3):
+    h = torch.tanh(cell(torch.cat([torch.ones(2, 3), h], 1)))
+    opt.zero_grad()
+    h.pow(2).mean().backward()
+    opt.step()
+"""
+LIST = """
+w = torch.ones(3, requires_grad=True)
+losses = []
+for _ in range(3):
+    losses.append((w * 2).pow(2).sum())
+    total = sum(losses)
+    total.backward()
+"""
+AVERAGE = """
+w, ema = torch.ones(3, requires_grad=True), 0.0
+for _ in range(3):
+    loss = (w * w).sum()
+    ema = 0.9 * ema + loss
+    ema.backward()
+"""
+BUFFER = """
+lin, state = torch.nn.Linear(3, 3), torch.zeros(3)
+for _ in range(3):
+    h = torch.tanh(lin(torch.ones(3)) + state)
+    state.copy_(h)
+    h.sum().backward()
+"""
+SHARED_TRUNK = """
+w = torch.ones(3, requires_grad=True)
+fake = (w * 2).tanh()
+loss_of_judge = fake.exp().sum()
+loss_of_judge.backward()
+loss = fake.sum()
+loss.backward()
+"""
+ONE_OF_TWO = """
+w = torch.ones(3, requires_grad=True)
+h = (w * 2).exp()
+(w * w).sum().backward()
+h.sum().backward()
+(h * 2).sum().backward()
+"""
+RETAINED_FIRST = """
+w = torch.ones(3, requires_grad=True)
+loss = (w * w).sum()
+loss.backward(retain_graph=True)
+loss.backward()
+loss.backward()
+"""
+BY_GRAD = """
+w = torch.ones(3, requires_grad=True)
+y = (w * w).sum()
+torch.autograd.grad(y, w)
+(y * 2).backward()
+"""
+FOUND = {
+    "a default argument": (DEFAULT, "total", (4, 5, 4, 5)),
+    "an attribute of a module": (ATTRIBUTE, "net.total", (6, 7, 6, 7)),
+    "a hidden state": (HIDDEN_STATE, "h", (5, 7, 5, 7)),
+    "a list of losses": (LIST, "losses.0", (5, 7, 6, 7)),
+    "a running average": (AVERAGE, "ema", (5, 6, 5, 6)),
+    "a buffer that is written": (BUFFER, "h", (5, 6, 4, 6)),
+    "two losses, one trunk": (SHARED_TRUNK, "fake", (3, 5, 6, 7)),
+    "a backward between, elsewhere": (ONE_OF_TWO, "h", (3, 5, 6, 6)),
+    "one that had retained it": (RETAINED_FIRST, "loss", (None, 5, None, 6)),
+    "autograd.grad": (BY_GRAD, "y", (3, 4, 5, 5)),
+}
+RIGHT = [
+    HIDDEN_STATE.replace("h], 1", "h.detach()], 1"),
+    SHARED_TRUNK.replace("loss_of_judge.backward()", "loss_of_judge.backward(retain_graph=True)"),
+    AVERAGE.replace("0.9 * ema", "0.9 * getattr(ema, 'item', lambda: 0.0)()"),
+    "w = torch.ones(3, requires_grad=True)\n(w * 2).exp().sum().backward()\n(w * 3).exp().sum().backward()\n",
+]
+
+
+def run(engine: ModuleType, source: str) -> tuple[Watch, Any, dict[str, Any]]:
+    """Run a program under a watch, with lines that findings can quote."""
+    name = f"<program {hash(source)}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    engine.manual_seed(0)
+    names: dict[str, Any] = {"torch": engine}
+    error: Any = None
+    with watch(silent="record") as watched:
+        try:
+            exec(compile(source, name, "exec"), names)
+        except RuntimeError as raised:
+            error = raised
+    return watched, error, names
+
+
+@pytest.mark.parametrize("what", FOUND)
+def test_the_lines_are_those_of_the_program(engine: ModuleType, what: str) -> None:
+    source, name, lines = FOUND[what]
+    watched, error, _ = run(engine, source)
+    assert "a second time" in str(error)
+    (finding,) = watched.findings
+    found: Any = finding
+    places = (found.made, found.freed, found.carried, found.backward)
+    assert tuple(place and place.line for place in places) == lines
+    assert finding.title.startswith((f"{name} ", f"The graph of {name} "))
+    assert not finding.silent
+    assert finding.lines in error.__notes__[0].replace("\n  ", "\n")
+    assert "retain_graph=True" in finding.way_out
+
+
+@pytest.mark.parametrize("source", RIGHT)
+def test_a_right_program_has_no_finding_and_the_same_gradients(
+    engine: ModuleType, source: str
+) -> None:
+    watched, error, names = run(engine, source)
+    assert error is None
+    assert watched.findings == []
+    engine.manual_seed(0)
+    alone: dict[str, Any] = {"torch": engine}
+    exec(source, alone)
+    find_leaf = "w if 'w' in globals() else cell.weight"
+    assert eval(find_leaf, names).grad.tolist() == eval(find_leaf, alone).grad.tolist()
+
+
+def test_what_was_made_before_the_watch_is_not_known(engine: ModuleType) -> None:
+    w = engine.ones(3, requires_grad=True)
+    loss = (w * w).sum()
+    loss.backward()
+    with watch(silent="record") as watched, pytest.raises(RuntimeError, match="a second time"):
+        (loss * 2).backward()
+    assert watched.findings == []
+
+
+def test_an_error_of_another_kind_is_left_as_it_is(engine: ModuleType) -> None:
+    w = engine.ones(3, requires_grad=True)
+    with watch(silent="record") as watched, pytest.raises(RuntimeError) as caught:
+        (w * w).backward()
+    assert watched.findings == []
+    assert not getattr(caught.value, "__notes__", [])
+
+
+@pytest.mark.torch
+def test_of_several_threads_the_nodes_are_not_told_apart() -> None:
+    """PyTorch numbers the nodes of each thread for itself."""
+    torch: Any = pytest.importorskip("torch", reason=torch_missing())
+    thread = "import threading\nt = threading.Thread(target=lambda: torch.ones(3)); t.start(); t.join()\n"
+    watched, error, _ = run(torch, thread + SHARED_TRUNK)
+    assert error is not None
+    assert watched.findings == []
+
+
+def test_anomaly_mode_goes_on_beside_a_watch(engine: ModuleType) -> None:
+    """In tinytorch both hear of each node."""
+    with watch(silent="record") as watched:
+        with engine.autograd.set_detect_anomaly(True):
+            w = engine.ones(3, requires_grad=True)
+        loss = (w * w).sum()
+        loss.backward()
+        with pytest.raises(RuntimeError):
+            loss.backward()
+    assert len(watched.findings) == 1

@@ -1,0 +1,178 @@
+"""The lines that made the nodes of a program's graphs, and the backwards that read what these saved.
+
+They tell where a graph that a backward has freed is used once more: PyTorch's error, "Trying to backward
+through the graph a second time", names no line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from tinytorch.graph import FREED_MESSAGE
+
+from .places import LineFinder, NodeLine, Place
+
+_MOST_LINES = 20_000
+"""The lines of so many nodes are kept, those of the newest: what is used once more is mostly of the step before."""
+
+
+class BackwardCall(NamedTuple):
+    """A backward that has read something."""
+
+    number: int
+    """The engine's number of it."""
+    position: int
+    """Its place among those that one `NodeLines` has seen, from 1."""
+    line: NodeLine | None
+    """The line that called it."""
+    newest_nr: int
+    """The number of the last node that was made before."""
+
+
+class FreedGraph(NamedTuple):
+    """How a result leads into a graph that an earlier backward has freed. Nodes, and lines if known."""
+
+    freed: Place | None
+    """The line of that backward."""
+    old_node: Any
+    """The node of that graph at which what is newer goes on; None if the result itself is of that graph."""
+    made: Place | None
+    """The line that made it."""
+    carried: Place | None
+    """The line that made the first newer node: it has computed with a result of the freed graph."""
+    new_nodes: Sequence[Any]
+    """That node, and those that lead to it, the nearest first."""
+
+
+class NodeLines:
+    """The lines of the nodes that one thread makes, of one engine."""
+
+    def __init__(self, line_finder: LineFinder) -> None:
+        self._line_finder = line_finder
+        self._lines: dict[int, NodeLine] = {}
+        """By the number of the node, the newest last."""
+        self.newest_nr = -1
+        """The number of the newest node whose line is known."""
+        self.newest: NodeLine | None = None
+        """Its line."""
+        self._last_backward: BackwardCall | None = None
+
+    def record(self, node_nr: int) -> NodeLine | None:
+        """Note that the line that runs has made a node, and return it."""
+        line = self._line_finder.find_line()
+        self.newest_nr, self.newest = node_nr, line
+        if line is not None:
+            self._lines[node_nr] = line
+            if len(self._lines) > _MOST_LINES:
+                for oldest in list(islice(self._lines, _MOST_LINES // 2)):
+                    del self._lines[oldest]
+        return line
+
+    def find(self, node_nr: int) -> NodeLine | None:
+        """Return the line that made a node; None if it is not known."""
+        return self._lines.get(node_nr)
+
+    def note_read(self, line: NodeLine, backward_nr: int) -> None:
+        """Note that a backward has read what a node saved. line: the one that made the node."""
+        backward = self._last_backward
+        if backward is None or backward.number != backward_nr:
+            position, caller = self.count_backwards() + 1, self._line_finder.find_line()
+            backward = BackwardCall(backward_nr, position, caller, self.newest_nr)
+            self._last_backward = backward
+        line.backward = backward
+
+    def count_backwards(self) -> int:
+        """Return how many backwards have read something."""
+        return 0 if self._last_backward is None else self._last_backward.position
+
+    def find_freed_graph(self, root: Any, backward_count: int) -> FreedGraph | None:
+        """Find what a backward has met that has raised; None if that is not known.
+
+        root: the node that it began at. backward_count: how many backwards had read something before it.
+        """
+        parents = _collect_parents(root)
+        # It has run the nodes from the highest number down, and freed them: what it met is the first
+        # that an earlier one has read, and freed.
+        read_before = [
+            (node._sequence_nr(), node)
+            for _, (node, _) in parents.items()
+            if (line := self.find(node._sequence_nr())) is not None
+            and line.backward is not None
+            and line.backward.position <= backward_count
+        ]
+        for number, node in sorted(read_before, key=lambda pair: -pair[0]):
+            if _is_freed(node):
+                backward: BackwardCall = self._lines[number].backward
+                old, new = _find_way_in(node, parents, backward.newest_nr)
+                freed = None if backward.line is None else backward.line.place
+                new_nodes = [] if new is None else list(_iterate_up(new, parents))
+                return FreedGraph(
+                    freed, old, self._find_place(old), self._find_place(new), new_nodes
+                )
+        return None
+
+    def _find_place(self, node: Any) -> Place | None:
+        line = None if node is None else self.find(node._sequence_nr())
+        return None if line is None else line.place
+
+
+def _collect_parents(root: Any) -> dict[int, tuple[Any, list[Any]]]:
+    """Return each node of a graph with those that lead to it, by its identity."""
+    # PyTorch makes the objects of its nodes anew: they are the same as long as they are held here.
+    parents: dict[int, tuple[Any, list[Any]]] = {id(root): (root, [])}
+    nodes = [root]
+    for node in nodes:
+        for child, _ in node.next_functions:
+            if child is None:
+                continue
+            if id(child) not in parents:
+                parents[id(child)] = (child, [])
+                nodes.append(child)
+            parents[id(child)][1].append(node)
+    return parents
+
+
+def _is_freed(node: Any) -> bool:
+    """Return True if a node has given back what it had saved."""
+    return any(_raises_freed(node, name) for name in _list_names_of_saved(node))
+
+
+def _list_names_of_saved(node: Any) -> Iterator[str]:
+    for name in dir(node):
+        if name.startswith("_saved_") or name == "saved_tensors":
+            yield name
+
+
+def _raises_freed(node: Any, name: str) -> bool:
+    try:
+        getattr(node, name)
+    except RuntimeError as error:
+        return str(error).startswith(FREED_MESSAGE.partition(" (")[0])
+    return False
+
+
+def _find_way_in(
+    freed: Any, parents: dict[int, tuple[Any, list[Any]]], newest_nr: int
+) -> tuple[Any, Any]:
+    """Return an old node that leads to a freed one, and a newer node that leads to it; two None without one.
+
+    newest_nr: the number of the last old node.
+    """
+    for node in _iterate_up(freed, parents):
+        for parent in parents[id(node)][1]:
+            if parent._sequence_nr() > newest_nr:
+                return node, parent
+    return None, None
+
+
+def _iterate_up(node: Any, parents: dict[int, tuple[Any, list[Any]]]) -> Iterator[Any]:
+    """Yield a node and all that lead to it, the nearest first."""
+    nodes, seen_ids = [node], {id(node)}
+    for each in nodes:
+        yield each
+        for parent in parents[id(each)][1]:
+            if id(parent) not in seen_ids:
+                seen_ids.add(id(parent))
+                nodes.append(parent)
