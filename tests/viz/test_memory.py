@@ -583,6 +583,17 @@ def test_words_beside_narrow_cells_begin_at_these_where_they_would_be_broken_oft
     assert int(found[1]) <= 404
 
 
+def test_a_name_that_went_on_to_another_tensor_is_not_said_twice(engine: ModuleType) -> None:
+    """In a player the words beside a loss had four lines: the first two began with its name."""
+    x = engine.ones(2)
+    before = snapshot(x=x)
+    y = x * 2
+    one, two = memory(x=y, since=before), memory(x=y, y=y, since=before)
+    assert "now another tensor" in words_in(one.svg)
+    assert "x is now another tensor" in " ".join(words_in(two.svg))
+    assert "x is now another tensor" in one.text
+
+
 def test_no_word_is_alone_in_the_last_line_and_the_ground_is_wider_than_words(
     engine: ModuleType,
 ) -> None:

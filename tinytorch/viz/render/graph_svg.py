@@ -61,7 +61,7 @@ PAGE_WIDTH, STAGE_WIDTH = 836, 408
 the half of the step player that has the pictures."""
 EDGE, FOOT = 6, 1
 """At the sides of the picture, and below it, in px."""
-HEAD, NOTE = 17, 18
+HEAD, NOTE = 16, 18
 """Height of the line above the cards, with the gap below it, and of a line below them."""
 MOST_TOGETHER = 24
 """So many cards of all steps of a run are laid out together, or twice as many as the largest of
@@ -70,7 +70,7 @@ MOST_NOTE_LINES = 3
 """What a note has beyond this is cut."""
 LEAF_GAP = 18
 """Between an accumulator and its leaf where they are side by side, in px."""
-_GAP_RIGHT, _GAP_DOWN = 0.22, 0.16
+_GAP_RIGHT, _GAP_DOWN = 0.22, 0.15
 """Between two boxes where backward runs to the right or down, in inches of DOT. Where it runs down lines
 are nearly level: in a smaller gap they seem to come out of the boxes above them."""
 MOST_BETWEEN_ROWS = 2 * 72 * _GAP_DOWN

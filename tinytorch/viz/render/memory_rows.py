@@ -490,7 +490,7 @@ class BandDrawing:
     hazards: tuple[Caption, ...] = ()
     """Those of its rows, below all of these: only where they have too little room beside cells."""
     has_words_at_cells: bool = False
-    """True if its words begin at its own cells, and not where those of all begin: see `needs_words_at_cells`."""
+    """True if its words begin at its own cells, and not where those of all begin: see `begin_long_words_at_cells`."""
 
     @property
     def row_ids(self) -> list[str]:
@@ -688,7 +688,11 @@ def _choose_columns(
     candidates: Sequence[Columns], bands: Sequence[BandDrawing], single_rows: Sequence[Row]
 ) -> Columns:
     """Choose from the columns for each of `PICTURE_WIDTHS` the narrowest that make no picture much higher."""
-    heights = [_measure_height(candidate, bands, single_rows) for candidate in candidates]
+    drawn = [begin_long_words_at_cells(bands, candidate) for candidate in candidates]
+    heights = [
+        _measure_height(candidate, with_words, single_rows)
+        for candidate, with_words in zip(candidates, drawn, strict=True)
+    ]
     phone_count = sum(room <= PHONE_WIDTH for room in PICTURE_WIDTHS)
     lowest, lowest_on_phone = min(heights), min(heights[:phone_count])
     if lowest_on_phone <= MOST_TIMES_HIGHER_ON_PHONE * lowest:
@@ -701,7 +705,11 @@ def _choose_columns(
     if not for_phones:
         return fitting[0][1]
     # All widths of telephones are alike: there, the one in which fewest captions are broken.
-    return min(for_phones, key=lambda candidate: _count_lines(candidate, bands, single_rows))
+    counts = {
+        candidate: _count_lines(candidate, with_words, single_rows)
+        for candidate, with_words in zip(candidates, drawn, strict=True)
+    }
+    return min(for_phones, key=counts.__getitem__)
 
 
 def find_least_width(band: BandDrawing, columns: Columns) -> float:
@@ -720,11 +728,19 @@ def is_narrow_for_hazards(band: BandDrawing, columns: Columns) -> bool:
     )
 
 
-def needs_words_at_cells(band: BandDrawing, columns: Columns) -> bool:
+def begin_long_words_at_cells(bands: Iterable[BandDrawing], columns: Columns) -> list[BandDrawing]:
+    """Let the words of a storage begin at its cells, in all its drawings, where they have many lines otherwise."""
+    bands = list(bands)
+    ids = {band.id for band in bands if not band.has_lanes and _has_long_words(band, columns)}
+    return [replace(band, has_words_at_cells=band.id in ids) for band in bands]
+
+
+def _has_long_words(band: BandDrawing, columns: Columns) -> bool:
     """Return True if words have many lines where those of all begin, and fewer at the cells."""
     count = _count_lines(columns, [band], [])
-    at_cells = _count_lines(columns, [replace(band, has_words_at_cells=True)], [])
-    return at_cells < count and count > MOST_ALIKE_LINES * len(band.rows)
+    if count <= MOST_ALIKE_LINES * len(band.rows):
+        return False
+    return _count_lines(columns, [replace(band, has_words_at_cells=True)], []) < count
 
 
 def _find_counter_range(

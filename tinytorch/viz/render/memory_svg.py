@@ -47,6 +47,7 @@ from .memory_rows import (
     CaptionLine,
     Columns,
     Row,
+    begin_long_words_at_cells,
     break_captions,
     draw_caption_lines,
     find_least_width,
@@ -57,7 +58,6 @@ from .memory_rows import (
     make_row,
     measure_caption_lines,
     move_hazards_below,
-    needs_words_at_cells,
 )
 from .picture import Folded, Picture
 from .slots import assign_slots
@@ -363,11 +363,13 @@ def lay_out_sheets(sheets: list[MemorySheet]) -> RunLayout:
     columns = _lay_out_columns(sheets)
     if any(sheet.packs or sheet.notes for sheet in sheets):
         columns = _make_room_for_notes(columns)
-    _begin_long_words_at_cells(sheets, columns)
+    drawn = chain.from_iterable(sheet.bands for sheet in sheets)
+    with_words = iter(begin_long_words_at_cells(drawn, columns))
     bands: dict[str, list[BandDrawing]] = {}
     for sheet in sheets:
         for band in sheet.bands:
-            bands.setdefault(band.id, []).append(band)
+            sheet.entries[band.id] = next(with_words)
+            bands.setdefault(band.id, []).append(sheet.entries[band.id])
     stages: dict[str, BandStage] = {}
     heights: dict[str, float] = {}
     for storage_id, bands_of_storage in bands.items():
@@ -465,16 +467,6 @@ def _move_wide_hazards_below(sheets: list[MemorySheet]) -> None:
         for band in sheet.bands:
             if band.id in ids:
                 sheet.entries[band.id] = move_hazards_below(band)
-
-
-def _begin_long_words_at_cells(sheets: list[MemorySheet], columns: Columns) -> None:
-    """Let the words of a storage begin at its cells, in all steps, where they have many lines otherwise."""
-    bands = chain.from_iterable(sheet.bands for sheet in sheets)
-    ids = {band.id for band in bands if not band.has_lanes and needs_words_at_cells(band, columns)}
-    for sheet in sheets:
-        for band in sheet.bands:
-            if band.id in ids:
-                sheet.entries[band.id] = replace(band, has_words_at_cells=True)
 
 
 def _lay_out_band(bands: list[BandDrawing], columns: Columns) -> BandStage:

@@ -363,7 +363,9 @@ def _changes_of_tensor(changes: Changes, tensor: TensorRecord) -> Iterator[Remar
                 caption = gettext("now {node}", node=short_node_name(tensor.grad_fn_name or ""))
             yield Remark("changed", fact, caption)
     for fact in list_rebound_names(changes, tensor):
-        yield Remark.in_both("changed", fact)
+        # In the drawing, its only name is beside it.
+        caption = gettext("now another tensor") if len(tensor.names) == 1 else fact
+        yield Remark("changed", fact, caption)
     for fact in list_new_names(changes, tensor):
         # In the drawing, the flag at the name says it.
         yield Remark("changed", fact)
