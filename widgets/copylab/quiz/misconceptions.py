@@ -73,7 +73,7 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     "a view is a copy": (
         "A part of a tensor, or another shape of it, has memory of its own.",
-        "A view is another way to read the same storage: no number was copied, and a write through it is seen.",
+        "A view is another way to read the same storage: no number was copied, and a write through it changes what it was made from, too.",
     ),
     "an offset is an index": (
         "`m[1]` begins at cell 1 of the storage, because its index is 1.",
