@@ -36,7 +36,6 @@ from ..graph import (
     check_inplace,
     count_write,
     gradient_edge,
-    materialize_meta,
     needs_grad,
     no_grad,
     note_formula_write,
@@ -449,7 +448,8 @@ def tensor_over_storage(
         # torch makes an empty tensor and then sets its storage
         out._counter = VersionCounter(1)
     if requires_grad:
-        materialize_meta(out).requires_grad = True
+        # raises for other dtypes: the `data` of a view that requires grad may have been exchanged
+        out.requires_grad = True
     if tensor_class is not Tensor:
         out.__class__ = tensor_class
     out.__dict__.update(state)
@@ -479,8 +479,10 @@ def deepcopy_tensor(self: Tensor, memo: dict) -> Tensor:
         out = tensor_over_storage(
             _copy.deepcopy(self._materialize_storage(), memo),
             _geometry_in_bytes(self),
-            self.requires_grad,
+            False,
         )
+        if self.requires_grad:
+            out.requires_grad_()
         out.__dict__.update(_copy.deepcopy(self.__dict__, memo))
         if self._meta is not None and self._meta.grad is not None:
             out.grad = _copy.deepcopy(self._meta.grad, memo)
