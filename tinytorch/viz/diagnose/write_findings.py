@@ -253,8 +253,9 @@ def _describe_changed_bytes(
 ) -> BackwardFinding:
     sentence, saved = _phrase_changed_bytes(snap, pairs), pairs[0].saved
     tensor = snap.tensor(saved.tensor) if saved.tensor else None
-    has_name = tensor is not None and tensor.names
-    label = snap.label(tensor.id) if tensor is not None and has_name else gettext("the tensor")
+    label = gettext("the tensor")
+    if tensor is not None and tensor.names:
+        label = snap.label(tensor.id)
     if cause == "running":
         way_out = gettext(
             "call backward before the next forward pass in training mode, which updates it "

@@ -204,12 +204,21 @@ def _find_hooks_of_leaf(node: Any) -> list[_HookOfLeaf]:
 
 
 def _rehearse_hook_of_leaf(node: Any, hook: _HookOfLeaf) -> Rehearsal | None:
-    leaf = leaf_of_accumulator(node)
     if hook.is_after:
+        leaf = leaf_of_accumulator(node)
         return rehearse_call(hook.function, [stand_in_for(leaf)], may_act=True)
+    gradient = _stand_in_for_gradient_of_leaf(node)
+    if gradient is None:
+        return None
+    return rehearse_call(hook.function, [gradient], may_act=True)
+
+
+def _stand_in_for_gradient_of_leaf(node: Any) -> Any:
+    """Return a stand-in for the gradient that the node of a leaf expects; None where that is not known."""
     specs = gradient_specs_of(node)
-    gradient = stand_in_for_gradient(specs[0], str(leaf.device)) if specs else None
-    return None if gradient is None else rehearse_call(hook.function, [gradient], may_act=True)
+    if not specs:
+        return None
+    return stand_in_for_gradient(specs[0], str(leaf_of_accumulator(node).device))
 
 
 def _list_undecided(
@@ -251,10 +260,9 @@ def _is_decided_on_leaf(node: Any, hook: _HookOfLeaf) -> bool:
     outcome = _rehearse_hook_of_leaf(node, hook)
     if outcome is None:
         return False
-    specs = gradient_specs_of(node)
-    device = str(leaf_of_accumulator(node).device)
-    gradient = stand_in_for_gradient(specs[0], device) if specs else None
-    return outcome.value is None if hook.is_after else _fits_gradient(outcome.value, gradient)
+    if hook.is_after:
+        return outcome.value is None
+    return _fits_gradient(outcome.value, _stand_in_for_gradient_of_leaf(node))
 
 
 def _fits_gradient(value: Any, gradient: StandIn | None) -> bool:

@@ -406,8 +406,9 @@ def is_module(value: Any) -> bool:
 
 def is_optimizer(value: Any) -> bool:
     """Return True for an optimizer of either engine."""
-    groups = getattr(value, "param_groups", None) if _has_methods(value, "zero_grad") else None
-    return isinstance(groups, list)
+    if not _has_methods(value, "zero_grad"):
+        return False
+    return isinstance(getattr(value, "param_groups", None), list)
 
 
 def _is_of_ipython(value: Any) -> bool:

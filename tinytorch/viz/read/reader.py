@@ -147,7 +147,9 @@ def read_snapshot(
             f'a tensor of that name is shown with {{"since": since}} as the first argument'
         )
     if len(tensors) == 1 and not named and isinstance(tensors[0], Snapshot):
-        return tensors[0] if since is None else attach_earlier_checksums(tensors[0], since)
+        if since is None:
+            return tensors[0]
+        return attach_earlier_checksums(tensors[0], since)
     if not isinstance(values, bool):
         # A tensor called `values`: snapshot(values=net.values).
         named, values = {**named, "values": values}, True

@@ -239,7 +239,9 @@ class SavedReader:
 
     def _find_or_add(self, tensor: Any, view_key: Any) -> int:
         position = self._find_position(tensor, view_key)
-        return self._add_saved_tensor(tensor, view_key) if position is None else position
+        if position is None:
+            return self._add_saved_tensor(tensor, view_key)
+        return position
 
     def _add_saved_tensor(self, tensor: Any, view_key: Any) -> int:
         position = self.tensors.add(tensor, "saved", view_key)

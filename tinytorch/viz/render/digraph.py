@@ -127,16 +127,16 @@ class GraphPicture(PictureBase, graphviz.Digraph):
     @property
     def text(self) -> str:
         """Everything that the picture says, in words; needs no Graphviz."""
-        return (
-            self.source
-            if self._current_sheet is None
-            else write_graph_text(self._current_sheet.contents)
-        )
+        if self._current_sheet is None:
+            return self.source
+        return write_graph_text(self._current_sheet.contents)
 
     @property
     def title(self) -> str:
         """What the picture shows, in half a sentence."""
-        return "Digraph" if self._current_sheet is None else self._current_sheet.contents.title
+        if self._current_sheet is None:
+            return "Digraph"
+        return self._current_sheet.contents.title
 
     @property
     def dot(self) -> str:

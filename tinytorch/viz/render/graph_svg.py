@@ -287,8 +287,9 @@ def _rename_all(sheets: list[GraphSheet]) -> list[GraphSheet] | None:
         renamed.append(_rename_cards(sheet, new_names))
     slots = _share_slots(renamed)
     largest = max((len(sheet.cards) for sheet in renamed), default=0)
-    fits = len(sheets) > 1 and len(set(slots.values())) <= max(MOST_TOGETHER, 2 * largest)
-    return [_rename_cards(sheet, slots) for sheet in renamed] if fits else None
+    if len(sheets) < 2 or len(set(slots.values())) > max(MOST_TOGETHER, 2 * largest):
+        return None
+    return [_rename_cards(sheet, slots) for sheet in renamed]
 
 
 def _rename_cards(sheet: GraphSheet, names: Mapping[str, str]) -> GraphSheet:

@@ -312,7 +312,9 @@ class Row:
         """Draw the names, each with an arrow to `end`; without, where there is no memory."""
         # Not by its own flags: a name would move in the step in which it is new no more.
         right = PADDING + columns.names_width
-        top = middle if self.lane else middle - (len(self.pills) - 1) * PILL_STEP / 2
+        top = middle
+        if self.lane is None:
+            top -= (len(self.pills) - 1) * PILL_STEP / 2
         for index, pill in enumerate(self.pills):
             y = top + index * PILL_STEP
             if end is not None:

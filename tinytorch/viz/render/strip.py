@@ -90,7 +90,9 @@ class Strip:
 
     def find_x(self, cell: float) -> float:
         """Return how far right of the left edge a cell begins; of a box, in proportion."""
-        return cell * self.cell_width if self.cells else cell / self.count * self.box_width
+        if self.cells:
+            return cell * self.cell_width
+        return cell / self.count * self.box_width
 
     def draw(self, canvas: Canvas, x: float, y: float, classes: str) -> None:
         """Draw the cells with numbers above and earlier values below; `classes` are their outline's."""
@@ -186,9 +188,9 @@ def _make_box(storage: StorageRecord, arrangement: Arrangement) -> Strip:
     label = ngettext("{number} cell", "{number} cells", storage.cells)
     if not storage.cells:
         label = gettext("empty")
-    least = (
-        LEAST_BOX_WIDTH_WITH_LANES if arrangement.has_lanes and storage.cells else LEAST_BOX_WIDTH
-    )
+    least = LEAST_BOX_WIDTH
+    if arrangement.has_lanes and storage.cells:
+        least = LEAST_BOX_WIDTH_WITH_LANES
     width = max(least, round(text_width(label, "t") + 16))
     return Strip((), storage.cells, 0, 1, False, False, label, width)
 

@@ -317,7 +317,9 @@ class _GraphDescriber:
             return gettext("no grad") if is_missing else ""
         values = self.snap.values(self.snap.tensor(tensor.grad), MOST_GRAD_VALUES)
         words = gettext("grad {values}", values=", ".join(map(format_value, values or ())))
-        return words if values and len(words) <= GRAD_COLUMNS else gettext("has grad")
+        if not values or len(words) > GRAD_COLUMNS:
+            return gettext("has grad")
+        return words
 
     # -- nodes ---------------------------------------------------------------------
 
@@ -381,7 +383,9 @@ class _GraphDescriber:
             outside = self.selection.outside[end]
             entry = f"{outside} {name}" if outside == end else outside
             return gettext("{entry}, outside", entry=entry)
-        return f"{end} {name}" if entry_id == end else gettext("{fold} (folded)", fold=entry_id)
+        if entry_id == end:
+            return f"{end} {name}"
+        return gettext("{fold} (folded)", fold=entry_id)
 
     def _remarks_of_refusals(self, node: NodeRecord) -> Iterator[Remark]:
         for refusal in self.refusals.get(node.id, ()):
@@ -516,7 +520,9 @@ class _GraphDescriber:
     def _state_of_edge(self, node: NodeRecord, end: str) -> str:
         if node.id in self.flow and end in self.flow:
             return "flows"
-        return "freed" if any(saved.state == "freed" for saved in node.saved) else ""
+        if any(saved.state == "freed" for saved in node.saved):
+            return "freed"
+        return ""
 
     def _edges_of_cut(self, cut: GraphCut) -> Iterator[GraphEdge]:
         """Make the line of a cut, and those from nodes that saved the tensor that is cut off."""

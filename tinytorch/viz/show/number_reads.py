@@ -114,8 +114,9 @@ def _find_read(
     made = dict(now.names).get(name, "")
     if made in changes.new_tensors:
         # `float`, say, may be a function of the program's own: the values decide.
-        is_copy = _has_numbers_of(now, now.tensor(made), tensor)
-        return NumberRead(name, source_id, made, "", step, is_new=True) if is_copy else None
+        if not _has_numbers_of(now, now.tensor(made), tensor):
+            return None
+        return NumberRead(name, source_id, made, "", step, is_new=True)
     if made or not _is_number_of(now, plain.get(name, ""), tensor):
         return None
     return NumberRead(name, source_id, "", plain[name], step, is_new=True)

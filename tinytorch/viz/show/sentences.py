@@ -318,7 +318,9 @@ def list_changes_in_fold(changes: Changes, fold: NodeFold) -> list[str]:
     """Return what changed in nodes that are folded, counted."""
     inside = set(fold.nodes)
     new = len(inside & changes.new_nodes)
-    lines = [ngettext("{number} node new", "{number} nodes new", new)] if new else []
+    lines: list[str] = []
+    if new:
+        lines.append(ngettext("{number} node new", "{number} nodes new", new))
     # Counted by what they say: a hundred nodes freed by one backward are one line.
     states: Counter[str] = Counter()
     for (node, _), saved in changes.earlier_saved.items():
