@@ -107,6 +107,11 @@ def test_a_box_shows_what_a_level_leaves_out(watched: Watched, tmp_path: Path) -
     expect(player).to_have_attribute("data-step", "7")
     box.uncheck()
     expect(graph).to_be_hidden()
+    # A stored run with other copies has nothing more to show: the box stays, so that nothing moves.
+    player.locator(".cl-pill[aria-pressed=false]:visible").first.click()
+    expect(box).to_be_disabled()
+    player.get_by_text("as it was").click()
+    expect(box).to_be_enabled()
 
 
 @pytest.mark.parametrize("code", [LONG, *([STRAIGHT, CHAIN] if TIMED else [])])

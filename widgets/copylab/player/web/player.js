@@ -502,7 +502,8 @@ class Player {
       select.addEventListener("change", () => this.chooseWay(key, select.value));
       return makeElement("label", { class: "cl-fold" }, label, select);
     });
-    const labels = this.whole ? [...folds, this.makeChoiceOfLevel()] : folds;
+    // A stored run with other copies has no such form: its box is shut, and the row stays.
+    const labels = this.home.whole ? [...folds, this.makeChoiceOfLevel()] : folds;
     if (labels.length <= 4) return labels.length ? [makeElement("div", { class: "cl-folds" }, ...labels)] : [];
     const summary = makeElement("summary", {}, say("Loops and calls"));
     return [makeElement("details", { class: "cl-folds" }, summary, ...labels)];
@@ -511,8 +512,9 @@ class Player {
   /** A box to tick for whoever wants to see more than a lesson has explained so far. */
   makeChoiceOfLevel() {
     const box = makeElement("input", { type: "checkbox" });
+    box.disabled = !this.whole;
     const choose = ({ steps, groups, sizes }) => ({ steps, groups, sizes });
-    const [part, whole] = [choose(this), choose(this.whole)];
+    const [part, whole] = [this, this.whole ?? this].map(choose);
     box.addEventListener("change", () => {
       Object.assign(this, box.checked ? whole : part);
       for (const [kind, { figure }] of this.panes) {
