@@ -46,10 +46,11 @@ Where a reduction, a product, `softmax`, `stack` or its kin, `tril` or `triu` wr
 it has already changed; here the result is that of the input as it was. Where elements of `out` share a cell, another
 one of the values that are written there may stay in it. An `out=` that is refused may have another shape or other
 values afterwards. `bernoulli` and `torch.pow(1, x)` take an `out=` of any dtype in PyTorch, and here of a floating one;
-`kthvalue` and `median` with an input as `out=` give a result that PyTorch refuses. Of equal
-elements `median` and `kthvalue` choose the first in order, PyTorch any. A write that meets an index out of range has
-written what comes before it, in PyTorch as here (`x[i] = y`, `index_add_`, `index_fill_`, `scatter_` and their kin),
-and is not counted; one into `out=` has written nothing here.
+`kthvalue` and `median` with an input as `out=` give a result that PyTorch refuses, and `linear` takes no `out=`. Of
+equal elements `median`, `kthvalue`, `topk` and `sort` choose the first in order, PyTorch any (`sort` of long tensors,
+if it is not asked to be stable). A write that meets an index out of range has written what comes before it, in PyTorch
+as here (`x[i] = y`, `index_add_`, `index_fill_`, `scatter_` and their kin), and is not counted; one into
+`out=` has written nothing here.
 
 Of a tensor that `as_subclass` made, PyTorch makes results of the subclass; here they are plain tensors, with the same
 memory, versions and nodes. `__torch_function__` is never called."""

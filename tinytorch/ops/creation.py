@@ -383,8 +383,20 @@ arange = op(
 )
 
 
+def _refuse_bounds_with_dimensions(name: str, start: Any, end: Any) -> None:
+    """Raise PyTorch's RuntimeError, which names each bound that is a tensor, if one has dimensions."""
+    named = (("start", start), ("end", end))
+    dims = {bound: x._data.ndim for bound, x in named if isinstance(x, Tensor)}
+    if any(dims.values()):
+        got = " and ".join(f"{bound} with {n} dimension(s)" for bound, n in dims.items())
+        raise RuntimeError(
+            f"{name} only supports 0-dimensional start and end tensors, but got {got}."
+        )
+
+
 def _linspace(d: dtypes.dtype, start: Any, end: Any, steps: int) -> np.ndarray:
     """Make so many numbers at even steps from start to end, both included."""
+    _refuse_bounds_with_dimensions("linspace", start, end)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     _refuse_bool("linspace", d)
@@ -424,12 +436,7 @@ for _start, _end in _KINDS_OF_BOUNDS:
 
 def _logspace(d: dtypes.dtype, start: Any, end: Any, steps: int, base: float) -> np.ndarray:
     """Make the powers of `base` at even steps of the exponent from start to end, both included."""
-    for name, bound in (("start", start), ("end", end)):
-        if isinstance(bound, Tensor) and bound._data.ndim:
-            raise RuntimeError(
-                "logspace only supports 0-dimensional start and end tensors, but got "
-                f"{name} with {bound._data.ndim} dimension(s)."
-            )
+    _refuse_bounds_with_dimensions("logspace", start, end)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     start, end, _ = _bounds_as_numbers(start, end)

@@ -1,6 +1,6 @@
 """The order of elements: `sort`, `argsort`, `topk`, and one element in it: `median`, `kthvalue`.
 
-The order of equal elements is kept, as PyTorch's `sort` keeps it; the others promise none.
+The order of equal elements is kept, as PyTorch's `sort` keeps it if asked; the others promise none.
 """
 
 from __future__ import annotations
