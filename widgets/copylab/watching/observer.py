@@ -385,8 +385,6 @@ class Watch(Presentation):
             save.is_harmless = True
             return save
         self._register_save(save)
-        with self._lock:
-            self._save_count += 1
         return save
 
     def record_alias(self, alias: Any, line: NodeLine | None) -> WatchedSave:
@@ -395,13 +393,14 @@ class Watch(Presentation):
         alias: a detached one, since it must not keep the graph alive. line: the one that kept it.
         """
         save = WatchedSave(alias, line, sequence_nr=-1, is_output=True, was_leaf=True, output_nr=0)
-        self._register_save(save)
+        self._register_save(save, is_of_node=False)
         return save
 
-    def _register_save(self, save: WatchedSave) -> None:
-        """Let writes to the storage of a saved tensor find it."""
+    def _register_save(self, save: WatchedSave, *, is_of_node: bool = True) -> None:
+        """Let writes to the storage of a saved tensor find it. is_of_node: count it, too."""
         address = _storage_address(save.tensor)
         with self._lock:
+            self._save_count += is_of_node
             saves_over_storage = self._saves_by_address.get(address)
             if saves_over_storage is None:
                 saves_over_storage = self._saves_by_address[address] = {}
@@ -510,11 +509,11 @@ class Watch(Presentation):
 
     def _is_in_look(self) -> bool:
         """Return True while a look (`mark_look`) reads or computes in this thread, and not the program."""
-        thread = threading.get_ident()
-        if thread in THREADS_IN_LOOK:
-            return True
+        if not THREADS_IN_LOOK:
+            return False  # of nearly all that is asked
         # A backward that a look runs on a GPU reads in a thread of the engine's own.
-        return bool(THREADS_IN_LOOK) and scope.find_program_thread() in THREADS_IN_LOOK
+        threads = (threading.get_ident(), scope.find_program_thread())
+        return any(thread in THREADS_IN_LOOK for thread in threads)
 
     def check_read(self, save: WatchedSave, find_node: Callable[[], Any], backward_nr: int) -> None:
         """Compare the bytes of a saved tensor that a node reads, and that is not stale.
@@ -523,11 +522,15 @@ class Watch(Presentation):
         """
         if self._is_in_look():
             return
-        has_changed, is_compared = save.has_changed, save.is_compared
+        has_changed = save.has_changed
+        # Of small tensors the bytes were noted, and all are compared.
+        is_whole = isinstance(save.checksum, bytes)
+        is_compared = is_whole or save.is_compared
         with self._lock:
             self.read_count += 1
-            self._uncompared_count += not is_compared
-            self._partly_compared_count += is_compared and save.is_sampled
+            if not is_whole:
+                self._uncompared_count += not is_compared
+                self._partly_compared_count += is_compared and save.is_sampled
         if has_changed is False:
             return
         node = find_node()
@@ -959,7 +962,13 @@ def _warn_at(place: Place, message: str, category: type[Warning]) -> None:
 
 def _storage_address(tensor: Any) -> int:
     try:
-        return int(tensor.untyped_storage().data_ptr())
+        # Of most tensors it follows from their own address, for which no object is made.
+        address: int = tensor.data_ptr()
+        if address:
+            address -= tensor.storage_offset() * tensor.element_size()
+        else:
+            address = tensor.untyped_storage().data_ptr()
+        return address
     except (RuntimeError, NotImplementedError, AttributeError):
         # A subclass or a layout without a storage.
         return 0

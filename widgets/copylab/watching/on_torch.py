@@ -297,14 +297,12 @@ class TorchHooks:
         self.watch.record_parameter(parameter, self._make_leaf_reference(parameter))
 
     def follow_thread(self) -> None:
-        """Go on with the numbers of nodes of this thread, if the last operation ran in another one.
+        """Go on with the numbers of nodes of this thread, after the last operation ran in another one.
 
         The engine runs the nodes of a GPU in a thread of its own, and each thread counts its nodes
         for itself.
         """
         thread = threading.get_ident()
-        if thread == self.operation_thread:
-            return
         self._node_nrs_by_thread[self.operation_thread] = (
             self.next_node_nr,
             self.first_nr_of_operation,
@@ -331,8 +329,10 @@ class TorchHooks:
             self._remove_hooks()
         if self.attributes.in_forward:
             self.attributes.record_ended_forwards()
-        self.pauses.resume()
-        self.follow_thread()
+        if self.pauses.stepping_optimizer is not None:
+            self.pauses.resume()
+        if threading.get_ident() != self.operation_thread:
+            self.follow_thread()
         was_leaf = tensor.is_leaf
         sequence_nr = self.get_sequence_nr()
         new_nodes = sequence_nr - self.next_node_nr
@@ -678,7 +678,7 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
     get_backward_nr = hooks.torch._C._current_graph_task_id
     # One list for all time: this is asked for each operation.
     in_forward = hooks.attributes.in_forward
-    is_grad_enabled = hooks.torch.is_grad_enabled
+    is_grad_enabled, get_thread = hooks.torch.is_grad_enabled, threading.get_ident
 
     class WatchingMode(get_quiet_mode_class()):  # type: ignore[misc]
         program_thread = hooks.program_thread
@@ -691,7 +691,8 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
                 plan = plans[id(func)] = _make_plan(hooks.torch, func)
             written_arguments, call, exit_kind, _ = plan
             writes: Any = ()
-            hooks.follow_thread()
+            if get_thread() != hooks.operation_thread:
+                hooks.follow_thread()
             if in_forward:
                 hooks.attributes.record_ended_forwards()
             if written_arguments is None:
@@ -706,8 +707,7 @@ def _make_dispatch_mode(hooks: TorchHooks) -> Any:
             else:
                 writes = hooks.report_writes(func, written_arguments, args, kwargs or {})
             next_node_nr = get_sequence_nr()
-            has_new_node = next_node_nr != hooks.next_node_nr
-            if has_new_node:
+            if has_new_node := next_node_nr != hooks.next_node_nr:
                 hooks.note_new_node(next_node_nr)
             # The node of a Function, inside of which grad mode is off, was made by no operation.
             if (not has_new_node or exit_kind or not is_grad_enabled()) and get_backward_nr() < 0:
