@@ -43,7 +43,7 @@ from ..graph import (
     run_silenced,
     warn_of_hooks,
 )
-from ..tensor import Tensor, device_of, make_tensor, make_tensor_over
+from ..tensor import Tensor, as_array_of_torch, device_of, make_tensor, make_tensor_over
 from .define import offer_member, op
 from .kernels import Kernel, composite, view
 
@@ -241,7 +241,7 @@ def convert_grad(x: Any, d: dtypes.dtype, where: device | None = None) -> Any:
     """Convert what a formula was given, an array or a tensor, to another dtype and device."""
     if type(x) is not np.ndarray:
         return convert_tensor(x, d, where)
-    return x if x.dtype == d.np else copy_array(x, None, d.np)
+    return x if x.dtype == d.np else copy_array(as_array_of_torch(x), None, d.np)
 
 
 to_copy = op(
