@@ -30,7 +30,7 @@ class FreedFinding(Finding):
     carried: Place | None = None
     """The line that has computed with it since; None if there is none, or if it is not known."""
     is_carried: bool = True
-    """False if the result itself is of the freed graph: nothing was computed since."""
+    """False if the result itself was made before that backward: nothing was computed since."""
     old_name: str = ""
     """What the program calls that which is used once more; empty without a name."""
     new_name: str = ""
@@ -57,11 +57,13 @@ class FreedFinding(Finding):
         if not self.is_carried:
             if self.old_name:
                 headline = gettext(
-                    "The graph of {name} was freed by the backward on {freed}.", **values
+                    "{name} leads back to a result of {made}, whose graph the backward on {freed} has freed.",
+                    **values,
                 )
             else:
                 headline = gettext(
-                    "The graph of this backward was freed by the backward on {freed}.", **values
+                    "This backward leads back to a result of {made}, whose graph the backward on {freed} has freed.",
+                    **values,
                 )
         elif self.old_name:
             headline = gettext(
@@ -90,8 +92,10 @@ class FreedFinding(Finding):
     def lines(self) -> str:
         """The lines that made it, freed its graph, computed with it since, and called backward."""
         unknown = gettext("a line that is not known")
-        rows = [gettext("made     {place}", place=self.made or unknown)] if self.is_carried else []
-        rows.append(gettext("freed    {place}", place=self.freed or unknown))
+        rows = [
+            gettext("made     {place}", place=self.made or unknown),
+            gettext("freed    {place}", place=self.freed or unknown),
+        ]
         if self.is_carried:
             rows.append(gettext("carried  {place}", place=self.carried or unknown))
         return "\n".join([*rows, *self._list_last_rows()])
@@ -105,7 +109,8 @@ class FreedFinding(Finding):
                 "Otherwise compute it anew, or give the earlier backward retain_graph=True."
             )
         return gettext(
-            "Compute the result anew before each backward, or give the earlier one retain_graph=True."
+            "Compute the result anew before each backward, add up the losses and call backward once, or give the "
+            "earlier one retain_graph=True."
         )
 
 

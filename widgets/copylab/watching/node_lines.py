@@ -39,7 +39,7 @@ class FreedGraph(NamedTuple):
     old_node: Any
     """The node of that graph at which what is newer goes on; None if the result itself is of that graph."""
     made: Place | None
-    """The line that made it."""
+    """The line that made it, or without it the first node that was freed."""
     carried: Place | None
     """The line that made the first newer node: it has computed with a result of the freed graph."""
     new_nodes: Sequence[Any]
@@ -109,7 +109,7 @@ class NodeLines:
                 freed = None if backward.line is None else backward.line.place
                 new_nodes = [] if new is None else list(_iterate_up(new, parents))
                 return FreedGraph(
-                    freed, old, self._find_place(old), self._find_place(new), new_nodes
+                    freed, old, self._find_place(old or node), self._find_place(new), new_nodes
                 )
         return None
 
