@@ -63,8 +63,8 @@ def render_front_page(course: Progress) -> str:
         "## " + gettext("When you come back"),
         gettext(
             "Your answers are kept in `copylab-progress.json`, and a table that you committed shows "
-            "them again when its cell is run. In a notebook that is opened anew no cell has been "
-            "run yet: click the cell where you want to go on, and choose "
+            "them again when its cell is run. When you reopen a notebook, no cell has been run "
+            "yet: click the cell where you want to go on, and choose "
             "*Run > Run All Above Selected Cell*."
         ),
     ]
@@ -88,7 +88,7 @@ def _describe_next_task(lessons: Sequence[Lesson], course: Progress) -> str:
                 lesson=_link_lesson(lesson),
             )
     return gettext(
-        "All is done. The clinic takes your own programs as well: {link}",
+        "Everything is done. The clinic takes your own programs as well: {link}",
         link=_link_lesson(lessons[-1]),
     )
 

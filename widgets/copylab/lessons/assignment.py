@@ -73,7 +73,7 @@ written = predict(
 
 @task(
     "assignment/earlier",
-    "`before` should still show `[1, 2]` when `position` has moved on to `[11, 12]`. Change the line that moves.",
+    "`before` should still show `[1, 2]` when `position` has moved on to `[11, 12]`. Change the line that makes the move.",
     about="the position before the move",
     given="position = torch.tensor([1.0, 2.0])\n",
     start="before = position\nposition += 10",
@@ -104,7 +104,7 @@ def earlier(position, before):
     about="doubled, and the argument left alone",
     start="def double(t):\n    t *= 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])\nb = double(a)",
     hints=[
-        "When the function is called, its `t` becomes a second name of the tensor `a`.",
+        "When the function is called, its `t` becomes a second name for the tensor `a`.",
         "`t *= 2` writes. Which line computes instead?",
     ],
     solution="def double(t):\n    t = t * 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])\nb = double(a)",
@@ -137,12 +137,12 @@ def doubled(double, a, torch):
 
 @task(
     "assignment/rows",
-    "`table` should be a list of three tensors of two zeros; then 1 is added to the first, and to that one alone.",
+    "`table` should be a list of three tensors of two zeros; then add 1 to the first of them, and to no other.",
     about="three rows that are three tensors",
     start="table = [torch.zeros(2)] * 3\ntable[0] += 1",
     hints=[
         "How often does `torch.zeros(2)` run in that line?",
-        "It has to run three times: `[... for _ in range(3)]` runs what stands before `for` each time.",
+        "It has to run three times: `[... for _ in range(3)]` runs the part before `for` each time.",
     ],
     solution="table = [torch.zeros(2) for _ in range(3)]\ntable[0] += 1",
     wrong={
@@ -151,7 +151,7 @@ def doubled(double, a, torch):
         "table = list(torch.zeros(2).expand(3, 2))\ntable[0] = table[0] + 1\ntable[1] = table[0][:]": "table[0] and table[1] look at the same cells",
         "table = [torch.zeros(2) for _ in range(3)]": "table shows [[0, 0], [0, 0], [0, 0]]",
     },
-    right="each row is a tensor with cells of its own, so the write reached one of them.",
+    right="each row is a tensor with cells of its own, so the write reached only one of them.",
 )
 def rows(table):
     yield is_tensor_list(3, table=table)

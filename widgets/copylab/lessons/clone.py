@@ -160,11 +160,11 @@ for _ in range(3):
 @task(
     "clone/readings",
     "A sensor is read three times, always into the same tensor. `kept` should hold the three readings `[1, 1]`, `[2, 2]`, "
-    "`[3, 3]` as tensors. Run the cell, look at what it holds, and fix one line.",
+    "`[3, 3]` as tensors. Run the cell, look at what `kept` holds, and fix one line.",
     about="three readings of a sensor",
     start=_KEEP.format("reading") + "print(kept)",
     hints=[
-        "How many storages have `reading` and two of the kept together? See `memory(r=reading, k0=kept[0], k1=kept[1])`.",
+        "How many storages do `reading` and two of the kept tensors have between them? See `memory(r=reading, k0=kept[0], k1=kept[1])`.",
         "What you put into the list needs a storage of its own at the moment you put it there.",
     ],
     solution=_KEEP.format("reading.clone()"),
@@ -202,7 +202,7 @@ _GO = "\nout.backward()"
 @task(
     "clone/both",
     "`c` should be a clone of `a`, and `out` should be computed from `c` alone, so that after `out.backward()` both `a.grad` "
-    "and `c.grad` can be read and both are 12. Replace what is `None`, and call `backward`.",
+    "and `c.grad` can be read and both are 12. Replace each `None`, and call `backward`.",
     about="a clone with a gradient",
     start="a = torch.tensor(2.0, requires_grad=True)\nc = None\nout = None",
     hints=[

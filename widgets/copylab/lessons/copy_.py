@@ -66,7 +66,7 @@ _RING = "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    fr
         _RING + "    buffer += frame": "screen shows [3, 3, 3]",
         f"{_RING}    buffer.zero_()\n    buffer.copy_(frame)": "screen._version is 6, but three frames take three writes",
     },
-    right="each frame was written once into the tensor that is there, so every name of it shows the latest.",
+    right="each frame was written once into the existing tensor, so both of its names show the latest frame.",
 )
 def ring(buffer, screen, frame):
     yield are_tensors(buffer=buffer, screen=screen)

@@ -55,7 +55,7 @@ past = predict(
 
 @task(
     "data/display",
-    "`shown` should hold `out` in percent, without requiring grad, and `out` should stay as it is. Change one line.",
+    "`shown` should hold `out` in percent, without requiring grad, and `out` should not change. Change one line.",
     about="`out` in percent",
     start="a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\nout = a.sigmoid()\nshown = out.data\nshown.mul_(100)",
     hints=["`mul_` writes. Into whose cells?", "Cut the graph, and copy: two calls."],
@@ -85,7 +85,7 @@ def counted(a, out, shown):
 
 @task(
     "data/update",
-    "The gradient of `w * w` at 4 is 8, and the program finds 6. `w` should go from 4 to 3, `w.grad` should be `[8]`, "
+    "The gradient of `w * w` at 4 is 8, but the program finds 6. `w` should go from 4 to 3, `w.grad` should be `[8]`, "
     "and the write should be counted.",
     about="an update that is counted",
     given="w = torch.tensor([4.0], requires_grad=True)\nloss = (w * w).sum()\n",

@@ -47,13 +47,13 @@ cut = predict(
 
 @task(
     "detach/monitor",
-    "A running sum of losses should keep no graph alive: `total` is 75, as a tensor or a number, and requires no grad, "
-    "while `loss` can still go `backward`. Change the line of the loop.",
+    "A running sum of losses should keep no graph alive: `total` should be 75, as a tensor or a number, and require no grad, "
+    "but `loss.backward()` should still work. Change the line in the loop.",
     about="a running sum without a graph",
     start="a = torch.tensor([3.0, 4.0], requires_grad=True)\nloss = (a * a).sum()\ntotal = 0.0\n"
     "for _ in range(3):\n    total = total + loss",
     hints=[
-        "What is computed from a tensor that requires grad requires grad. Which of the two in the sum does?",
+        "What is computed from a tensor that requires grad requires grad. Which of the two terms of the sum does?",
         "Add the number of the loss without its node.",
     ],
     solution="a = torch.tensor([3.0, 4.0], requires_grad=True)\nloss = (a * a).sum()\ntotal = 0.0\n"
@@ -84,13 +84,13 @@ def monitor(a, loss, total):
 
 @task(
     "detach/protect",
-    "For a display, the first number of `shown` is set to 0. `shown` requires no grad, and `out.sum().backward()` has "
-    "to run afterwards. Change one line.",
+    "For a display, the first number of `shown` is set to 0. `shown` should not require grad, and `out.sum().backward()` "
+    "should still run afterwards. Change one line.",
     about="a display that leaves `out` alone",
     start="a = torch.tensor([1.0, 2.0], requires_grad=True)\nout = a.exp()\nshown = out.detach()\nshown[0] = 0.0",
     hints=[
         "`detach` cuts the graph. What else does `shown` need, so that the write does not reach `out`?",
-        "Two calls, one behind the other: one cuts, one copies.",
+        "Two calls, one after the other: one cuts, the other copies.",
     ],
     solution="out = a.exp()\nshown = out.detach().clone()\nshown[0] = 0.0",
     wrong={

@@ -124,7 +124,7 @@ breaks = predict(
         "h = h.detach().clone()\nh[h < 0.5] = 0.0\nloss = h.sum()": "loss requires no grad",
         "h.data[h < 0.5] = 0.5\nloss = h.sum() - 0.5\nloss.backward()": "a.grad is [0.25, 0.235004, 0.104994]",
     },
-    right="`backward` found what it had saved as it was.",
+    right="nothing had overwritten what `backward` needed.",
 )
 def activation(a, h, loss):
     yield are_tensors(h=h)
@@ -149,7 +149,7 @@ def activation(a, h, loss):
 
 @task(
     "in_place/running",
-    "`state` is a running sum, and `total` sums its squares. As written, `total.backward()` raises an error. Fix it: "
+    "`state` is a running sum, and `total` sums its squares. As written, `total.backward()` raises an error. Fix it, so that "
     "`total` is 46 and `w.grad` is `[92]`. Call `backward` in your cell.",
     about="a running sum and its squares",
     given="w = torch.tensor([1.0], requires_grad=True)\nstate = torch.zeros(1)\ntotal = torch.zeros(1)\n",
@@ -180,7 +180,7 @@ def running(w, total):
 @task(
     "in_place/rounds",
     "Add a second round: add 1 to `w` in place, counted but not recorded; compute `y` again; call `backward`. At the "
-    "end `w.grad` is that of the second round alone, `[6]`.",
+    "end, `w.grad` should hold the gradient of the second round alone, `[6]`.",
     about="a second round",
     given="w = torch.tensor([2.0], requires_grad=True)\n",
     start="y = (w * w).sum()\ny.backward()",

@@ -76,7 +76,7 @@ shared = predict(
         version(
             "w",
             wrong={
-                "1": "A version counter starts at 0: putting the first numbers into a new tensor is no "
+                "1": "A version counter starts at 0: putting the first numbers into a new tensor is not a "
                 "write in place."
             },
         ),
@@ -106,7 +106,7 @@ recorded = predict(
             "q",
             "s",
             wrong={
-                "p": "A node belongs to the result: the one that leads back to `p` is that of `q`.",
+                "p": "A node belongs to the result: the node that leads back to `p` belongs to `q`.",
                 "p, q, s": "A node leads back to what a result was computed from. `p` was computed from nothing.",
             },
         ),
@@ -161,7 +161,7 @@ def part(x, t):
 
 @task(
     "start/twelve",
-    "Replace `None`: compute `y` from `x`, and call `backward` in the same cell, so that `x.grad` is 12 in the end. What "
+    "Replace `None`: compute `y` from `x`, and call `backward` in the same cell, so that `x.grad` is 12 at the end. What "
     "counts is that number, and that it came through `y`.",
     about="a gradient of 12",
     start="x = torch.tensor(6.0, requires_grad=True)\ny = None",

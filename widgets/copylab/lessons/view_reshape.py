@@ -91,7 +91,7 @@ def independent(x, flat):
         "table = row.repeat(3)\ntable[0] += 100": "table shows [101, 2, 1, 2, 1, 2]",
         "row += 100\ntable = row.repeat(3, 1)": "row shows [101, 102]",
     },
-    right="each row of `table` has cells of its own, so the write reached one of them.",
+    right="each row of `table` has cells of its own, so the write reached only one of them.",
 )
 def stretched(row, table):
     yield are_tensors(table=table)

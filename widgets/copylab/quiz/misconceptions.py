@@ -88,7 +88,7 @@ _BELIEFS_AND_REFUTATIONS = {
         "A tensor is a description of how to read a storage. Two tensors can read the same one.",
     ),
     "a copy shares memory": (
-        "What is written into the one is seen in the other.",
+        "What is written into one is seen in the other.",
         "Its numbers were copied into a storage of its own when its line ran. Later writes do not cross over.",
     ),
     "a tensor is a formula": (
@@ -101,7 +101,7 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     "clone cuts the graph": (
         "A clone is a finished copy: it has no gradient any more.",
-        "A clone is computed, like a product with 1. It has a node that leads back, and the gradient goes through it unchanged. What cuts is `detach`.",
+        "A clone is computed, like a product with 1. It has a node that leads back, and the gradient goes through it unchanged. It is `detach` that cuts.",
     ),
     "a clone is a leaf": (
         "A copy is a fresh tensor, so it is a leaf.",
@@ -209,7 +209,7 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     "in place makes a new tensor": (
         "After `x += 1` the name `x` means a new tensor.",
-        "In place means: into the cells that are there. The tensor stays the same, its version goes up.",
+        "In place means: into the existing cells. The tensor stays the same, and its version goes up.",
     ),
     "reshape is a view": (
         "`reshape` never copies.",
