@@ -52,3 +52,15 @@ def test_of_two_new_tensors_one_alone_takes_the_place_of_what_is_gone(engine: Mo
     player = steps("x = torch.ones(2)\ny = x\nx, y = x + 1, y + 2", engine=engine)
     names = dict(player[-1].step.observation.snapshot.names)
     assert hue_of(names["x"]) != hue_of(names["y"])
+
+
+def test_a_name_that_is_a_colour_has_that_hue(engine: ModuleType) -> None:
+    """A tensor named blue was teal, and one named red was orange."""
+    code = (
+        "a = torch.ones(3)\nred = a + 1\nblue = red[1:]\ngreen = a * 2\nblue = blue + 1\nz = a * 3"
+    )
+    player = steps(code, engine=engine)
+    for name, hue in (("red", "h3"), ("blue", "h0"), ("green", "h2")):
+        assert (name, ids_and_hues(player, name)[1]) == (name, {hue})
+    names = dict(player[-1].step.observation.snapshot.names)
+    assert len(set(names.values())) == 5, "no two tensors have one id"

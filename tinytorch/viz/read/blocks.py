@@ -37,6 +37,8 @@ PLAIN_CLASSES = ("Tensor", "Parameter", "Buffer")
 HUES = 6
 """Each tensor has one of so many hues, by the number of its id. No more: people who see few colours must
 still be able to distinguish most of them."""
+HUES_OF_WORDS = {"blue": 0, "orange": 1, "green": 2, "pink": 3, "red": 3, "yellow": 4, "purple": 5}
+"""Name -> the hue that it says, or the one nearest to it: red itself says that something is wrong."""
 
 
 @dataclass(slots=True)
@@ -53,17 +55,17 @@ class IdSequence:
     last: int
     """The highest number given so far."""
 
-    def id_of(self, key: Any, replaced: str = "") -> str:
+    def id_of(self, key: Any, hue: int | None = None) -> str:
         """Return the id for a key, which must not have been asked for before.
 
-        replaced: the id of what is gone, and in whose place this is: a new id gives it the same hue.
+        hue: a new id gives it this hue, instead of the next one.
         """
         if key in self.known:
             # Removed, so that two counters that were one do not both keep its id.
             return self.known.pop(key)
         self.last += 1
-        if replaced:
-            self.last += (int(replaced[1:]) - self.last) % HUES
+        if hue is not None:
+            self.last += (hue - self.last) % HUES
         return f"{self.letter}{self.last}"
 
 

@@ -25,7 +25,7 @@ from typing import Any
 
 from ...graph import name_of_node
 from ..wording import gettext
-from .blocks import PLAIN_CLASSES, BlockGeometry, Blocks, IdSequence
+from .blocks import HUES_OF_WORDS, PLAIN_CLASSES, BlockGeometry, Blocks, IdSequence
 from .counter_sharing import find_counter_sharers
 from .doubts import doubts_of_node, doubts_of_process, hides_saved, refusals_of_node
 from .found_tensors import FoundTensor, FoundTensors
@@ -277,10 +277,10 @@ class _Reader:
             keys.append(found.key)
             tensors.append(found.tensor)
         tensor_ids = IdSequence("T", _map_keys_to_ids(since.tensors), since.last_ids.tensor)
-        replaced = self._find_replaced(since, keys)
+        hues = self._find_hues(self._find_replaced(since, keys))
         ids = []
         for position, key in enumerate(keys):
-            ids.append(tensor_ids.id_of(key, replaced.get(position, "")))
+            ids.append(tensor_ids.id_of(key, hues.get(position)))
         storage_ids = IdSequence("S", _map_keys_to_ids(since.storages), since.last_ids.storage)
         blocks = Blocks(tensors, storage_ids)
         # A counter has no identity: the ids that are taken are their own keys.
@@ -307,6 +307,17 @@ class _Reader:
             doubts=self._find_doubts(nodes),
             last_ids=LastIds(tensor_ids.last, storage_ids.last, counter_ids.last),
         )
+
+    def _find_hues(self, replaced: dict[int, str]) -> dict[int, int]:
+        """Return position of a tensor -> its hue, of what takes a place or is named after a colour."""
+        hues: dict[int, int] = {}
+        for position, found in enumerate(self.tensors.entries):
+            if position in replaced:
+                hues[position] = int(replaced[position][1:])
+            elif found.names and found.names[0] in HUES_OF_WORDS:
+                # A tensor named `blue` in orange would be looked for in the wrong place.
+                hues[position] = HUES_OF_WORDS[found.names[0]]
+        return hues
 
     def _find_replaced(self, since: Snapshot, keys: Sequence[Any]) -> dict[int, str]:
         """Return position of a new tensor -> the earlier id of what had its name and is gone.
