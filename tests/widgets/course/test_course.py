@@ -248,6 +248,19 @@ def test_outputs_that_answer_a_question_are_left_out(source: Path, folder: Path)
     assert all(outputs(folder / "solutions" / "02_two.ipynb"))
 
 
+def test_no_cell_says_that_the_learner_has_run_it(source: Path, folder: Path) -> None:
+    stored = json.loads(lesson("x = 1", "x"))
+    stored["cells"][1]["outputs"] = [
+        {"output_type": "execute_result", "execution_count": 1, "metadata": {}, "data": {"text/plain": ["1"]}}
+    ]  # fmt: skip
+    (source / "02_two.ipynb").write_text(json.dumps(stored), "utf-8")
+    lay_out(folder)
+    for cell in read_notebook(folder / "02_two.ipynb")["cells"]:
+        assert cell["outputs"], "the outputs stay"
+        for part in (cell, *cell["outputs"]):
+            assert part.get("execution_count") is None
+
+
 @pytest.mark.usefixtures("source")
 def test_what_was_laid_out_is_signed_in_the_course_folder_alone(folder: Path) -> None:
     def trusted() -> bool:

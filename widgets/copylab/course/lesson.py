@@ -107,19 +107,29 @@ def remove_answers(notebook: dict[str, Any]) -> dict[str, Any]:
 
     Those are the outputs of cells tagged `questioned` or `answer`, of cells that name a prediction
     or an exercise, and of cells that contain the program of a prediction. The output of `progress`
-    and `recall` is left out too: it is not the learner's own.
+    and `recall` is left out too: it is not the learner's own. So are the numbers of all runs.
     """
     tasks = find_tasks(notebook)
     names = {*tasks, "progress", "recall"}
     programs = {task.code for task in tasks.values() if isinstance(task, Prediction)}
     cells = []
     for cell in notebook["cells"]:
-        if cell["cell_type"] == "code" and _gives_answer(cell, names, programs):
-            # A number beside it would say that the learner has run it.
+        if cell["cell_type"] != "code":
+            cells.append(cell)
+        elif _gives_answer(cell, names, programs):
             cells.append(cell | {"outputs": [], "execution_count": None})
         else:
-            cells.append(cell)
+            cells.append(_leave_out_numbers(cell))
     return notebook | {"cells": cells}
+
+
+def _leave_out_numbers(cell: dict[str, Any]) -> dict[str, Any]:
+    """Return a code cell without the number of its run: it would say that the learner has run it."""
+    outputs = [
+        output | {"execution_count": None} if "execution_count" in output else output
+        for output in cell["outputs"]
+    ]
+    return cell | {"outputs": outputs, "execution_count": None}
 
 
 def _gives_answer(cell: Mapping[str, Any], names: set[str], programs: set[str]) -> bool:
