@@ -61,6 +61,8 @@ def test_saved_tensors_are_told_live_stale_and_freed(engine: ModuleType) -> None
     freed = graph(run("gradient", engine))
     assert 'class="card dash"' in freed.svg, "pale, and dashed"
     assert "saved other: freed</title>" in freed.svg
+    assert "backward freed what was saved; a second backward that needs it raises; " in freed.svg
+    assert "a second backward" not in live + stale.svg, "where nothing is freed"
     assert "saved other: freed by a backward; another backward will raise" in freed.text
 
 

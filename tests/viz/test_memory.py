@@ -6,6 +6,7 @@ import sys
 import tracemalloc
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,7 +24,7 @@ from tinytorch.viz.diagnose.diff import compare_snapshots
 from tinytorch.viz.render import memory_rows
 from tinytorch.viz.render.memory_svg import memories_of
 from tinytorch.viz.show.arrangement import TIMES
-from tinytorch.viz.wording import text_width
+from tinytorch.viz.wording import text_width, use_language
 
 
 def words_in(svg: str) -> list[str]:
@@ -220,6 +221,38 @@ def test_a_write_before_the_save_through_the_same_counter_is_no_fault(engine: Mo
     b.add_(1)
     out = b.exp()
     assert "In trouble" not in memory(a, b, out).text
+
+
+def test_names_of_one_tensor_do_not_touch(engine: ModuleType) -> None:
+    x = engine.ones(2)
+    before = snapshot(x=x)
+    svg = memory(snapshot(since=before, x=x, y=x, z=x), since=before).svg
+    boxes = re.findall(r'<rect class="name[^>]* y="([^"]*)" width="[^"]*" height="([^"]*)"', svg)
+    assert len(boxes) == 3
+    for (upper, height), (lower, _) in pairwise(boxes):
+        # The edge of a new name is 2 px wide, and half of it is outside of the box.
+        assert float(lower) - float(upper) - float(height) - 2 >= 4
+
+
+@pytest.mark.parametrize("language", ["en", "zh", "ko"])
+def test_what_changed_does_not_run_into_what_the_version_was(
+    language: str, request: pytest.FixtureRequest
+) -> None:
+    """The words "now AddBackward0" and "was 0" were in one ink, and nothing was between them."""
+    request.addfinalizer(lambda: use_language(None))
+    use_language(language)
+    x = tinytorch.ones(3, requires_grad=True) * 2
+    before = snapshot(x=x)
+    x += 1
+    svg = memory(snapshot(since=before, x=x), since=before).svg
+    lines = re.findall(r'<text class="new-t b" x="([^"]*)"[^>]*>([^<]*AddBackward0[^<]*)<', svg)
+    found = re.search(r'<text class="new-t e" x="([^"]*)"[^>]*>([^<]*)<', svg)
+    assert lines
+    assert found
+    begin = float(found[1]) - text_width(found[2], "new-t")
+    for x_of_line, text in lines:
+        # DejaVu Sans Bold, which many have, draws these 1.06 times as wide as they are counted.
+        assert float(x_of_line) + 1.06 * text_width(text, "new-t b") + 8 <= begin
 
 
 def test_what_changed_is_said_in_words_too(engine: ModuleType) -> None:
@@ -472,9 +505,9 @@ def test_pictures_of_different_themes_keep_their_colours_on_one_page() -> None:
                 picture.svg + picture.svg_in_theme("light") + picture.svg_in_theme("dark") + host
             )
             assert page.evaluate(grounds) == [
-                "rgb(15, 20, 25)",
+                "rgb(17, 17, 17)",
                 "rgb(255, 255, 255)",
-                "rgb(15, 20, 25)",
+                "rgb(17, 17, 17)",
                 "rgb(1, 2, 3)",
             ]
         finally:

@@ -83,6 +83,11 @@ def pairs(svg: str) -> Iterator[tuple[str, str, float]]:
             below.append(mark)
 
 
+def test_the_dark_ground_is_that_of_jupyterlab() -> None:
+    """An <img> does not see the page's own colours, and a bluer ground was a patch on the page."""
+    assert {PALETTE[name][THEMES["dark"]] for name in ("bg", "card", "cell")} == {"#111111"}
+
+
 @pytest.mark.parametrize("theme", THEMES)
 def test_contrast_reaches_aa_wherever_something_is_drawn_on_something(theme: str) -> None:
     import tinytorch

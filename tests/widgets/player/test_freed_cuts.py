@@ -26,6 +26,8 @@ def test_the_lesson_shows_where_the_gradient_stopped() -> None:
     *_, before, after = graphs(parts.steps())
     assert (LIVE in before, FREED in before) == (True, False)
     assert (LIVE in after, FREED in after, ">freed<" in after) == (False, True, True)
+    meaning = "<title>backward freed what was saved, and this tensor is gone with it</title>freed<"
+    assert (meaning in before, meaning in after) == (False, True)
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,8 @@ def make_cut_card(tensor: NamedTensor) -> Card:
 def make_freed_card(tensor_id: str) -> Card:
     """Make the card of a tensor that was cut off, and is gone with what a backward has freed."""
     line = CardLine(gettext("freed"))
-    return Card(tensor_id, "cut", (line,), beside=(Beside(gettext("cut off")),))
+    whole = gettext("backward freed what was saved, and this tensor is gone with it")
+    return Card(tensor_id, "cut", (line,), whole, beside=(Beside(gettext("cut off")),))
 
 
 def make_number_card(number: NumberEntry) -> Card:
@@ -306,7 +307,11 @@ def _look_of(remark: Remark) -> RemarkLook:
 
 
 def _join_tips(title: str, remarks: Iterable[Remark]) -> str:
-    captions = [remark.caption for remark in remarks if remark.caption and _look_of(remark).is_tip]
+    tips = [remark for remark in remarks if remark.caption and _look_of(remark).is_tip]
+    captions = [remark.caption for remark in tips]
+    if any(remark.kind == "freed" for remark in tips):
+        meaning = gettext("backward freed what was saved; a second backward that needs it raises")
+        captions = [meaning, *captions]
     if not captions:
         return title
     return gettext("{what}: {facts}", what=title, facts=join_facts(captions))

@@ -24,9 +24,9 @@ from .style import Canvas, format_point, hue_of
 
 PADDING, BAND_MARGIN, ARROW_WIDTH = 12, 4, 28
 """Around what is drawn; around the ground of a band; from a name to its cells, in px."""
-LEAST_ROW_HEIGHT, LINE_HEIGHT, PILL_HEIGHT, PILL_STEP = 32, 15, 22, 23
+LEAST_ROW_HEIGHT, LINE_HEIGHT, PILL_HEIGHT, PILL_STEP = 32, 15, 22, 28
 """The least height of a row; the heights of a line of words and of a name, and from one name of a
-tensor to the next."""
+tensor to the next, 4 px below it with the edges of both."""
 LANE_MIDDLE = 14
 """From the upper edge of a row to its lane, where it has one."""
 BAND_PADDING = 8
@@ -72,6 +72,9 @@ _WIDE_COMMAS = "\uff0c\uff1b\uff1a\u3001"
 CROSS_WIDTH, HAZARD_GROUND, HAZARD_EDGE = 14, 6, 6
 """The room for the cross before a hazard, and what its ground adds to its height and right of its words:
 bold ones of some fonts are wider than they are counted."""
+CHANGE_EDGE = 14
+"""The room right of what changed, which is bold, too: with the "was 0" of a version beside it, "now
+AddBackward0" was read as one sentence."""
 # "new-t" and "bad-t" are the inks of text in the hues of what is new and what is wrong, "b" is bold:
 # classes of the `stylesheet` in style.py.
 _INKS: dict[RemarkKind, str] = {
@@ -112,6 +115,13 @@ class Caption(NamedTuple):
         """True if it is neither a hazard nor a change, and is drawn in the muted ink."""
         return self.ink == "m"
 
+    @property
+    def extra_width(self) -> float:
+        """The room that it takes besides that of its words, in px."""
+        if self.is_hazard:
+            return CROSS_WIDTH + HAZARD_EDGE
+        return 0 if self.is_muted else CHANGE_EDGE
+
 
 class CaptionLine(NamedTuple):
     """A line of words, as it is drawn."""
@@ -137,7 +147,7 @@ def break_captions(captions: tuple[Caption, ...], width: float) -> tuple[Caption
     """
     lines: list[CaptionLine] = []
     for caption in captions:
-        room = width - (CROSS_WIDTH + HAZARD_EDGE) * caption.is_hazard
+        room = width - caption.extra_width
         parts = _wrap_evenly(caption.text, columns_that_fit(room, caption.ink))
         lines += [CaptionLine(part, caption, index == 0) for index, part in enumerate(parts)]
     return tuple(lines)
@@ -778,7 +788,7 @@ def _measure_captions(captions: Iterable[Caption], least_words_width: float) -> 
     least = unbroken = 0.0
     for caption in captions:
         # More by a column: lines are counted in whole ones.
-        extra = (CROSS_WIDTH + HAZARD_EDGE) * caption.is_hazard + COLUMN_WIDTH
+        extra = caption.extra_width + COLUMN_WIDTH
         unbroken = max(unbroken, text_width(caption.text, caption.ink) + extra)
         longest = max(text_width(word, caption.ink) for word in caption.text.split(" "))
         least = max(least, min(longest, MOST_WORD_WIDTH) + extra)

@@ -17,13 +17,13 @@ from ..read import HUES
 from ..wording import current_language, escape_unseen, shorten_text, text_width
 
 PALETTE: dict[str, tuple[str, str, str]] = {
-    "bg": ("#ffffff", "#0f1419", "#ffffff"),
+    "bg": ("#ffffff", "#111111", "#ffffff"),
     "ink": ("#1b2129", "#e8edf3", "#000000"),
     "muted": ("#545d68", "#a3adb8", "#3a3a3a"),
     "line": ("#7c8590", "#7f8a96", "#555555"),
     "band": ("#f3f5f8", "#1a2129", "#ffffff"),
-    "card": ("#ffffff", "#0f1419", "#ffffff"),
-    "cell": ("#ffffff", "#0f1419", "#ffffff"),
+    "card": ("#ffffff", "#111111", "#ffffff"),
+    "cell": ("#ffffff", "#111111", "#ffffff"),
     "name-bg": ("#dcecff", "#11315a", "#ffffff"),
     "name-line": ("#1f6fd0", "#5aa2f7", "#000000"),
     "name-ink": ("#0a3069", "#cfe4ff", "#000000"),
@@ -54,7 +54,9 @@ PALETTE: dict[str, tuple[str, str, str]] = {
     "bad-line": ("#c4231c", "#ff7b72", "#000000"),
     "bad-ink": ("#8a0f0a", "#ffd6d2", "#000000"),
 }
-"""Name -> (light, dark, print). Each ink on its ground has a contrast of 4.5 or more, as WCAG asks."""
+"""Name -> (light, dark, print). Each ink on its ground has a contrast of 4.5 or more, as WCAG asks.
+
+The dark ground is that of JupyterLab: an <img> does not see the colours of its page."""
 LARGEST_SIDE = 4_000
 """The most that a picture is wide or high, in px."""
 THEMES = {"light": 0, "dark": 1, "print": 2}
