@@ -417,8 +417,8 @@ def warn_of_data() -> CheckedFact:
         nodes = []
     has_data = any(isinstance(node, ast.Attribute) and node.attr == "data" for node in nodes)
     yes = gettext(
-        "`.data` does it here, since nothing writes through it. A write through `detach()` would be "
-        "noticed, and one through `.data` is not."
+        "`.data` works here, since nothing writes through it. A write through `detach()` would be "
+        "noticed, but one through `.data` is not."
     )
     return CheckedFact(True, "", yes if has_data else "", is_told=has_data)
 
@@ -470,7 +470,7 @@ def was_freed(**named: Any) -> CheckedFact:
     ((name, tensor),) = named.items()
     no = gettext(
         "the nodes behind `{name}` still have what they saved: no `backward` went through them, "
-        "or `retain_graph=True` kept it. Call `backward` without that.",
+        "or `retain_graph=True` kept it. Call `backward` without `retain_graph`.",
         name=name,
     )
     return CheckedFact(not keeps_saved(tensor), no)

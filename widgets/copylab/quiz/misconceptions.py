@@ -93,10 +93,10 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     "a tensor is a formula": (
         "If the source changes later, what was computed from it changes too.",
-        "A tensor holds the numbers of the moment in which its line ran. It is not computed anew.",
+        "A tensor holds the numbers from the moment when its line ran. It is not computed again.",
     ),
     "id shows memory": (
-        "Another `id()` means another memory.",
+        "A different `id()` means different memory.",
         "`id()` tells tensors apart, and a view is another tensor over the same memory. Ask the storages, or write and look.",
     ),
     "clone cuts the graph": (
@@ -121,7 +121,7 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     "a result never has a grad": (
         "Only a leaf can ever have a `.grad`.",
-        "`retain_grad()`, called before `backward`, keeps the gradient at any tensor that requires grad.",
+        "`retain_grad()`, called before `backward`, keeps the gradient of any tensor that requires grad.",
     ),
     "backward overwrites": (
         "The second `backward` replaces the gradient of the first.",
@@ -169,7 +169,7 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     "detach keeps the graph": (
         "A gradient still gets through a detached tensor.",
-        "`detach` gives a tensor with no node, so `backward` finds no way on from there.",
+        "`detach` gives a tensor with no node, so `backward` cannot go on from there.",
     ),
     "detach has its own counter": (
         "A write into the detached tensor is not counted at its source.",
@@ -201,7 +201,7 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     "shared memory, shared counter": (
         "Tensors that share a storage share a version counter.",
-        "Storage and counter are two things. `.data`, and the way through NumPy, give a tensor that shares the storage and not the counter.",
+        "Storage and counter are two separate things. `.data`, or a detour through NumPy, gives a tensor that shares the storage but not the counter.",
     ),
     "computing is writing": (
         "`y = x + 1` changes `x`, and its version.",
@@ -229,7 +229,7 @@ _BELIEFS_AND_REFUTATIONS = {
     ),
     "copy_ shares memory": (
         "After `y.copy_(x)` the two share memory.",
-        "`copy_` writes the numbers of its argument into the cells that the tensor before the dot has already. Both keep their storage.",
+        "`copy_` writes the numbers of its argument into the existing cells of the tensor before the dot. Both keep their storage.",
     ),
     "copy_ is not recorded": (
         "`copy_` moves bare numbers, so no gradient passes.",
