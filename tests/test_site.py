@@ -148,7 +148,7 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_language_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"not there in 'xx'; it is in: en, ko, zh"):
+    with pytest.raises(ValueError, match=r"does not exist in 'xx'; it is in: en, ko, zh"):
         build_site.build_site(tmp_path / "new", ["xx"])
     assert not (tmp_path / "new").exists()
 

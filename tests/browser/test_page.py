@@ -163,7 +163,7 @@ def test_a_lesson_is_predicted_without_a_kernel(watched: Watched, tmp_path: Path
         fill_in(place, [given])
         reveal = retest.commit([given])
         expect(place.locator(".cl-headline")).to_have_text(reveal.headline)
-        more = [] if is_right else ["Another program on this needs Python: run the cell."]
+        more = [] if is_right else ["A new program on this point needs Python: run the cell."]
         assert read_sentences(place.locator(".cl-reveal")) == say(reveal) + more
         expect(place.get_by_role("button")).to_have_count(0)
     assert "that settles it" not in again.last.inner_text(), "a page notes nothing"

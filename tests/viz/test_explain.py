@@ -129,7 +129,7 @@ CAUSES = {
         ),
         "freed",
         3,
-        "is one of loss.detach() or loss.item()",
+        "add up loss.detach() or loss.item()",
     ),
     "an activation": (
         "x = torch.ones(2, requires_grad=True)\nh = x.exp()\nloss = (h * h).sum()\nh.detach().zero_()",

@@ -177,9 +177,7 @@ def test_what_a_function_gives_out_once_is_left_for_its_backward() -> None:
 
     x = torch.ones(2, requires_grad=True)
     y = Once.apply(x).sum()
-    assert (
-        "saved tensors: given out a single time, so it is left for backward" in graph(x=x, y=y).text
-    )
+    assert "saved tensors: given out only once, so it is left for backward" in graph(x=x, y=y).text
     y.backward()
     assert x.grad.tolist() == [2.0, 2.0]
 

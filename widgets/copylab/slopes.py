@@ -73,9 +73,9 @@ _ADVICE = {
         "with other random numbers, or memory that was written to after autograd saved it."
     ),
     NO_GRADIENT: gettext_noop(
-        "Where no gradient arrives, something cuts the graph on the way: detach, .data, .item(), "
-        "no_grad, a reentrant checkpoint whose inputs need no gradient. If that is meant, all is "
-        "well."
+        "Where no gradient arrives, something cuts the graph on the way: detach, .data, "
+        ".item(), no_grad, a reentrant checkpoint whose inputs need no gradient. If that is "
+        "intended, all is well."
     ),
     FLAT: gettext_noop(
         "A gradient where the loss does not change is what a straight-through estimator gives on "

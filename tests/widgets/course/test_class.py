@@ -279,10 +279,10 @@ def test_names_of_learners(tmp_path: Path) -> None:
         ("a\na", "twice"),
         ("Ada\nada", "twice"),
         ("\uae40\n\u1100\u1175\u11b7", "twice"),
-        ("../a", "no name of a folder"),
-        ("con.txt", "no name of a folder"),
-        ("a.", "no name of a folder"),
-        ("\u738b" * 70, "no name of a folder"),
+        ("../a", "cannot be the name of a folder"),
+        ("con.txt", "cannot be the name of a folder"),
+        ("a.", "cannot be the name of a folder"),
+        ("\u738b" * 70, "cannot be the name of a folder"),
         ("", "has 0 names"),
     ):
         lines.write_text(text, "utf-8")
@@ -598,8 +598,8 @@ def test_a_learner_may_hold_up_a_class_for_two_answers_and_no_more(
     # One step without an end: nothing in the process can end it.
     endless = [("clone/both", f"a = sum(range({number} * 10**12))") for number in range(1, 8)]
     states = [verdict.says for verdict in judge_answers(endless).values()]
-    assert states[:2] == ["It did not come to its end in 1 seconds."] * 2
-    assert states[2:] == ["It was not run: 2 others did not come to their end."] * 5
+    assert states[:2] == ["It did not finish within 1 seconds."] * 2
+    assert states[2:] == ["It was not run: 2 others did not finish."] * 5
 
 
 def test_what_only_a_notebook_knows_is_for_the_teacher_to_see() -> None:

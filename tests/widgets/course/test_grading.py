@@ -72,12 +72,12 @@ def test_an_assignment_is_in_the_language_that_was_asked_for(tmp_path: Path) -> 
     ]
     assert "".join(texts["en"]["cells"][0]["source"]).isascii()
     assert not "".join(texts["zh"]["cells"][0]["source"]).isascii()
-    with pytest.raises(ValueError, match="not there in 'xx'"):
+    with pytest.raises(ValueError, match="does not exist in 'xx'"):
         write_assignments(tmp_path, ["02_clone"], language="xx")
 
 
 def test_a_lesson_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"no lesson '99_none'. There are: 00_start, "):
+    with pytest.raises(ValueError, match=r"no lesson '99_none'. The lessons are: 00_start, "):
         write_assignments(tmp_path, ["99_none"])
 
 

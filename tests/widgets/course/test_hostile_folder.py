@@ -305,7 +305,7 @@ def test_a_read_only_folder_is_opened_and_it_is_said_what_cannot_be_stored(
     with pytest.raises(SystemExit, match=r"could not be written: \.copylab\.json: Read-only"):
         run_read_only()  # there is nothing to open
     lay_out(folder)
-    stored = f"What you change in {folder} cannot be stored: it may not be written.\n"
+    stored = f"What you change in {folder} cannot be stored: the folder cannot be written to.\n"
     stop = "Stop JupyterLab with Ctrl-C and y.\n"
     assert run_read_only() == f"Your lessons are in {folder}.\n{stored}{stop}"
     (source / "01_one.ipynb").write_text(lesson("edition = 2"), "utf-8")

@@ -330,7 +330,7 @@ class TestGoesWrong:
         assert time.perf_counter() - begun < 20, "it hangs"
         assert "Stopped: it " in lab.text
         assert lab.verdicts == {}
-        assert "Nothing is known of y" in seen(lab)
+        assert "Nothing is known about y" in seen(lab)
         lab.write("y")
         assert actions(lab) == ("y.add_(10)",)
         assert lab.verdicts["leaf"] is False

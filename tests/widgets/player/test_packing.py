@@ -126,7 +126,10 @@ def test_a_text_leaves_out_what_it_has_no_room_for() -> None:
     assert len(text) < 20_000 < len(whole)
     missing = [text.count(f"{title}: left out, see the end") for title in ("Memory", "Graph")]
     assert min(missing) > 0
-    assert f"are pictures in words: {missing[0]} of memory and {missing[1]} of graph." in text
+    assert (
+        f"pictures in words were left out: {missing[0]} of memory and {missing[1]} of graph."
+        in text
+    )
     assert "\n".join(f"    {line}" for line in made[1].picture_changes["memory"]) in text
 
 
@@ -152,8 +155,8 @@ def test_of_too_many_steps_the_first_are_shown() -> None:
     assert in_notebook(made) <= LEVEL
     shown = made.html.count('<details class="cl-step"')
     assert 800 < shown < 4000
-    assert f"Shown are the first {shown:,} of 4,000 steps" in made.html
-    assert f"Shown are the first {shown:,} of 4,000 steps" in made.stored_text
+    assert f"Only the first {shown:,} of 4,000 steps are shown" in made.html
+    assert f"Only the first {shown:,} of 4,000 steps are shown" in made.stored_text
     assert f"s[{shown}] is the next one" in made.stored_text
     assert "\nStep 4000, " in made.text
     widget = made.live()

@@ -706,7 +706,7 @@ def test_hints_in_stages_and_the_solution() -> None:
     assert "<code>copies</code>" in part.hint(2).html()
     assert str(part.solution()) == "One solution:\n\nt = x[2:4].clone()"
     for number in (0, 3, -1):
-        with pytest.raises(ValueError, match="has 2 hints, and none of the number"):
+        with pytest.raises(ValueError, match="has 2 hints, and no hint"):
             part.hint(number)
     with pytest.raises(ValueError, match="no hints"):
         make(hints=()).hint()

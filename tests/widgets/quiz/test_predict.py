@@ -720,7 +720,7 @@ def test_a_row_is_not_pointed_to_that_may_be_shown_without_its_facts(
             MATRIX,
             gradient("b"),
             "[3, 3, 3, 3]",
-            "The numbers are right, and the shape is not: that of `b.grad` is `(2, 2)`.",
+            "The numbers are right, but the shape is not: `b.grad` has the shape `(2, 2)`.",
         ),
         (
             MATRIX,
@@ -862,7 +862,7 @@ LOOP = "while False:\n    x = 1\ny = 2"
         (ERROR, outcome(), "it runs to its end", "No line caught that error, so the run ended"),
         ("1 / 0\n2", outcome(), "line 2 raises an error", "Line 2 was not run."),
         (LOOP, outcome(), "line 1 raises an error", "Line 1 was run and raised nothing."),
-        (LOOP, outcome(), "it goes on without an end", "It came to its end by itself."),
+        (LOOP, outcome(), "it never ends", "It came to its end by itself."),
     ],
 )
 def test_where_no_misconception_is_looked_for_a_wrong_answer_has_a_reason(

@@ -112,7 +112,7 @@ thread.join()
 """
     made = run(engine, code, 10)
     assert "from the thread" in made.text
-    assert "The code started 1 thread: what threads do is not stepped" in made.end
+    assert "The code started 1 thread: threads are not stepped" in made.end
     assert any("The values of kept changed." in frame.changes for frame in made)
 
 

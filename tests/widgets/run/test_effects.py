@@ -213,7 +213,7 @@ subprocess.run([sys.executable, "-c", ""])
 """
         end = said(code)
         assert (
-            "The code started 2 threads: what threads do is not stepped, only what they print is shown."
+            "The code started 2 threads: threads are not stepped, and only what they print is shown."
             in end
         )
         assert "The code changed environment variables: STEPPED." in end

@@ -106,7 +106,7 @@ def test_without_a_finding_it_says_what_it_looked_at() -> None:
         )
     assert watch.text == (
         "Backward has read 2 saved tensors under this watch; each was as it was saved.\n\n"
-        "Whether hooks and Functions give the right gradient, check_gradients(step, net) measures."
+        "check_gradients(step, net) measures whether hooks and Functions give the right gradient."
     )
 
 

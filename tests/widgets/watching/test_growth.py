@@ -80,7 +80,7 @@ def test_what_each_step_replaces_is_no_growth(engine: ModuleType) -> None:
     trainer = Trainer(engine)
     found = growth(trainer.step)
     assert not found
-    assert found.text == "10 more steps leave nothing more alive than the first."
+    assert found.text == "10 more steps leave nothing alive beyond what the first left."
     # Two that are there in turn; and what is made once more, late.
     pair: list[Any] = []
     count = [0]

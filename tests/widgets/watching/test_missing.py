@@ -135,7 +135,7 @@ def test_an_optimizer_with_a_former_layer_is_told(tmp_path: Path, capfd: Any) ->
     status, said = run(tmp_path, capfd, code)
     assert status == 1
     assert "opt does not hold net.head.weight and net.head.bias: in their place" in said
-    assert "was made by train.py:16  net.head = nn.Linear(3, 4)." in said
+    assert "were made by train.py:16  net.head = nn.Linear(3, 4)." in said
     # Without a gradient at all: the same as if it was another net's.
     status, said = run(
         tmp_path,

@@ -126,7 +126,7 @@ def test_a_rank_that_is_killed_has_left_what_it_found(
     assert text.count("y.data.mul_(2)") == 1
     assert "<strong>rank 1</strong>: 1 finding. It had not come to its end" in text
     assert "<strong>rank 0</strong>: 1 finding.</p>" in text
-    assert "Of 1 rank nothing is known here" in text
+    assert "Nothing is known here about 1 rank" in text
     last.close()
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
@@ -188,7 +188,7 @@ def test_a_launcher_gets_a_watch_before_its_program(
     program.run_watched(launcher, [*options, "-m", "package.train"], is_module=True)
     assert ran.pop() == (launcher, [*options, "-m", "copylab", "watch", "-m", "package.train"])
     assert program.run_watched("torchrun", ["--no-python", "train.sh"]) == 2
-    assert "only programs of Python are watched" in capsys.readouterr().err
+    assert "only Python programs are watched" in capsys.readouterr().err
     assert ran == []
 
 

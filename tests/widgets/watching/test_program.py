@@ -69,7 +69,7 @@ def test_a_program_runs_as_by_python_and_its_lines_are_named(
         (
             "",
             0,
-            "\n\nWhether hooks and Functions give the right gradient, check_gradients(step, net) ",
+            "\n\ncheck_gradients(step, net) measures whether hooks and Functions give ",
         ),
         ("", 0, "what each line changed: copylab steps --rounds 1 programs/train.py\n"),
         ("raise SystemExit(3)", 3, "each was as it was saved"),

@@ -181,7 +181,7 @@ def test_what_was_not_seen_is_counted() -> None:
     assert torch.autograd.graph.saved_tensors_hooks.__enter__ is enter
     assert watch.text == (
         "Backward has read 5 saved tensors under this watch; each was as it was saved. torch.func ran once: what was saved meanwhile was not seen.\n\n"
-        "Whether hooks and Functions give the right gradient, check_gradients(step, net) measures."
+        "check_gradients(step, net) measures whether hooks and Functions give the right gradient."
     )
 
 

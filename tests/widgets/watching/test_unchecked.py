@@ -222,7 +222,7 @@ def test_what_is_computed_again_is_told_once() -> None:
     with copylab.watch(silent="record") as watch:
         other_random_numbers()
     assert "no line that was seen" in watch.text
-    assert "1 more saved tensor of it differs." in watch.text
+    assert "1 more of its saved tensors differs." in watch.text
     assert "keep preserve_rng_state=True" in watch.text
 
 

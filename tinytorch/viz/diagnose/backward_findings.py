@@ -202,7 +202,7 @@ def _describe_freed(
         )
     elif root.grad_fn_name == "AddBackward0":
         # Typical of `total = total + loss` for a log.
-        advice = gettext("a sum that is only to be shown is one of loss.detach() or loss.item()")
+        advice = gettext("if the sum is only shown, add up loss.detach() or loss.item()")
         way_out = join_clauses(way_out, advice)
     return BackwardFinding("freed", sentence, way_out, freed)
 

@@ -259,12 +259,13 @@ def _add_result_of_run(
         code = join_few_names(result.hooks_not_run)
         if result.sees_hooks:
             sentence = gettext(
-                "backward may call {code}, a hook that was not called when it was run", code=code
+                "backward may call {code}, a hook that was not called when backward was run",
+                code=code,
             )
         else:
             sentence = gettext(
-                "backward may call {code}, a hook of which it is not seen on this device whether "
-                "it was called when it was run",
+                "backward may call {code}, a hook; on this device it cannot be seen whether "
+                "the hook was called when backward was run",
                 code=code,
             )
         yield BackwardFinding("not known", sentence)
@@ -349,7 +350,7 @@ def _describe_verdict(
         yield gettext("{name}.backward() would run, but may give a wrong gradient.", name=name)
     elif verdict == "unknown":
         yield gettext(
-            "Whether {name}.backward() would run and give the right gradient is not known.",
+            "It is not known whether {name}.backward() would run and give the right gradient.",
             name=name,
         )
     else:

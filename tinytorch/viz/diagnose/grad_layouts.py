@@ -24,8 +24,8 @@ def find_doubts_on_layouts(snap: Snapshot, nodes: Sequence[NodeRecord]) -> Itera
         grad = None if leaf is None or leaf.grad is None else snap.tensor(leaf.grad)
         if leaf is not None and grad is not None and not _obeys_layout(grad, leaf):
             yield gettext(
-                "{grad} has other strides than its leaf, of which PyTorch warns once, and warnings "
-                "are raised as errors",
+                "{grad} has other strides than its leaf; PyTorch warns about that once, and "
+                "warnings are raised as errors",
                 grad=snap.grad_label(leaf.id),
             )
 

@@ -126,7 +126,9 @@ def _describe_making(snap: Snapshot, parameters: Sequence[str]) -> str:
             "A watch that begins before the layer is replaced names the line: `copylab watch train.py`, or "
             "`with copylab.watch():` around both."
         )
-    return gettext("What it should hold was made by {lines}.", lines=join_few_names(lines))
+    return gettext(
+        "The tensors that it should hold were made by {lines}.", lines=join_few_names(lines)
+    )
 
 
 def describe_stepped_without_gradient(optimizer: str, names: list[str]) -> str:

@@ -178,25 +178,25 @@ def _phrase_changed_bytes(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> str:
     values["consequence"] = _phrase_consequence_of_change(pairs)
     if saved.name.startswith("ctx."):
         sentence = gettext(
-            "{node} keeps {saved}. It does not hold the bytes that it had then, and of what a "
-            "Function keeps no version is checked: {consequence}",
+            "{node} keeps {saved}. Its bytes are not the same as they were then, and no "
+            "version is checked for what a Function keeps: {consequence}",
             **values,
         )
     elif saved.tensor and saved.version is None:
         sentence = gettext(
-            "{node} saved {saved}. It does not hold the bytes of the earlier look, and of what a "
-            "hook packed no version is checked: {consequence}",
+            "{node} saved {saved}. Its bytes are not those of the earlier look, and no "
+            "version is checked for what a hook packed: {consequence}",
             **values,
         )
     elif saved.compared_with_save:
         sentence = gettext(
-            "{node} saved {saved}. It does not hold the bytes that it had then, and its version "
-            "counter has counted no write: {consequence}",
+            "{node} saved {saved}. Its bytes are not the same as they were then, and its "
+            "version counter has counted no write: {consequence}",
             **values,
         )
     else:
         sentence = gettext(
-            "{node} saved {saved}. It does not hold the bytes of the earlier look, and its "
+            "{node} saved {saved}. Its bytes are not those of the earlier look, and its "
             "version counter has counted no write: {consequence}",
             **values,
         )

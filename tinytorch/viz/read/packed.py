@@ -91,8 +91,8 @@ def _open_mutated(handle: Any, context: Any) -> PackedState:
     is_known = handle in context.cloned or handle in context.original
     if not graph._allow_mutation_on_saved_tensors_enabled or not is_known:
         refusal = gettext(
-            "its saved tensors can be read inside of that allow_mutation_on_saved_tensors() only "
-            "in which they were saved"
+            "its saved tensors can only be read inside of the "
+            "allow_mutation_on_saved_tensors() in which they were saved"
         )
         return PackedState(refusal=refusal)
     tensors = context.cloned if handle in context.cloned else context.original
@@ -121,8 +121,8 @@ def _open_checkpoint(frame: Any, packed_save: Any) -> PackedState:
         return PackedState(is_computed_again=True)
     if changed:
         change = gettext(
-            "backward runs the checkpointed {function} again, of which an input does not hold the "
-            "bytes that it had then",
+            "backward runs the checkpointed {function} again, and the bytes of an input have "
+            "changed since",
             function=function,
         )
         return PackedState(change=change, written_at=changed[0].written_at)

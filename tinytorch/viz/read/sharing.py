@@ -334,7 +334,7 @@ class _Search:
                 names_without_cells |= dict.fromkeys((_label_of(first), _label_of(second)))
         if next(pairs, None) is not None:
             note = gettext(
-                "of views of one storage only the first {number} pairs were compared",
+                "only the first {number} pairs of views of one storage were compared",
                 number=f"{_MOST_COMPARED:,}",
             )
             self.notes.append(note)

@@ -94,7 +94,8 @@ def _folds_html(folds: Sequence[Folded], room: int) -> str:
             body = f"<pre>{_escape_inline(text)}</pre>"
         if len(body) > room:
             left_out = gettext(
-                "Left out, or all would be too large: find=... shows a part, fold=False all of it."
+                "Parts are left out, since all of it would be too large: find=... shows a "
+                "part, fold=False shows everything."
             )
             body, inner = f"<p>{escape(left_out)}</p>", ()
         room -= len(body) + len(fold.summary) + FOLD_FRAME

@@ -588,7 +588,7 @@ def _summarize_fold(fold: NodeFold, title: str) -> str:
     line = gettext("{fold}: {nodes}", fold=f"{fold.id} {title}".rstrip(), nodes=nodes)
     if fold.times == 1:
         return line
-    return gettext("{line}; drawn here is the first of them", line=line)
+    return gettext("{line}; only the first of them is drawn here", line=line)
 
 
 def _remarks_of_kinds(fold: NodeFold, title: str) -> Iterator[Remark]:
@@ -668,7 +668,7 @@ def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
             refusal = "" if saved.is_opened is False else saved.refusal
             return refusal or gettext("packed by a saved-tensor hook, not opened")
         case "once":
-            return gettext("given out a single time, so it is left for backward")
+            return gettext("given out only once, so it is left for backward")
     return gettext("cannot be read")
 
 
@@ -838,7 +838,8 @@ def _list_notes(changes: Changes, selection: NodeSelection) -> Iterator[str]:
             yield gettext("a fold is named after modules whose tensors are read by nodes in it")
     if any(fold.times > 1 for fold in folds):
         yield gettext(
-            "what is folded as so many times is equal in nodes, edges, and the shapes that are known"
+            "parts that are folded as a number of times are equal in nodes, edges, and the "
+            "shapes that are known"
         )
     if selection.find and not selection.found:
         yield gettext("nothing here is called {name}", name=escape_name(selection.find))

@@ -125,7 +125,7 @@ _ALL = (
     Method(
         "as_tensor",
         "y = torch.as_tensor(x)",
-        _("a tensor out of anything, copied only if need be"),
+        _("a tensor out of anything, copied only if it must be"),
         _torch_page("generated/torch.as_tensor"),
     ),
     Method(

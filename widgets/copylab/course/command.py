@@ -75,7 +75,9 @@ def _add_program_commands(commands: Any) -> None:
     )
     steps = commands.add_parser("steps", help=gettext("say what each line of a program changes"))
     steps.add_argument("--report", metavar="PAGE.html", help=gettext("write the player as a page"))
-    steps.add_argument("--rounds", type=int, help=gettext("so many rounds of each loop"))
+    steps.add_argument(
+        "--rounds", type=int, help=gettext("how many rounds of each loop to step through")
+    )
     # As in Python, where the sentence of a run that was ended names them.
     for limit, kind, most in (("seconds", float, SECONDS), ("max_steps", int, LIMITS.max_steps)):
         steps.add_argument(
@@ -107,16 +109,16 @@ def _add_class_commands(commands: Any) -> list[argparse.ArgumentParser]:
     )
     exam.add_argument("--seed", type=int, default=1, help=gettext("another number, another exam"))
     exam.add_argument(
-        "--questions", type=int, default=12, help=gettext("how many; 12 if not given")
+        "--questions", type=int, default=12, help=gettext("how many questions; 12 if not given")
     )
     exam.add_argument(
         "--exercises",
         type=int,
         default=0,
-        help=gettext("how many programs of which a line is to be rewritten; 0 if not given"),
+        help=gettext("how many programs with a line to rewrite; 0 if not given"),
     )
     grade = commands.add_parser(
-        "grade", help=gettext("put what a class handed in into one table, judged")
+        "grade", help=gettext("judge what a class handed in, and put it into one table")
     )
     for command in (assignments, exam, grade):
         command.add_argument("to", type=Path)
@@ -302,7 +304,8 @@ def main() -> None:
         if not os.access(folder, os.W_OK):
             remarks.append(
                 gettext(
-                    "What you change in {folder} cannot be stored: it may not be written.",
+                    "What you change in {folder} cannot be stored: the folder cannot be "
+                    "written to.",
                     folder=folder,
                 )
             )

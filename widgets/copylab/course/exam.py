@@ -165,11 +165,11 @@ def read_learners(file: Path) -> list[str]:
     for name in names:
         # Each becomes a folder below the teacher's: ".." would lead out of it, a hidden one is overlooked.
         if not _can_name_folder(name):
-            raise ValueError(gettext("{name!r} can be no name of a folder.", name=name))
+            raise ValueError(gettext("{name!r} cannot be the name of a folder.", name=name))
         if normalize_name(name) in seen:
             message = gettext(
-                "{name!r} is there twice: one folder for two learners. Write behind each name what "
-                "tells them apart, such as a number.",
+                "{name!r} is there twice, which would be one folder for two learners. Add "
+                "something to each name that tells them apart, such as a number.",
                 name=name,
             )
             raise ValueError(message)
@@ -323,9 +323,9 @@ def _make_cells(
 def _make_exercise_cells(rewrites: Sequence[Rewrite], first: int) -> list[dict[str, Any]]:
     """Return the cells of the exercises: how to solve them, then each with its program."""
     rules = gettext(
-        "Each program is there twice: as a text, and in a cell to change and to run as often as you "
-        "like. The line to rewrite has a mark. It may hold several statements, with `;` between them. "
-        "The other lines stay as they are."
+        "Each program is there twice: as text, and in a cell that you can change and run as "
+        "often as you like. The line to rewrite has a mark. It may hold several statements, "
+        "with `;` between them. The other lines stay as they are."
     )
     title = f"## {gettext('Exercises')}\n\n{rules}"
     cells = [

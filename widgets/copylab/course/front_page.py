@@ -97,14 +97,14 @@ def _list_doors(course: Progress) -> str:
     """Return the three doors: to learn, to find a bug, to teach."""
     doors = [
         gettext(
-            "**Learn.** {first} is the beginning; each lesson builds on those before it. "
-            "[All lessons](README.md), [glossary](glossary.md), [cheat sheet](cheat_sheet.html).",
+            "**Learn.** Begin with {first}; each lesson builds on those before it. [All "
+            "lessons](README.md), [glossary](glossary.md), [cheat sheet](cheat_sheet.html).",
             first=_link_lesson(course.lessons[0]),
         ),
         gettext(
-            "**A bug in front of me.** {clinic}: put your program into its first cells, or look "
-            "for the symptom in its table. In a terminal, `copylab watch train.py` names the lines "
-            "that spoil a gradient.",
+            "**Find a bug.** Go to {clinic}: put your program into its first cells, or look "
+            "for the symptom in its table. In a terminal, `copylab watch train.py` names the "
+            "lines that spoil a gradient.",
             clinic=_link_lesson(course.lessons[-1]),
         ),
         gettext(

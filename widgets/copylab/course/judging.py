@@ -63,9 +63,7 @@ def judge_answers(answers: Iterable[tuple[str, str]]) -> dict[tuple[str, str], J
     endless = 0
     for key, source in answers:
         if endless >= _MAX_ENDLESS:
-            says = gettext(
-                "It was not run: {number} others did not come to their end.", number=endless
-            )
+            says = gettext("It was not run: {number} others did not finish.", number=endless)
             verdicts[key, source] = Judgement("by hand", says)
             continue
         began = time.monotonic()
@@ -97,7 +95,7 @@ def _read_answer(key: str, source: str) -> str | Judgement:
     try:
         program = make_plain(source)
     except SyntaxError as error:
-        return Judgement("wrong", gettext("It is no Python: {error}.", error=error.msg))
+        return Judgement("wrong", gettext("It is not Python: {error}.", error=error.msg))
     except ValueError as error:
         says = gettext("It was not run. No answer to this exercise needs `{words}`.", words=error)
         return Judgement("by hand", says)
@@ -128,7 +126,7 @@ def _judge_in_process(key: str, program: str) -> Judgement:
         )
         return Judgement(*json.loads(ran.stdout))
     except subprocess.TimeoutExpired:
-        says = gettext("It did not come to its end in {number} seconds.", number=SECONDS)
+        says = gettext("It did not finish within {number} seconds.", number=SECONDS)
     except OSError as error:
         says = gettext("No process could be started for it: {error}.", error=error.strerror)
     except (ValueError, TypeError):

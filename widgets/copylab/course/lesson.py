@@ -42,7 +42,7 @@ def find_lesson(lesson: str, names: Iterable[str]) -> str:
             return name
     raise ValueError(
         gettext(
-            "There is no lesson {lesson!r}. There are: {there}",
+            "There is no lesson {lesson!r}. The lessons are: {there}",
             lesson=lesson,
             there=join_list(lesson_names),
         )

@@ -43,7 +43,7 @@ def make_solution(path: Path, language: str = "en") -> dict[str, Any]:
     links = gettext(
         "Try first: [the lesson]({lesson}). [All solutions](README.md)", lesson=f"../{path.name}"
     )
-    aside = gettext("What you have solved yourself stays noted as it is.")
+    aside = gettext("What you have solved yourself stays in your record.")
     cells = [
         _markdown_cell("title", f"# {title}\n\n{links}"),
         _code_cell("import-engine", "import tinytorch as torch"),
@@ -124,7 +124,7 @@ def _exercise_cells(name: str, exercise: Exercise) -> list[dict[str, Any]]:
     cells = [_markdown_cell(f"task-{name}", f"## {exercise.title}\n\n{exercise.task}")]
     if exercise.start:
         cells.append(_code_cell(f"start-{name}", exercise.start))
-    summary = gettext("Wrong answers, and what the check says to them")
+    summary = gettext("Wrong answers, and what the check says about them")
     # A blank line after the summary: else Markdown would not read what follows.
     details = f"<details><summary>{summary}</summary>\n\n" + "\n".join(verdicts) + "\n</details>"
     return [

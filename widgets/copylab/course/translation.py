@@ -192,7 +192,7 @@ def require_language(language: str, folder: Path) -> None:
     if language not in available:
         raise ValueError(
             gettext(
-                "the course is not there in {language!r}; it is in: {there}",
+                "the course does not exist in {language!r}; it is in: {there}",
                 language=language,
                 there=join_list(available),
             )

@@ -170,7 +170,7 @@ def describe_copy(result: LabResult) -> str:
     """Say in one sentence what y is to x."""
     facts = result.facts
     if facts is None:
-        return gettext("Nothing is known of y: the program was stopped.")
+        return gettext("Nothing is known about y: the program was stopped.")
     # Its program catches what the copy raises: only the lines that make x are outside.
     if facts["raises"].why:
         return gettext("There is no x: the lines that make it raise an error.")

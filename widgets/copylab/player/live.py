@@ -15,9 +15,9 @@ from . import static
 _HELP = gettext_noop("""\
 A player of {steps}: the code, and after each line its memory, its graph and what changed.
 
-Next and Back, the slider, or with the focus in the player the arrow keys, Home and End, go through the steps.
-A loop can be gone through round by round or in one go, a call can be stepped over: choose it above the code.
-Another way to copy can take the place of one in the program, and the code can be edited: above the code.
+Next and Back, the slider, or, with the focus in the player, the arrow keys, Home and End go through the steps.
+You can go through a loop round by round or in one go, and step over a call: choose that above the code.
+You can also try another way to copy in place of one in the program, or edit the code: above the code.
 
 w.step              the step that is shown, from 1; set it and the player follows
 w.observe(f, 'step')    f is called whenever another step is shown

@@ -65,9 +65,9 @@ from .static_parts import lines_of_listing
 _HELP = gettext_noop("""\
 {summary}.
 
-In a notebook this is a player: Next and Back, the slider, or with the focus in the player the arrow keys, Home and End.
-A loop can be gone through round by round or in one go, a call can be stepped over: choose it above the code.
-Another way to copy can take the place of one in the program: press it above the code.
+In a notebook this is a player: use Next and Back, the slider, or the arrow keys, Home and End when it has the focus.
+You can go through a loop round by round or in one go, and step over a call: choose that above the code.
+You can try another way to copy in place of one in the program: press it above the code.
 
 s[0].changes            what the first step changed; s[0].output, s[0].error and s[0].pictures are its other parts
 s.end                   how the run ended, and what the code did besides
@@ -451,9 +451,9 @@ class Steps(Sequence[Frame]):
         if first == len(self):
             return self._whole_form
         remark = gettext(
-            "Shown are the first {first} of {all} steps, to keep the page below 2 MB. "
-            "With s = steps(...), s[{next}] is the next one. "
-            "With rounds=3, later rounds of loops run in one go.",
+            "Only the first {first} of {all} steps are shown, to keep the page below 2 MB. "
+            "With s = steps(...), s[{next}] is the next one. With rounds=3, later rounds of "
+            "loops run in one go.",
             first=f"{first:,}",
             all=f"{len(self):,}",
             next=first,

@@ -227,9 +227,9 @@ class StaticForm:
     def _count_left_out(self, fitting: set[PictureKey]) -> str:
         left_out = [key.kind for key in self._new_pictures if key not in fitting]
         return gettext(
-            "Left out, to keep what a notebook stores below 2 MB, are pictures in words: "
-            "{memory} of memory and {graph} of graph. "
-            "With s = steps(...), print(s.text) tells all of it.",
+            "To keep what a notebook stores below 2 MB, pictures in words were left out: "
+            "{memory} of memory and {graph} of graph. With s = steps(...), print(s.text) "
+            "shows all of it.",
             **{kind: f"{left_out.count(kind):,}" for kind in PICTURE_TITLES},
         )
 

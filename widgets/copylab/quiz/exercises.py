@@ -488,8 +488,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         if not self.hints:
             return gettext("this exercise has no hints")
         return ngettext(
-            "this exercise has {number} hint, and none of the number {wanted}",
-            "this exercise has {number} hints, and none of the number {wanted}",
+            "this exercise has {number} hint, and no hint {wanted}",
+            "this exercise has {number} hints, and no hint {wanted}",
             len(self.hints),
             wanted=wanted,
         )

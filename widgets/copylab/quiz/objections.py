@@ -123,7 +123,7 @@ def _describe_wrong_numbers(
     given_numbers = set(map(format_number, flatten_lists(parse_value(answer))))
     if given_numbers == set(map(format_number, flatten_lists(right))):
         return gettext(
-            "The numbers are right, and the shape is not: that of `{name}` is `{shape}`.",
+            "The numbers are right, but the shape is not: `{name}` has the shape `{shape}`.",
             name=name,
             shape=_shape_of(right),
         )

@@ -67,7 +67,7 @@ class Prediction(Task, traitlets.HasTraits):
     HELP = gettext_noop("""\
 A prediction: read the code, and say what it will do before it runs.
 1. Fill in every row. A wrong guess teaches more than none.
-2. Commit. Only then the code is run, and each row is compared with the run.
+2. Commit. Only then is the code run, and each row compared with the run.
 3. Read what speaks against the rows that turned out wrong, and look at the memory.
 From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() steps through the run; p.reset().""")
     UNTITLED = gettext_noop("Prediction")

@@ -53,7 +53,7 @@ from .question import Question, Wrong
 from .runs import QuizRun
 
 ENDS = gettext_noop("it runs to its end")
-ENDLESS = gettext_noop("it goes on without an end")
+ENDLESS = gettext_noop("it never ends")
 
 _COMMON_PARAMETERS = {"prompt": "str | None", "wrong": "Mapping[Any, Wrong] | None"}
 """What every question takes, with its type."""
@@ -261,7 +261,7 @@ def on_graph(run: QuizRun, y: str, *, at: int | None = None) -> bool:
     gettext_noop("What is the node of `{y}` called?"),
     because=evidence.describe_node,
     find_objection=objections.find_node_objection,
-    hint=gettext_noop("a name such as SinBackward0; none if there is none"),
+    hint=gettext_noop("a name such as SinBackward0, or none"),
     pattern=r"\w+backward\d*|copybackwards|copyslices|accumulategrad",
 )
 def node(run: QuizRun, y: str, *, at: int | None = None) -> str:

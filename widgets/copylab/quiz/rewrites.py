@@ -286,7 +286,7 @@ def _values_after(run: QuizRun, line: int) -> dict[str, Any]:
 def _describe_end(run: QuizRun) -> str:
     """Say where a run ended before its end."""
     if run.error_line is None:
-        return gettext("the program does not come to its end.")
+        return gettext("the program does not finish.")
     raised = (run.trace.steps[-1].error or "").partition("\n")[0]
     sentence = gettext("line {line} raises {error}.", line=run.error_line, error=raised.rstrip("."))
     # Without the way out: that is what the exercise asks for.

@@ -581,10 +581,10 @@ _SENTENCES: dict[str, Callable[[list[str]], str]] = {
     ),
     "network": lambda _: gettext("The code opened a network connection."),
     "threads": lambda every: ngettext(
-        "The code started {number} thread: "
-        "what threads do is not stepped, only what they print is shown.",
-        "The code started {number} threads: "
-        "what threads do is not stepped, only what they print is shown.",
+        "The code started {number} thread: threads are not stepped, and only what they print "
+        "is shown.",
+        "The code started {number} threads: threads are not stepped, and only what they print "
+        "is shown.",
         len(every),
     ),
 }

@@ -253,8 +253,8 @@ class Finding(Presentation):
         # write.
         if self.written is None and self.silent and self.was_compared:
             return gettext(
-                "Write to a copy (clone), or write after backward. Which line wrote, a run line by line shows: "
-                "copylab steps --rounds 1 {program}",
+                "Write to a copy (clone), or write after backward. A run line by line shows "
+                "which line wrote: copylab steps --rounds 1 {program}",
                 program=self._program_to_step,
             )
         if self.kind == "attribute":
@@ -273,8 +273,8 @@ class Finding(Presentation):
         """Say what else the same line wrote to."""
         if self._is_computed_again:
             return ngettext(
-                "{number} more saved tensor of it differs.",
-                "{number} more saved tensors of it differ.",
+                "{number} more of its saved tensors differs.",
+                "{number} more of its saved tensors differ.",
                 self.more,
             )
         savers = join_few_names(self.other_savers)
@@ -306,8 +306,10 @@ class Finding(Presentation):
         repeated = None
         if self.times > 1:
             sentence = ngettext(
-                "It happened in {number} step: so many backwards have read what the line wrote.",
-                "It happened in {number} steps: so many backwards have read what the line wrote.",
+                "It happened in {number} step: that is how many backwards have read what the "
+                "line wrote.",
+                "It happened in {number} steps: that is how many backwards have read what the "
+                "line wrote.",
                 self.times,
             )
             repeated = MarkedParagraph(sentence, words)

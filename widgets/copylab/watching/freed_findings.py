@@ -105,8 +105,9 @@ class FreedFinding(Finding):
         """What to do instead."""
         if self.is_carried:
             return gettext(
-                "If no gradient is wanted from there, compute with detach() of it, which has its values and no graph. "
-                "Otherwise compute it anew, or give the earlier backward retain_graph=True."
+                "If you want no gradient from there, compute with its detach(), which has the "
+                "same values and no graph. Otherwise compute it anew, or give the earlier "
+                "backward retain_graph=True."
             )
         return gettext(
             "Compute the result anew before each backward, add up the losses and call backward once, or give the "

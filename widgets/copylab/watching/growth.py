@@ -146,7 +146,7 @@ class Growth(Presentation):
         """How much it is, in a sentence."""
         steps = ngettext("{number} more step", "{number} more steps", self.times)
         if not self.origins:
-            return gettext("{steps} leave nothing more alive than the first.", steps=steps)
+            return gettext("{steps} leave nothing alive beyond what the first left.", steps=steps)
         tensors = ngettext("{number} tensor", "{number} tensors", self.tensors)
         nbytes = ngettext("{number} byte", "{number} bytes", self.nbytes)
         return gettext(

@@ -855,7 +855,8 @@ class Watch(Presentation):
         # These may be wrong without a write to anything that was saved.
         return [
             gettext(
-                "Whether hooks and Functions give the right gradient, check_gradients(step, net) measures."
+                "check_gradients(step, net) measures whether hooks and Functions give the "
+                "right gradient."
             )
         ]
 
@@ -905,8 +906,9 @@ class Watch(Presentation):
                 "PyTorch was not imported, and no operation of tinytorch has saved a tensor."
             )
         return gettext(
-            "None was saved under it. It does not see what is saved before it begins, in threads that were started "
-            "before, in processes that were started and not forked, and by compiled code."
+            "No tensor was saved under it. It does not see what is saved before it begins, in "
+            "threads that were started before, in processes that were started and not forked, "
+            "or by compiled code."
         )
 
     def describe_gaps(self) -> list[str]:

@@ -310,9 +310,10 @@ def describe_reports(reports: Sequence[ProcessReport]) -> Part:
     absent = size - len({report.rank for report in reports if report.rank is not None})
     if size > 1 and absent:
         message = ngettext(
-            "Of {number} rank nothing is known here: it ran on another machine, or has not begun.",
-            "Of {number} ranks nothing is known here: they ran on another machine, or have not "
+            "Nothing is known here about {number} rank: it ran on another machine, or has not "
             "begun.",
+            "Nothing is known here about {number} ranks: they ran on another machine, or have "
+            "not begun.",
             absent,
         )
         parts.append(Paragraph(message))

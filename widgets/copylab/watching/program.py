@@ -125,7 +125,7 @@ def _launch_watched(arguments: Sequence[str], page: str | None) -> int:
     del sys.modules[_LAUNCHERS[0]]  # or runpy warns that what it runs is there already
     options = get_args_parser().parse_args(arguments)
     if options.no_python:
-        message = gettext("torchrun --no-python: only programs of Python are watched.")
+        message = gettext("torchrun --no-python: only Python programs are watched.")
         _print_error(f"copylab watch: {message}")
         return 2
     before = arguments[: len(arguments) - len(options.training_script_args) - 1]

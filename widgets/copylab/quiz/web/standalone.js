@@ -203,7 +203,7 @@ function refuteAnswer(answer, row, data, explained) {
   const html = renderSentences(isKnown ? again : first, data);
   if (belief) explained.add(belief);
   if (isKnown || !tests) return html;
-  if (!data.retests[tests]) return data.tests ? html + `<p>${say("Another program on this needs Python: run the cell.")}</p>` : html;
+  if (!data.retests[tests]) return data.tests ? html + `<p>${say("A new program on this point needs Python: run the cell.")}</p>` : html;
   const button = document.createElement("button");
   button.type = "button";
   Object.assign(button.dataset, { do: "retest", belief: tests });
