@@ -23,13 +23,13 @@ y.sum().backward()
 """
 WHERE = "instead of detach on line 3"
 SAYS = {
-    "=": f"= {WHERE}: d is the same tensor as y; d.requires_grad is now True, was False.",
-    "clone": f"clone {WHERE}: y is now [3, 6], was [13, 16]; d shares no memory with y; "
-    "d.requires_grad is now True, was False; and 1 more.",
-    "detach().clone()": f"detach().clone() {WHERE}: y is now [3, 6], was [13, 16]; "
-    "d shares no memory with y; version of y is now 0, was 1.",
+    "=": f"= {WHERE}: d is the same tensor as y; d.requires_grad is now True, not False.",
+    "clone": f"clone {WHERE}: y is now [3, 6], not [13, 16]; d shares no memory with y; "
+    "d.requires_grad is now True, not False; and 1 more.",
+    "detach().clone()": f"detach().clone() {WHERE}: y is now [3, 6], not [13, 16]; "
+    "d shares no memory with y; version of y is now 0, not 1.",
     ".data": f".data {WHERE}: d shares memory with y, but not the version counter; "
-    "version of y is now 0, was 1.",
+    "version of y is now 0, not 1.",
     "deepcopy": "deepcopy instead of detach on line 4: it now ends in RuntimeError on line 4.",
 }
 
@@ -49,7 +49,7 @@ def test_what_is_left_out_is_not_called_nothing() -> None:
     code = "a = torch.tensor(2.0, requires_grad=True)\ny = a * 10\nz = 3 * {}\nz.backward()"
     cut = "a = torch.tensor(2.0, requires_grad=True)\nz = (a * a.detach()).sum()\nz.backward()"
     assert say_exchange(steps(cut, engine=tinytorch), "=").startswith(
-        "without detach on line 2: a.grad is now 4, was 2"
+        "without detach on line 2: a.grad is now 4, not 2"
     )
     plain = steps(code.format("y.clone()"), engine=tinytorch)
     assert say_exchange(plain, "=").startswith("without clone on line 3")
@@ -95,7 +95,7 @@ def test_a_page_stores_them_of_a_loop_at_a_level() -> None:
     said = {form.pills.says for _, form in made._make_stored_forms() if form.pills}
     assert ".data instead of detach on line 3." in said, "the rest is not taught yet"
     assert any(
-        each.endswith("w is now [1, 1], was [3, 3]; v is now [2, 2], was [3, 3].") for each in said
+        each.endswith("w is now [1, 1], not [3, 3]; v is now [2, 2], not [3, 3].") for each in said
     )
     assert not any("requires_grad" in each or "grad is" in each for each in said)
     assert any(len(made) < number < 1000 for number in numbers)

@@ -244,7 +244,7 @@ def _compare_facts(
         earlier = before.get(subject)
         # None where one of the runs has it not, or too large to be read.
         if text != earlier and text is not None and earlier is not None:
-            yield gettext("{name} is now {now}, was {then}", name=subject, now=text, then=earlier)
+            yield gettext("{name} is now {now}, not {then}", name=subject, now=text, then=earlier)
 
 
 def _read_values(snap: Snapshot, names: Iterable[str], level: Level) -> dict[str, str | None]:

@@ -120,7 +120,7 @@ def _publish_with_twins(widget: Any, twins: list[StaticTwin], display_id: str = 
     if is_open:
         view = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
         # A page without a kernel shows both outputs: the first one says only why there are two.
-        hint = gettext("Run this cell to use it here. What it shows at first is below.")
+        hint = gettext("Run this cell to use it here. Its first view is below.")
         _publish_bundle({"text/plain": hint, _VIEW_TYPE: view})
     _publish_bundle(_bundle_of_twins(twins), display_id)
 
