@@ -117,6 +117,7 @@ class QuizRun:
         self.code = dedent_code(code)
         self.engine = engine
         self.level = level
+        self._changed_runs: dict[str, QuizRun] = {}
 
     def __repr__(self) -> str:
         return f"QuizRun({len(self.code.splitlines())} lines, {self.engine.__name__})"
@@ -293,6 +294,10 @@ class QuizRun:
             for line, text, code in leave_out_lines(self.code)
         ]
 
+    def run_changed(self, code: str) -> QuizRun:
+        """Return the run of a changed program, which is made once: many answers are compared with it."""
+        return self._changed_runs.setdefault(code, QuizRun(code, self.engine, self.level))
+
     def make_variables(self, at: int | None = None) -> dict[str, Any]:
         """Return live variables of another run, up to line `at`, to write into and to call."""
         variables: dict[str, Any] = {}
@@ -331,6 +336,30 @@ def leave_out_lines(code: str) -> list[tuple[int, str, str]]:
         shorter[statement.lineno - 1] = text[: len(text) - len(text.lstrip())] + "pass"
         without.append((statement.lineno, text.strip(), "\n".join(shorter)))
     return without
+
+
+def add_after_lines(code: str, statements: Mapping[int, str]) -> str | None:
+    """Return the code with statements after those on some lines; None if nothing can be after one.
+
+    On the same line, so that all lines keep their numbers.
+    """
+    simple = [
+        node
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.stmt) and not hasattr(node, "body")
+    ]
+    # As bytes: in these `ast` counts.
+    lines = code.encode().splitlines()
+    for line, added in statements.items():
+        ends = [
+            (node.end_lineno, node.end_col_offset) for node in simple if node.lineno == line
+        ]
+        if not ends:
+            return None
+        end_line, column = max(ends)
+        text = lines[end_line - 1]
+        lines[end_line - 1] = text[:column] + f"; {added}".encode() + text[column:]
+    return b"\n".join(lines).decode()
 
 
 def take_statements(code: str, line: int) -> str:

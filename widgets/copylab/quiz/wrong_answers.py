@@ -16,8 +16,9 @@ from itertools import pairwise
 from typing import Any
 
 from .answers import format_number, is_same_answer, parse_value
+from .evidence import is_uninitialized
 from .misconceptions import misconception
-from .runs import QuizRun
+from .runs import Moment, QuizRun, add_after_lines
 
 _MAX_FORESEEN = 100
 """Answers that are foreseen for a question: a misconception is looked for behind each."""
@@ -150,15 +151,31 @@ def find_version_misconception(run: QuizRun, answer: str, x: str, *, at: int | N
     version, tensor = parse_value(answer), run.tensor(x, at)
     if not isinstance(version, int) or tensor.version is None or tensor.counter is None:
         return None
-    # More writes than there were: `.grad` was taken for the tensor, or reading for writing, where
-    # there is a line that reads.
-    if version > tensor.version:
-        if tensor.grad is not None:
+    # More writes than there were: `.grad` was taken for the tensor, or reading for writing. No more
+    # than there were gradients, or lines that read.
+    added = version - tensor.version
+    if added > 0:
+        if added <= _count_gradients(run, x, at):
             return "backward changes its leaf"
-        return "computing is writing" if any(_list_readings(run, x, at)) else None
+        is_of_readings = added <= sum(1 for _ in _list_readings(run, x, at))
+        return "computing is writing" if is_of_readings else None
     # Fewer: the writes through a view, which count as well, were left out.
-    shares_counter = len(run.snapshot(at).counter(tensor.counter).tensors) > 1
-    return "a counter for each tensor" if shares_counter else None
+    snapshot = run.snapshot(at)
+    sharers = {name for name, _ in snapshot.names if snapshot.shares_counter(name, x)}
+    believed = _list_runs_with_copies(run, sharers, at)
+    is_own_count = any(_read_version(each, x, at) == version for each in believed)
+    return "a counter for each tensor" if is_own_count else None
+
+
+def _read_version(run: QuizRun, x: str, at: int | None) -> int | None:
+    tensor = _read_or_none(run.tensor, x, at)
+    return None if tensor is None else tensor.version
+
+
+def _count_gradients(run: QuizRun, x: str, at: int | None) -> int:
+    """Return how often a tensor was given a gradient, or had one added to its own."""
+    gradients = [moment.grads.get(x) for moment in run.list_moments(at)]
+    return sum(new is not None and new != old for old, new in pairwise([None, *gradients]))
 
 
 def _list_readings(run: QuizRun, x: str, at: int | None) -> Iterator[int]:
@@ -228,17 +245,71 @@ def find_value_misconception(run: QuizRun, answer: str, x: str, *, at: int | Non
         if name != x:
             (same_memory if snapshot.shares_storage(name, x) else other_memory).append(name)
 
-    # An earlier value of `x` itself: where others share its memory, a write through one of them is
-    # taken to have been overlooked. Through which tensor the last write went is not recorded.
+    # What `x` would show if those over its memory were copies of each other.
+    believed = _list_runs_with_copies(run, {x, *same_memory} if same_memory else set(), at)
+    if any(is_same_answer(answer, _read_or_none(each.value, x, at)) for each in believed):
+        return _find_misconception_of_sharing(run, same_memory[0], x, at)
+    # An earlier value of `x` itself is none of another tensor.
     past_values = [past for past in _list_values_in_time(run, x, at) if repr(past) != repr(value)]
     if any(is_same_answer(answer, past) for past in past_values):
-        return _find_misconception_of_sharing(run, same_memory[0], x, at) if same_memory else None
+        return None
     for name in other_memory:
         # It showed the numbers of `x` once, so it is a copy, and it was changed since.
         answers_its_value = is_same_answer(answer, moment.values.get(name))
         if answers_its_value and value in _list_values_in_time(run, name, at):
             return "a copy shares memory"
     return None
+
+
+def _list_runs_with_copies(run: QuizRun, names: set[str], at: int | None) -> list[QuizRun]:
+    """Return the runs of a program as it is believed to be by who takes shared memory for copies.
+
+    In each a tensor that shares its memory with an earlier one is copied where it gets its name: in
+    the first ones a single tensor, in the last one all of them.
+    """
+    # Its numbers are others in each run.
+    if is_uninitialized(run.code):
+        return []
+    lines = {
+        line: "; ".join(f"{name} = {name}.clone()" for name in sorted(bound))
+        for line, bound in _find_sharing_lines(run, names, at).items()
+    }
+    choices = [{line: copy} for line, copy in lines.items()]
+    if len(choices) > 1:
+        choices.append(lines)
+    codes = [add_after_lines(run.code, statements) for statements in choices]
+    return [run.run_changed(code) for code in codes if code is not None]
+
+
+def _find_sharing_lines(run: QuizRun, names: set[str], at: int | None) -> dict[int, set[str]]:
+    """Return the lines that bound a name to memory that another name shows, each with such names."""
+    found: dict[int, set[str]] = {}
+    for line, bound, moment in _list_bindings(run, at):
+        snapshot = moment.snapshot
+        others = [other for other, _ in snapshot.names if other not in bound]
+        for name in bound & names:
+            if any(snapshot.shares_storage(name, other) for other in others):
+                found.setdefault(line, set()).add(name)
+    return found
+
+
+def _list_bindings(run: QuizRun, at: int | None) -> Iterator[tuple[int, set[str], Moment]]:
+    """Yield each line that gave names to tensors: its number, the names, what could be seen then."""
+    before: dict[str, str] = {}
+    for moment, step in zip(run.list_moments(at), run.trace.steps, strict=False):
+        now = dict(moment.snapshot.names)
+        bound = {name for name, tensor_id in now.items() if before.get(name) != tensor_id}
+        if bound:
+            yield step.site.line, bound, moment
+        before = now
+
+
+def _read_or_none(read: Callable[..., Any], x: str, at: int | None) -> Any:
+    """Return what a run that was changed has of a tensor; None where it does not get so far."""
+    try:
+        return read(x, at)
+    except ValueError:
+        return None
 
 
 def _list_values_in_time(run: QuizRun, name: str, at: int | None) -> list[Any]:
@@ -259,9 +330,14 @@ def find_gradient_misconception(run: QuizRun, answer: str, x: str, *, at: int | 
         if not tensor.requires_grad:
             return None
         if not tensor.is_leaf:
-            return "the copy has the gradient"
-        had_any_gradient = any(moment.grads for moment in run.list_moments(at))
-        return None if had_any_gradient else "the graph has the gradient"
+            return _find_misconception_of_result(run, answer, x, at)
+        # Not where it was set back: nothing that is believed of the graph leads to a number then.
+        if any(moment.grads for moment in run.list_moments(at)):
+            return None
+        # That which a later `backward` gives is believed to be there already.
+        later = [moment.grads[x] for moment in run.list_moments() if x in moment.grads]
+        is_later = not later or any(is_same_answer(answer, each) for each in later)
+        return "the graph has the gradient" if is_later else None
     if gradient is None:
         # A result has one because of `retain_grad`.
         return None if tensor.is_leaf else "a result never has a grad"
@@ -271,6 +347,16 @@ def find_gradient_misconception(run: QuizRun, answer: str, x: str, *, at: int | 
     added = [_subtract_lists(new.value, old.value) for old, new in pairwise(changes)]
     is_last_part_alone = any(is_same_answer(answer, part) for part in added)
     return "backward overwrites" if is_last_part_alone else None
+
+
+def _find_misconception_of_result(
+    run: QuizRun, answer: str, x: str, at: int | None
+) -> str | None:
+    """Find the misconception behind a gradient of what is no leaf: it is the one that arrives there."""
+    lines = {line: f"{x}.retain_grad()" for line, bound, _ in _list_bindings(run, at) if x in bound}
+    code = add_after_lines(run.code, lines)
+    arrived = None if code is None else _read_or_none(run.run_changed(code).gradient, x, at)
+    return "the copy has the gradient" if is_same_answer(answer, arrived) else None
 
 
 def _is_zero(value: Any) -> bool:
