@@ -27,7 +27,7 @@ _ATTRIBUTE = rf"(?<![A-Za-z0-9_.)\]])\.[a-z_]+(?:\(\)|(?![A-Za-z0-9_(]))|{_BEFOR
 # Of English, where a name may be a word: `a`, `out` and `loss` are names before and after these.
 _VERBS = (
     "is|was|are|were|has|have|had|went|goes|shares?|shows?|requires|and|gave|now|changed|did|do|"
-    "does|reached"
+    "does|made|reached"
 )
 _PREPOSITIONS = "(?<= and )|(?<= by )|(?<= from )|(?<= of )|(?<= over )|(?<= reached )|(?<= to )"
 _BESIDE_WORD = "(?<![\\w.'\u2019`-])"
@@ -48,12 +48,16 @@ class CodeWords:
         # In a text of another language Latin letters are code; there are English words in few.
         bare = rf"{_BESIDE_WORD}{plain_names}(?![\w(]|[.'\u2019-]\w)"
         if current_language() in (None, "en"):
-            bare += rf"|(?:^|(?<=[.;] )|(?<= of )|(?<= and )|(?<=, )){names}(?= (?:{_VERBS})\b|, )"
+            bare += rf"|(?:^|(?<=[.;] )|(?<= of )|(?<= and )|(?<= when )|(?<=, )){names}(?= (?:{_VERBS})\b|, )"
             bare += rf"|(?:{_PREPOSITIONS}){names}(?=[.,;:]|$| and )"
         else:
             bare = rf"(?<![A-Za-z0-9_.]){names}(?![A-Za-z0-9_(]|\.[A-Za-z])"
         parts = (
-            # Between commas in English, in brackets in other languages, in Chinese wide ones.
+            # Whole, before the name that it begins with: `opt.param_groups[0]["params"][0]`.
+            rf"{_BEFORE}{_join_alternatives(filter(_has_bracket, self._names))}(?![\w.(\[])",
+            # Behind its number; between commas in English, in brackets in other languages, in
+            # Chinese wide ones.
+            rf"(?<=  ){lines}(?=[.\u3002]?$)",
             rf"(?<=, )(?:{lines})(?=[.,:;]|$)|(?<=[(\uff08])(?:{in_brackets})(?=[)\uff09])",
             rf"{_BEFORE}{names}(?:\.{_NAME})+(?![A-Za-z0-9_(])",
             *(of_gradient, _CALLS, _NODE, _SAVED, _NUMBERS, _ATTRIBUTE, bare),
@@ -109,6 +113,10 @@ class MarkedAlarm(Alarm):
     def text(self) -> str:
         """Return the title, and below it the parts, indented."""
         return self._plain.text()
+
+
+def _has_bracket(name: str) -> bool:
+    return "[" in name
 
 
 def _is_no_word(name: str) -> bool:

@@ -1,6 +1,8 @@
 """The last patient of the clinic is the reader's program: what a watch found has a patient of its kind."""
 
-from types import ModuleType
+import re
+from pathlib import Path
+from types import CodeType, ModuleType
 
 import pytest
 from copylab import watch
@@ -40,13 +42,27 @@ def test_what_a_watch_found_leads_to_a_patient(
     assert f"### {heading}" in cells[f"patient-{patient}"]
 
 
+def test_code_in_a_referral_is_in_code_type(engine: ModuleType, tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    file.write_text(REPLACED)
+    html = refer(run_watched(compile(REPLACED, file, "exec"), engine)).html()
+    for code in (
+        "opt.param_groups[0][&quot;params&quot;][0]",
+        "opt",
+        "net.weight",
+        "net.weight = torch.nn.Parameter(torch.ones(1, 1))",
+    ):
+        assert f"<code>{code}</code>" in html, code
+    assert "param" not in re.sub("<code>.*?</code>", "", html).replace("parameter", "")
+
+
 def test_nothing_found_is_no_patient(engine: ModuleType) -> None:
     said = refer(run_watched(SOUND, engine)).text()
     assert "each was as it was saved" in said
     assert "this program is none of them" in said
 
 
-def run_watched(program: str, engine: ModuleType) -> Watch:
+def run_watched(program: str | CodeType, engine: ModuleType) -> Watch:
     with watch(silent="record") as seen:
         try:
             exec(program, {"torch": engine})

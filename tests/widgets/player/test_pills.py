@@ -23,12 +23,12 @@ y.sum().backward()
 """
 WHERE = "instead of detach on line 3"
 SAYS = {
-    "=": f"= {WHERE}: d is the same tensor as y; d.requires_grad is now True, not False.",
-    "clone": f"clone {WHERE}: y is now [3, 6], not [13, 16]; d shares no memory with y; "
+    "=": f"= {WHERE}; at the end: d is the same tensor as y; d.requires_grad is now True, not False.",
+    "clone": f"clone {WHERE}; at the end: y is now [3, 6], not [13, 16]; d shares no memory with y; "
     "d.requires_grad is now True, not False; and 1 more.",
-    "detach().clone()": f"detach().clone() {WHERE}: y is now [3, 6], not [13, 16]; "
+    "detach().clone()": f"detach().clone() {WHERE}; at the end: y is now [3, 6], not [13, 16]; "
     "d shares no memory with y; version of y is now 0, not 1.",
-    ".data": f".data {WHERE}: d shares memory with y, but not the version counter; "
+    ".data": f".data {WHERE}; at the end: d shares memory with y, but not the version counter; "
     "version of y is now 0, not 1.",
     "deepcopy": "deepcopy instead of detach on line 4: it now ends in RuntimeError on line 4.",
 }
@@ -49,7 +49,7 @@ def test_what_is_left_out_is_not_called_nothing() -> None:
     code = "a = torch.tensor(2.0, requires_grad=True)\ny = a * 10\nz = 3 * {}\nz.backward()"
     cut = "a = torch.tensor(2.0, requires_grad=True)\nz = (a * a.detach()).sum()\nz.backward()"
     assert say_exchange(steps(cut, engine=tinytorch), "=").startswith(
-        "without detach on line 2: a.grad is now 4, not 2"
+        "without detach on line 2; at the end: a.grad is now 4, not 2"
     )
     plain = steps(code.format("y.clone()"), engine=tinytorch)
     assert say_exchange(plain, "=").startswith("without clone on line 3")

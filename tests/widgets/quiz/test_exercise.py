@@ -120,7 +120,7 @@ LEAF = "a = torch.ones(2, requires_grad=True)\n"
         ),
         (
             f"{LEAF}h = (a * a).sum()\nh.backward()\nh.backward()",
-            "`MulBackward0` gave its saved second input back in an earlier `backward` (and 1 more saved tensor).",
+            "`MulBackward0` gave its saved second input back in an earlier `backward` without retain_graph=True (and 1 more saved tensor).",
         ),
         (f"{LEAF}h = a ** 2 * a\nh.backward()", "`h` has 2 elements"),
         (f"{LEAF}h = a.detach()\n(h * h).sum().backward()", "`h` requires no grad: it was not"),

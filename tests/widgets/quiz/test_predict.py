@@ -365,6 +365,35 @@ def test_a_wrong_answer_meets_its_misconception_and_facts(
     assert reveal.misconceptions == (name,)
 
 
+FOLLOWED = "w = torch.zeros(1)\nbest = w.detach()\nw += 1\nw += 1\nn = w * 1  # 数\n"
+MANY_LINES = "x = torch.zeros(2)\ny = x.view(\n    2, 1\n)  # (\nx += 1\nx += 1"
+
+
+@pytest.mark.parametrize(
+    ("code", "question", "believed", "others"),
+    [
+        (FOLLOWED, value("best"), "[0]", ["[1]", "7"]),
+        (FOLLOWED, version("w"), "3", ["1", "7"]),
+        (FOLLOWED, version("best"), "0", ["1", "7"]),
+        (MANY_LINES, value("y"), "[[0], [0]]", ["[[1], [1]]"]),
+        ("x = torch.ones(2)\nfor v in [x[:]]:\n    x += 1", value("v"), None, ["[1, 1]"]),
+        (CLONE, gradient("b"), "3", ["2", "7"]),
+        (CLONE, gradient("a", at=4), "5", ["7"]),
+    ],
+)
+def test_a_belief_is_named_where_its_run_shows_the_answer(
+    code: str, question: Question, believed: str | None, others: list[str], engine: ModuleType
+) -> None:
+    """An intermediate value, or a number that nothing leads to, is a slip and no belief."""
+    question, run = question.bind(code), QuizRun(code, engine)
+    if believed is not None:
+        assert question.refute(run, believed).misconception is not None
+    for answer in others:
+        refutation = question.refute(run, answer)
+        assert refutation.misconception is None, (answer, refutation)
+        assert refutation.objection, answer
+
+
 @pytest.mark.torch
 @pytest.mark.parametrize("code", [CLONE, VIEW, ERROR])
 def test_both_engines_say_the_same_words(code: str) -> None:
@@ -818,7 +847,18 @@ LOOP = "while False:\n    x = 1\ny = 2"
 @pytest.mark.parametrize(
     ("code", "question", "answer", "objection"),
     [
-        ("x = torch.zeros(2)\nn = 3", value("n"), "4", "Nothing in this program ever shows that."),
+        (
+            "x = torch.zeros(2)\nn = 3",
+            value("n"),
+            "4",
+            "Nothing in this program ever shows that. `n` is what line 2 (`n = 3`) made it.",
+        ),
+        (
+            "x = torch.zeros(())\ny = x[...]\nx += 1",
+            value("y"),
+            "4",
+            "Nothing in this program ever shows that. `y` reads the cells of `x`, so it shows what line 3",
+        ),
         (
             "n = 3\nn = 4",
             value("n", at=1),
@@ -833,7 +873,12 @@ LOOP = "while False:\n    x = 1\ny = 2"
         (PAST_GRADIENT, gradient("a"), "7", "No name of this program has a gradient."),
         (PAST_GRADIENT, gradient("b"), "7", "No name of this program has a gradient."),
         (CLONE, gradient("b"), "7", "Only these names have a gradient: `a`."),
-        (MATRIX, version("b"), "1", "No line took `b._version` above 0."),
+        (
+            MATRIX,
+            version("b"),
+            "1",
+            "No line took `b._version` above 0. A version counts writes in place, and nothing else.",
+        ),
         (VERSIONS, version("x"), "0", "0 was right until line 2 ran."),
         (AGAIN, version("x"), "2", "2 was right until line 3 ran again."),
         (AGAIN, version("x"), "0", "0 was right until line 3 ran."),
@@ -850,7 +895,7 @@ LOOP = "while False:\n    x = 1\ny = 2"
         (VERSIONS, count("names"), "1", "1 was right until line 3 ran."),
         (PART, count("tensors"), "3", "3 is the number of names."),
         (PART, count("tensors", at=1), "2", "Up to line 1, nothing took the number of tensors abo"),
-        (PART, count("tensors"), "7", "No line took the number of tensors above 2."),
+        (PART, count("tensors"), "7", "No line took the number of tensors above 2. Line 2"),
         (PART, names_that("is_leaf", "x", "y"), "x", "Missing in that answer: `y`."),
         (PART, names_that("on_graph", "x", "y"), "Y", "Wrong in that answer: `y`."),
         (PART, names_showing(1, "x", "y"), "y", "Missing in that answer: `x`. Wrong in that"),

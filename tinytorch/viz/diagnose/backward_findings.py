@@ -174,7 +174,7 @@ def _describe_freed(
     """Return one finding, whether an earlier backward used all of the graph or a part of it."""
     node, saved = freed[0]
     sentence = gettext(
-        "{node} gave its saved {saved} back in an earlier backward",
+        "{node} gave its saved {saved} back in an earlier backward without retain_graph=True",
         node=short_node_name(node.name),
         saved=name_saved(saved),
     )

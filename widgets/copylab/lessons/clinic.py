@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import predict
-from ..doc import Box, Items, Paragraph, Part, html_element, protect_marks
+from ..code_marks import CodeWords, MarkedParagraph
+from ..doc import Box, Items, Paragraph, Part, html_element
 from ..questions import ENDS, gradient, outcome, value, version
 from ..quiz import (
     CheckedFact,
@@ -298,27 +299,27 @@ def rounds(w, grads):
 
 def refer(seen: Watch) -> Part:
     """Return what a watch found in a program of the reader's, each with the patient that has it."""
-    patients = {}
+    patients: dict[str, tuple[int, CodeWords]] = {}
     for finding in seen.findings:
-        patients[finding.title] = 8 if finding.silent else 7
+        patients[finding.title] = (8 if finding.silent else 7, finding.code_words)
     for missing in seen.missing_gradients:
         # An optimizer that holds what was replaced, or a part that the graph does not reach.
         sentences = join_sentences([missing.title, *missing.causes])
-        patients[sentences] = 9 if missing.replaced else 5
+        patients[sentences] = (9 if missing.replaced else 5, missing.code_words)
     if not patients:
         nothing = gettext(
             "A watch knows four of the patients by their looks (5, 7, 8 and 9), and this program is "
             "none of them. Look for its symptom in the table at the top."
         )
         return Box(Paragraph(join_sentences(seen.describe_reads())), Paragraph(nothing))
-    return Items(_refer_to(title, number) for title, number in patients.items())
+    return Items(_refer_to(title, number, words) for title, (number, words) in patients.items())
 
 
-def _refer_to(title: str, number: int) -> Part:
+def _refer_to(title: str, number: int, words: CodeWords) -> Part:
     """Return a finding with a link to its patient in the lesson."""
     patient = gettext("Patient {number}", number=number)
     link = html_element("a", patient, href=f"#Patient-{number}")
     return Box(
-        Paragraph(protect_marks(title)),
+        MarkedParagraph(title, words),
         Part(patient, html_element("p", html_element("strong", link))),
     )

@@ -68,6 +68,7 @@ def write_before(a, h):
         "    loss = (w * w).sum()\n    loss.backward()\n"
         "    with torch.no_grad():\n        w -= 0.1 * w.grad": "w shows [1.76]",
         "    w.grad = None\n    loss = (w * w).sum()\n    loss.backward()\n    with torch.no_grad():\n        w -= 0": "w shows [4]",
+        "    w.grad = None\n    loss = (w * w).sum()\n    loss.backward()\n    with torch.no_grad():\n        w -= 0.8 if loss == 16 else 0.64": "in place of torch.tensor([4.0]",
     },
     right="`w` was changed where nothing is recorded, and its counter knows of it.",
 )
@@ -82,6 +83,9 @@ def data_update(w):
             "`w.grad` is {value}, and the second step begins at 3.2, where the gradient is `[6.4]`.",
             value=quote_number(grad(w)),
         ),
+    )
+    yield follows_numbers(
+        "torch.tensor([4.0]", "torch.tensor([5.0]", lambda w: shows_values([3.2], w=w)
     )
 
 

@@ -180,7 +180,7 @@ for _ in range(3):
         _KEEP.format("reading")
         + "kept = [k.clone() for k in kept]": "kept shows [[3, 3], [3, 3], [3, 3]]",
         _KEEP.format("reading")
-        + "kept = [torch.full((2,), n) for n in (1.0, 2.0, 3.0)]": "in place of torch.zeros(2)",
+        + "kept = [torch.full((2,), n) for n in (1.0, 2.0, 3.0)]": "in place of reading = torch.zeros(2)",
     },
     right="each of the three has cells of its own: none overwrites another.",
 )
@@ -190,8 +190,8 @@ def readings(reading, kept):
     yield elements_survive_writes(kept=kept, reading=reading)
     yield shows_values([[1, 1], [2, 2], [3, 3]], kept=kept)
     yield follows_numbers(
-        "torch.zeros(2)",
-        "torch.ones(2)",
+        "reading = torch.zeros(2)",
+        "reading = torch.ones(2)",
         lambda kept: shows_values([[2, 2], [3, 3], [4, 4]], kept=kept),
     )
 

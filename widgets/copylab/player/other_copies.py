@@ -160,9 +160,15 @@ def describe_exchange(pills: Pills, before: RunEnd, now: RunEnd, level: Level) -
     start = gettext("; ").join(exchanges)
     if not differences:
         return gettext("{exchange}.", exchange=start)
-    return gettext(
-        "{exchange}: {differences}.", exchange=start, differences=gettext("; ").join(differences)
-    )
+    sentence = gettext_noop("{exchange}: {differences}.")
+    if not _has_error(before, now):
+        # The picture beside it is of the step that the player is at.
+        sentence = gettext_noop("{exchange}; at the end: {differences}.")
+    return gettext(sentence, exchange=start, differences=gettext("; ").join(differences))
+
+
+def _has_error(before: RunEnd, now: RunEnd) -> bool:
+    return "error" in (before.run.ended, now.run.ended)
 
 
 def _list_differences(before: RunEnd, now: RunEnd, level: Level) -> Iterator[str]:
@@ -170,7 +176,7 @@ def _list_differences(before: RunEnd, now: RunEnd, level: Level) -> Iterator[str
     # Of a run that met a limit nobody knows how it would have ended.
     if not {before.run.ended, now.run.ended} <= {"finished", "error"}:
         return
-    has_error = "error" in (before.run.ended, now.run.ended)
+    has_error = _has_error(before, now)
     if has_error:
         yield from _compare_errors(before, now)
     if now.has_wrong_gradient and not before.has_wrong_gradient:

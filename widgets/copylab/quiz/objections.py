@@ -50,10 +50,41 @@ def find_last_value_objection(run: QuizRun, answer: str, x: str, *, at: int | No
     if parse_value(answer) is not None:
         right = run.value(x, at)
         difference = _describe_first_difference(right, answer, x)
-        return difference or _describe_number_among_others(run, answer, at)
-    if x in dict(run.snapshot(at).names):
+        if difference is not None:
+            return difference
+    elif x in dict(run.snapshot(at).names):
         return gettext("`{x}` is a tensor: it shows numbers, and is not None.", x=x)
-    return _describe_number_among_others(run, answer, at)
+    why = _explain_value(run, x, at)
+    return _describe_number_among_others(run, answer, why, at)
+
+
+def _explain_value(run: QuizRun, x: str, at: int | None) -> str:
+    """Say which line gave a tensor or a variable what it shows, and through which name."""
+    last = run.history(lambda moment: moment.values[x], at)[-1]
+    snapshot = run.snapshot(at)
+    written = set(re.findall(r"\w+", last.source))
+    tensors = dict(snapshot.names)
+    if x in tensors and x not in written:
+        for name in tensors:
+            if name in written and snapshot.shares_storage(name, x):
+                return gettext(
+                    "`{x}` reads the cells of `{name}`, so it shows what line {line} (`{source}`) "
+                    "wrote there.",
+                    x=x,
+                    name=name,
+                    line=last.line,
+                    source=last.source,
+                )
+    return _describe_last_change(last, f"`{x}`")
+
+
+def _describe_last_change(last: Change, quantity: str) -> str:
+    return gettext(
+        "{what} is what line {line} (`{source}`) made it.",
+        what=quantity,
+        line=last.line,
+        source=last.source,
+    )
 
 
 def find_gradient_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
@@ -77,7 +108,9 @@ def find_last_gradient_objection(
     right = run.gradient(x, at)
     if right is not None:
         difference = _describe_first_difference(right, answer, f"{x}.grad")
-        return difference or _describe_number_among_others(run, answer, at)
+        last = run.history(lambda moment: moment.grads[x], at)[-1]
+        why = _describe_last_change(last, f"`{x}.grad`")
+        return difference or _describe_number_among_others(run, answer, why, at)
     names = join_list(f"`{name}`" for name in run.moment(at).grads)
     if names:
         return gettext("Only these names have a gradient: {names}.", names=names)
@@ -227,8 +260,8 @@ def _find_first_difference(given: Sequence[Any], right: Sequence[Any]) -> int | 
     return None
 
 
-def _describe_number_among_others(run: QuizRun, answer: str, at: int | None) -> str | None:
-    """Say which name has a wrong number as one of several, or that no name ever showed it."""
+def _describe_number_among_others(run: QuizRun, answer: str, why: str, at: int | None) -> str:
+    """Say which name has a wrong number as one of several, or that no name ever showed it, and why."""
     now = gettext_noop("`{given}` is one of the numbers of `{name}`.")
     before = gettext_noop("`{given}` was one of the numbers of `{name}`.")
     moments = run.list_moments(at)
@@ -241,9 +274,10 @@ def _describe_number_among_others(run: QuizRun, answer: str, at: int | None) -> 
                 sentence = now if moment is moments[-1] else before
                 return gettext(sentence, given=answer, name=name)
     # Without the number, which dozens of foreseen answers have: a page has the sentence once.
-    if at is None:
-        return gettext("Nothing in this program ever shows that.")
-    return gettext("Up to line {line}, nothing in this program shows that.", line=at)
+    nothing = gettext("Nothing in this program ever shows that.")
+    if at is not None:
+        nothing = gettext("Up to line {line}, nothing in this program shows that.", line=at)
+    return join_sentences([nothing, why])
 
 
 # -- numbers that a run counts ----------------------------------------------------------
@@ -258,8 +292,13 @@ def find_version_objection(run: QuizRun, answer: str, x: str, *, at: int | None)
 
 
 def find_last_version_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
-    """Say how far the versions of a tensor went."""
-    return _describe_range(run, answer, f"`{x}._version`", _read_version(x), at)
+    """Say how far the versions of a tensor went, and what a version counts."""
+    objection = _describe_range(run, answer, f"`{x}._version`", _read_version(x), at)
+    if objection is None:
+        return None
+    return join_sentences(
+        [objection, gettext("A version counts writes in place, and nothing else.")]
+    )
 
 
 def _read_version(x: str) -> Callable[[Moment], Any]:
@@ -424,7 +463,8 @@ def _describe_range(
 ) -> str | None:
     """Say that a number never was as high or as low as a wrong answer, or that it is a number."""
     number = parse_value(answer)
-    values = [change.value for change in _list_numbers(run, read, at)]
+    changes = _list_numbers(run, read, at)
+    values = [change.value for change in changes]
     if not values:
         return None
     if not _is_number(number):
@@ -438,7 +478,18 @@ def _describe_range(
         sentence = gettext_noop("No line took {what} below {bound}.")
         sentence_up_to_line = gettext_noop("Up to line {line}, nothing took {what} below {bound}.")
     sentence = sentence if at is None else sentence_up_to_line
-    return gettext(sentence, what=quantity, bound=bound, line=at)
+    said = gettext(sentence, what=quantity, bound=bound, line=at)
+    first = changes[values.index(bound)]
+    # With the first of its values it began: no line took it there.
+    if first is changes[0]:
+        return said
+    reached = gettext(
+        "Line {line} (`{source}`) took it to {bound}.",
+        line=first.line,
+        source=first.source,
+        bound=bound,
+    )
+    return join_sentences([said, reached])
 
 
 def _describe_number_elsewhere(

@@ -352,7 +352,9 @@ def add_after_lines(code: str, statements: Mapping[int, str]) -> str | None:
     lines = code.encode().splitlines()
     for line, added in statements.items():
         ends = [
-            (node.end_lineno, node.end_col_offset) for node in simple if node.lineno == line
+            (node.end_lineno or line, node.end_col_offset or 0)
+            for node in simple
+            if node.lineno == line
         ]
         if not ends:
             return None

@@ -247,7 +247,8 @@ def find_value_misconception(run: QuizRun, answer: str, x: str, *, at: int | Non
 
     # What `x` would show if those over its memory were copies of each other.
     believed = _list_runs_with_copies(run, {x, *same_memory} if same_memory else set(), at)
-    if any(is_same_answer(answer, _read_or_none(each.value, x, at)) for each in believed):
+    shown = [_read_or_none(each.value, x, at) for each in believed]
+    if any(each is not None and is_same_answer(answer, each) for each in shown):
         return _find_misconception_of_sharing(run, same_memory[0], x, at)
     # An earlier value of `x` itself is none of another tensor.
     past_values = [past for past in _list_values_in_time(run, x, at) if repr(past) != repr(value)]
@@ -270,10 +271,9 @@ def _list_runs_with_copies(run: QuizRun, names: set[str], at: int | None) -> lis
     # Its numbers are others in each run.
     if is_uninitialized(run.code):
         return []
-    lines = {
-        line: "; ".join(f"{name} = {name}.clone()" for name in sorted(bound))
-        for line, bound in _find_sharing_lines(run, names, at).items()
-    }
+    lines = {}
+    for line, bound in _find_sharing_lines(run, names, at).items():
+        lines[line] = "; ".join(f"{name} = {name}.clone()" for name in sorted(bound))
     choices = [{line: copy} for line, copy in lines.items()]
     if len(choices) > 1:
         choices.append(lines)
@@ -349,9 +349,7 @@ def find_gradient_misconception(run: QuizRun, answer: str, x: str, *, at: int | 
     return "backward overwrites" if is_last_part_alone else None
 
 
-def _find_misconception_of_result(
-    run: QuizRun, answer: str, x: str, at: int | None
-) -> str | None:
+def _find_misconception_of_result(run: QuizRun, answer: str, x: str, at: int | None) -> str | None:
     """Find the misconception behind a gradient of what is no leaf: it is the one that arrives there."""
     lines = {line: f"{x}.retain_grad()" for line, bound, _ in _list_bindings(run, at) if x in bound}
     code = add_after_lines(run.code, lines)

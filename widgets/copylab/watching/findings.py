@@ -293,7 +293,8 @@ class Finding(Presentation):
         )
 
     @property
-    def _code_words(self) -> CodeWords:
+    def code_words(self) -> CodeWords:
+        """The code that its sentences may have."""
         places = filter(None, (*self._places_of_headline, self.backward))
         gradients = (each.name for each in self.gradients)
         names = {*self.names, *gradients, *filter(None, [self.holder])} - {CHECKPOINT}
@@ -301,7 +302,7 @@ class Finding(Presentation):
 
     def tree(self) -> Part:
         """The title, the lines, the way out, the picture."""
-        words = self._code_words
+        words = self.code_words
         others = MarkedParagraph(self._describe_others(), words) if self.more else None
         repeated = None
         if self.times > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import weakref
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from tinytorch.viz import (
     things_in,
 )
 
+from ..code_marks import CodeWords
 from ..doc import Alarm, Box, Code, Paragraph, Part, Presentation, protect_marks
 from ..wording import gettext, ngettext
 from .aliases import copy_locals
@@ -89,6 +91,17 @@ class MissingGradient(Presentation):
         first, *others = describe_exits([(join_few_names(self.names), exits)]) if exits else [""]
         # Whether a loss was computed of these values is not known.
         return [gettext("also seen: {cause}", cause=first), *others] if first else []
+
+    @property
+    def code_words(self) -> CodeWords:
+        """The code that its sentences may have."""
+        # A place ends with the source of its line, where that is known.
+        sources = {graph_exit.place.partition(": ")[2] for graph_exit in self.exits}
+        names = {*self.names, *filter(None, [self.optimizer])}
+        if made_by := re.search(r"  (\S.*)[.\u3002]$", self.replaced):
+            sources.add(made_by[1])
+            names.add(made_by[1].partition(" = ")[0])
+        return CodeWords(sources - {""}, names)
 
     def tree(self) -> Part:
         """The title, the line that steps, the causes."""
