@@ -268,8 +268,8 @@ def _list_runs_with_copies(run: QuizRun, names: set[str], at: int | None) -> lis
     In each a tensor that shares its memory with an earlier one is copied where it gets its name: in
     the first ones a single tensor, in the last one all of them.
     """
-    # Its numbers are others in each run.
-    if is_uninitialized(run.code):
+    # The numbers of the one are others in each run; the other takes all its time in each.
+    if is_uninitialized(run.code) or run.is_endless:
         return []
     lines = {}
     for line, bound in _find_sharing_lines(run, names, at).items():
