@@ -78,8 +78,8 @@ MUTATIONS = (
     Mutation(
         "views share the version counter",
         "tinytorch/ops/calling.py",
-        "        out._counter = counter\n        out._edge = out._meta = None",
-        "        out._counter = VersionCounter(counter.version)\n        out._edge = out._meta = None",
+        "        result._counter = counter\n        result._edge = result._meta = None",
+        "        result._counter = VersionCounter(counter.version)\n        result._edge = result._meta = None",
         _PROGRAM.format("views/v03_in_place"),
     ),
     Mutation(
@@ -155,8 +155,8 @@ MUTATIONS = (
     Mutation(
         "a lesson is laid out without the outputs that answer its questions",
         "widgets/copylab/course/lesson.py",
-        'cell["cell_type"] == "code" and _gives_answer(cell, names, programs)',
-        "False",
+        "elif _gives_answer(cell, names, programs):",
+        "elif False:",
         "tests/widgets/course/test_course.py::test_outputs_that_answer_a_question_are_left_out",
     ),
     Mutation(

@@ -85,8 +85,9 @@ def _read_web_file(name: str) -> str:
     text = re.sub(r"(?m)^export (?=function|const|class)", "", text)
     # A notebook takes 12 bytes more for each line. A statement or a rule may go on after these
     # characters, or end with them; a line with a comment or a template may not be joined to the
-    # next one.
-    return re.sub(r"(?m)^((?!.*(?://|`)).*[{(\[,;])\n", r"\1", text)
+    # next one. What ends with a brace is whole in a style sheet, and maybe not in a script.
+    ends = "{}(,;" if file.endswith(".css") else "{([,;"
+    return re.sub(rf"(?m)^((?!.*(?://|`)).*[{re.escape(ends)}])\n", r"\1", text)
 
 
 def panel_style_sheet(*names: str) -> str:
