@@ -197,7 +197,12 @@ def test_types_are_those_of_pytorch(tmp_path: Path) -> None:
     # When they are run, PyTorch takes these.
     numbers_copied = {start + i for i, row in enumerate(rows) if row.startswith("t.copy_(2")}
     assert set(theirs.errors) - set(ours.errors) == numbers_copied
-    assert set(ours.errors) <= set(theirs.errors)
+    # PyTorch's stubs know no type of it; when it is run, both refuse it.
+    number_at_least_1d = {start + rows.index("torch.atleast_1d(1)")}
+    assert set(ours.errors) - set(theirs.errors) == number_at_least_1d
     assert len(ours.revealed) == len(rows) > 900
+    # PyTorch's stubs say that it returns nothing, and it returns a tuple.
+    number_unbind_copy = start + rows.index("torch.unbind_copy(x)")
+    assert theirs.revealed.pop(number_unbind_copy) == "None"
     for number, found in theirs.revealed.items():
         assert found in ("Any", ours.revealed[number]), rows[number - start]
