@@ -337,7 +337,8 @@ def _measure_all(evaluation: Evaluation, parameters: dict[str, Any]) -> tuple[Sl
         if is_shared or not trouble:
             measured = measure_slope(evaluation, name, _find_local(parameter), gradient, loss)
             slope = slope if trouble else measured
-        if is_shared and slope.verdict in (DIFFERS, NO_GRADIENT):
+        # The gradient is that of the losses of all, the slope that of the own one.
+        if is_shared and slope.verdict in (DIFFERS, NO_GRADIENT, FLAT):
             slope = replace(slope, verdict=SEVERAL)
         slopes.append(slope)
     return tuple(slopes)
