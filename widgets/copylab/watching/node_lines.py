@@ -59,7 +59,7 @@ class NodeLines:
         """Its line."""
         self._last_backward: BackwardCall | None = None
 
-    def record(self, node_nr: int) -> NodeLine | None:
+    def record_node(self, node_nr: int) -> NodeLine | None:
         """Note that the line that runs has made a node, and return it."""
         line = self._line_finder.find_line()
         self.newest_nr, self.newest = node_nr, line
@@ -70,7 +70,7 @@ class NodeLines:
                     del self._lines[oldest]
         return line
 
-    def find(self, node_nr: int) -> NodeLine | None:
+    def find_line(self, node_nr: int) -> NodeLine | None:
         """Return the line that made a node; None if it is not known."""
         return self._lines.get(node_nr)
 
@@ -98,7 +98,7 @@ class NodeLines:
         read_before = [
             (node._sequence_nr(), node)
             for _, (node, _) in parents.items()
-            if (line := self.find(node._sequence_nr())) is not None
+            if (line := self.find_line(node._sequence_nr())) is not None
             and line.backward is not None
             and line.backward.position <= backward_count
         ]
@@ -114,7 +114,7 @@ class NodeLines:
         return None
 
     def _find_place(self, node: Any) -> Place | None:
-        line = None if node is None else self.find(node._sequence_nr())
+        line = None if node is None else self.find_line(node._sequence_nr())
         return None if line is None else line.place
 
 

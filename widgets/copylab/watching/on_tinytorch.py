@@ -85,7 +85,7 @@ class TinyTorchHooks:
     def note_node(self, node: Any) -> None:
         """Note the line that has made a node, in the thread that entered the watch."""
         if self.watch.is_entering_thread():
-            self.lines.record(node._sequence_nr())
+            self.lines.record_node(node._sequence_nr())
 
     def report_exit(self, name: str, tensors: list, count: int, is_recording: bool) -> None:
         """Note an operation that makes no node of tensors which require grad."""
@@ -130,7 +130,7 @@ class TinyTorchHooks:
         # Without a node, a user reads `grad_fn._saved_...`: that is no read of backward.
         if node is not None:
             self.watch.check_read(save, lambda: node, MODES.thread.backward_nr)
-            line = self.lines.find(function._sequence_nr())
+            line = self.lines.find_line(function._sequence_nr())
             if line is not None and not THREADS_IN_LOOK:
                 self.lines.note_read(line, MODES.thread.backward_nr)
         if THREADS_ON_SAVED_VALUES and threading.get_ident() in THREADS_ON_SAVED_VALUES:

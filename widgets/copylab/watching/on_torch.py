@@ -319,7 +319,7 @@ class TorchHooks:
         # What it has saved may have told the line. Each thread numbers its nodes for itself.
         is_known = self.lines.newest_nr == next_node_nr - 1
         if not is_known and self.operation_thread == self.program_thread:
-            self.lines.record(next_node_nr - 1)
+            self.lines.record_node(next_node_nr - 1)
 
     # -- saves and reads -----------------------------------------------------------
 
@@ -360,7 +360,7 @@ class TorchHooks:
             return lines.newest
         if self.operation_thread != self.program_thread:
             return self.watch.find_line()
-        return lines.record(node_nr)
+        return lines.record_node(node_nr)
 
     def _is_output(self, tensor: Any, new_nodes: int) -> bool:
         """Return True if a tensor is saved by the node that made it.
