@@ -232,6 +232,25 @@ def test_the_forward_trace_names_the_users_lines_alone():
     assert trace in str(said[0].message)
 
 
+def test_a_gradient_that_goes_nowhere_is_not_looked_at_for_nan() -> None:
+    leaf = torch.tensor([0.5, -1.5], requires_grad=True)
+    with torch.no_grad():
+        view = leaf.view(2)  # requires grad and is a leaf, but nothing accumulates for it
+    y = view.sqrt()
+    assert y.grad_fn.next_functions == ((None, 0),)
+    with torch.autograd.set_detect_anomaly(True):
+        y.sum().backward()
+    assert view.grad is None and leaf.grad is None
+
+
+def test_the_gradient_of_relu_is_no_view() -> None:
+    x = torch.eye(2, requires_grad=True)
+    (gradient,) = torch.autograd.grad(x.relu(), x, torch.ones(2, 2))
+    assert gradient.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert not gradient._is_view()
+    assert gradient._base is None
+
+
 def test_anomaly_mode_shows_frames_of_the_user_alone() -> None:
     with torch.autograd.set_detect_anomaly(True):
         x = torch.tensor([-1.0], requires_grad=True)

@@ -284,7 +284,10 @@ def _is_view_of_result(output: ndarray) -> bool:
     It has dropped dimensions of that by `reshape`, after a sum that kept them, or turned it by `t`.
     """
     base = output.base
+    # An array of another dtype is a formula's way of computing with bits, and no tensor of PyTorch's.
+    if type(base) is not ndarray or base.dtype != output.dtype:
+        return False
     # What is empty and looks at an array of its own shape was given torch's strides, no more.
-    if type(base) is not ndarray or (not output.size and base.shape == output.shape):
+    if not output.size and base.shape == output.shape:
         return False
     return base.ndim > output.ndim > 0 or base.ndim == output.ndim > 1

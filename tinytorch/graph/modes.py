@@ -373,7 +373,10 @@ def check_for_nan(node: Any, gradients: list) -> None:
     """Raise torch's RuntimeError if anomaly mode looks for nan and a node computed one."""
     if not MODES.check_nan:
         return
-    for i, gradient in enumerate(gradients):
+    computes_all = node._needs_tensors or node._has_one_formula
+    for i, (gradient, edge) in enumerate(zip(gradients, node._edges, strict=True)):
+        if edge is None and not computes_all:
+            continue  # PyTorch does not compute what goes nowhere
         array = getattr(gradient, "_data", gradient)  # a tensor only with `create_graph`
         if array is not None and np.isnan(array).any():
             raise RuntimeError(
