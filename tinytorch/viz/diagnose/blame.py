@@ -1,6 +1,6 @@
 """Which line wrote to a saved tensor, found by comparing the snapshots after each line.
 
-For the step player, which has those. A watch sees the write itself: `SavedRecord.written_at`.
+For the step player, which has those. A watch sees the write itself: `SavedRecord.writing_line_label`.
 """
 
 from __future__ import annotations

@@ -84,7 +84,9 @@ def add_others(sentence: str, pairs: Sequence[SavedOfNode]) -> str:
 
 def phrase_writing_lines(*records: SavedRecord) -> str:
     """Return `written to by train.py, line 12`; empty if no watch saw which lines wrote."""
-    lines = join_few_names(dict.fromkeys(saved.written_at for saved in records if saved.written_at))
+    lines = join_few_names(
+        dict.fromkeys(saved.writing_line_label for saved in records if saved.writing_line_label)
+    )
     return gettext("written to by {lines}", lines=escape_unseen(lines)) if lines else ""
 
 

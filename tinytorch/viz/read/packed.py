@@ -40,7 +40,7 @@ class PackedState(NamedTuple):
     """True if it computes again what was saved, from what is as it was."""
     change: str = ""
     """Why it gives back other values than it was given."""
-    written_at: str = ""
+    writing_line_label: str = ""
     """The line that is to blame for that change; empty if it is not known."""
 
 
@@ -125,7 +125,7 @@ def _open_checkpoint(frame: Any, packed_save: Any) -> PackedState:
             "changed since",
             function=function,
         )
-        return PackedState(change=change, written_at=changed[0].written_at)
+        return PackedState(change=change, writing_line_label=changed[0].writing_line_label)
     doubt = gettext(
         "backward runs the checkpointed {function} again, which may raise or read what has "
         "changed since",

@@ -97,7 +97,7 @@ def find_watched_save(raw_saved: Any) -> Any:
     `tensor`, the tensor that was saved, or a detached alias of it; `has_changed`, True if its bytes
     are others than at the save, None if that is not known; `is_compared_whole`, False if that is
     known of pieces alone; `is_stale`; `was_detached`; `required_grad`, as it was at the save;
-    `written_at`, the line to blame for a write ("train.py, line 12").
+    `writing_line_label`, the line to blame for a write ("train.py, line 12").
     """
     hook = getattr_or_none(raw_saved, "unpack_hook")
     is_watched = hook is not None and getattr(hook, "is_of_watch", False)

@@ -179,7 +179,7 @@ class SavedReader:
                 refusal=unpacked.refusal,
                 doubt=unpacked.doubt,
                 change=unpacked.change,
-                written_at=unpacked.written_at,
+                writing_line_label=unpacked.writing_line_label,
             )
             return FoundSavedTensor(record)
         # No version is checked of what a hook has packed.
@@ -309,7 +309,7 @@ class SavedReader:
             "checksum_now": checksum_now,
             "checksum_then": (geometry, checksum + 1),
             "compared_with_save": True,
-            "written_at": watched_save.written_at,
+            "writing_line_label": watched_save.writing_line_label,
         }
 
     def _make_record_of_error(
@@ -342,7 +342,7 @@ class SavedReader:
             "stale",
             version=versions.now,
             saved_version=versions.then,
-            written_at="" if watched_save is None else watched_save.written_at,
+            writing_line_label="" if watched_save is None else watched_save.writing_line_label,
         )
         return FoundSavedTensor(record, tensor_position)
 

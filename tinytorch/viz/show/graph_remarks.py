@@ -401,7 +401,7 @@ class _GraphDescriber:
                 writer_names = self.maybe_written.get((node.id, saved.tensor or ""))
             before = self.changes.earlier_saved.get((node.id, index_in_node))
             yield self._remark_of_state(saved, before, is_doubtful=writer_names is not None)
-            if saved.written_at:
+            if saved.writing_line_label:
                 # The text has it in brackets behind the state.
                 yield Remark("writing line", "", phrase_writing_lines(saved))
             if writer_names is not None:

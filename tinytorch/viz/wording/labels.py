@@ -256,7 +256,6 @@ def join_few_names(names: Iterable[str]) -> str:
 
 
 @lru_cache(maxsize=1_000)  # a graph of thousands of nodes has few kinds
-@lru_cache(1024)
 def short_node_name(name: str) -> str:
     """Return a node's name as it is printed: `CopySlices` for `torch::autograd::CopySlices`."""
     return escape_name(escape_unseen(name).rpartition("::")[2])

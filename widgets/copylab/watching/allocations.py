@@ -22,7 +22,7 @@ import numpy as np
 import tinytorch
 
 from .dispatch_modes import get_quiet_mode_class, push_mode, remove_mode
-from .places import LineFinder, Place
+from .places import Place, PlaceFinder
 
 _TINYTORCH_FOLDER = str(Path(tinytorch.__file__).parent) + os.sep
 _NAMES_OF_OPERATIONS = {"lift_fresh": "tensor"}
@@ -48,7 +48,7 @@ class AllocationLog:
     """What was made so far. Memory that was there before is none of it."""
 
     def __init__(self) -> None:
-        self.line_finder = LineFinder()
+        self.place_finder = PlaceFinder()
         self.by_key: dict[int, Allocation] = {}
         self.sees_tinytorch = True
 
@@ -69,11 +69,11 @@ class AllocationLog:
         with ExitStack() as stack:
             torch = sys.modules.get("torch")
             if torch is not None and hasattr(torch, "Tensor"):
-                self.line_finder.skip_folder(str(Path(str(torch.__file__)).parent))
+                self.place_finder.skip_folder(str(Path(str(torch.__file__)).parent))
                 mode = _make_recording_mode(self, torch)
                 push_mode(mode)
                 stack.callback(remove_mode, mode)
-            self.line_finder.skip_folder(_TINYTORCH_FOLDER.rstrip(os.sep))
+            self.place_finder.skip_folder(_TINYTORCH_FOLDER.rstrip(os.sep))
             # There is room for one profiler, and the program may have its own.
             self.sees_tinytorch = sys.getprofile() is None
             if self.sees_tinytorch:
@@ -120,7 +120,7 @@ def _make_recording_mode(log: AllocationLog, torch: Any) -> Any:
                     key,
                     int(storage.nbytes()),
                     _NAMES_OF_OPERATIONS.get(name, name),
-                    log.line_finder.find_place(),
+                    log.place_finder.find_place(),
                     partial(_is_alive, reference),
                 )
             return results
@@ -213,7 +213,7 @@ class _ReturnRecorder:
                 key,
                 owner.nbytes,
                 operation,
-                self.log.line_finder.find_place(),
+                self.log.place_finder.find_place(),
                 partial(_is_referent_there, weakref.ref(owner)),
             )
         # Made deep inside: called by the operation around it, or by what the program has called.

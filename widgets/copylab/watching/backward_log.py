@@ -25,7 +25,7 @@ from tinytorch.viz import (
 
 from .aliases import copy_locals
 from .missing import MissingGradient, can_miss
-from .places import LineFinder, Place, iterate_callers
+from .places import Place, PlaceFinder, iterate_callers
 
 _MAX_FRAMES = 30
 _MAX_THINGS, _MAX_THINGS_OF_LIBRARY = 200, 20
@@ -94,8 +94,8 @@ class _WithoutGradient:
 class BackwardLog:
     """The backwards of a program, and what its modules had no gradient for after each of them."""
 
-    def __init__(self, line_finder: LineFinder, find_exits: FindExits) -> None:
-        self._line_finder = line_finder
+    def __init__(self, place_finder: PlaceFinder, find_exits: FindExits) -> None:
+        self._place_finder = place_finder
         self._find_exits = find_exits
         self._modules: list[_WithoutGradient] = []
         """One for each module that was looked at."""
@@ -151,7 +151,7 @@ class BackwardLog:
             has_reached = any(each.parameter.grad is not None for each in found)
             self._has_reached_module |= has_reached
             if entry is None:
-                place, at = self._line_finder.find_place(), self._count
+                place, at = self._place_finder.find_place(), self._count
                 members = {each.name: each.member for each in missing if each.name in new}
                 entry = _WithoutGradient(label, place, at, at, weakref.ref(module), members)
                 self._modules.append(entry)
@@ -177,7 +177,7 @@ class BackwardLog:
     def _find_modules(self) -> dict[str, Any]:
         """Return the modules that the callers of backward know, the largest first."""
         modules: dict[str, Any] = {}
-        callers = islice(iterate_callers(self._line_finder.find_frame()), _MAX_FRAMES)
+        callers = islice(iterate_callers(self._place_finder.find_frame()), _MAX_FRAMES)
         # Those of the program come before those of libraries, which may have other names for its modules.
         for frame in sorted(callers, key=is_library_frame):
             variables = {

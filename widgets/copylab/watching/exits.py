@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from tinytorch.viz import ExitKind, GraphExit, find_leaves
 
 from .aliases import copy_locals
-from .places import LineFinder, Place, place_of
+from .places import Place, PlaceFinder, place_of
 from .scope import ENGINES, Replacement
 
 _SAMPLED_VISITS = 32
@@ -76,8 +76,8 @@ class _LineKey(NamedTuple):
 class ExitLog:
     """The lines on which values left the graph, with the leaves that they came from."""
 
-    def __init__(self, line_finder: LineFinder) -> None:
-        self._line_finder = line_finder
+    def __init__(self, place_finder: PlaceFinder) -> None:
+        self._place_finder = place_finder
         self._lines: dict[_LineKey, _ExitLine] = {}
         self._references: dict[int, LeafReference] = {}
         self._lock = threading.Lock()
@@ -96,7 +96,7 @@ class ExitLog:
         make_reference: how the engine knows a leaf again without keeping it alive. is_use: True if
         the operation computes with leaves, and does not only read them.
         """
-        frame = self._line_finder.find_frame()
+        frame = self._place_finder.find_frame()
         if frame is None:
             return
         key = _LineKey(frame.f_code, frame.f_lineno, kind, operation)
@@ -122,7 +122,7 @@ class ExitLog:
         PyTorch reads the numbers of `torch.tensor([a, b])` past all modes, so that the call's names
         tell what they came from.
         """
-        frame = self._line_finder.find_frame()
+        frame = self._place_finder.find_frame()
         sources = [] if frame is None else _find_named_in_call(frame)
         if sources:
             self.record(sources, "new leaf", "tensor", make_reference)
@@ -139,10 +139,10 @@ class ExitLog:
             # A Function has a node of its own, or else nothing in it is recorded.
             if code in forward_codes and _has_recorded_arguments(frame):
                 return None
-            if not self._line_finder.skips_file(code.co_filename):
+            if not self._place_finder.skips_file(code.co_filename):
                 places.append(place_of(frame))
             elif not places and (
-                code.co_name in _NO_EXIT or self._line_finder.is_in_optimizer(frame)
+                code.co_name in _NO_EXIT or self._place_finder.is_in_optimizer(frame)
             ):
                 return None
             elif code.co_name == "checkpoint" and kind == "grad mode":
@@ -201,27 +201,27 @@ class ExitLog:
 class MakingLog:
     """The lines that made parameters."""
 
-    def __init__(self, line_finder: LineFinder) -> None:
-        self._line_finder = line_finder
+    def __init__(self, place_finder: PlaceFinder) -> None:
+        self._place_finder = place_finder
         self._lines: dict[int, tuple[LeafReference, Place]] = {}
         """How a parameter is known again, and its line, by the parameter's identity."""
 
     def record(self, parameter: Any, reference: LeafReference) -> None:
         """Note the line that made a parameter."""
-        frame = self._line_finder.find_frame()
+        frame = self._place_finder.find_frame()
         if frame is None:
             return
         place = place_of(frame)
         # `net.head = Head(3)`: that line, and none of those that fill the new object.
         while frame is not None:
-            is_of_program = not self._line_finder.skips_file(frame.f_code.co_filename)
+            is_of_program = not self._place_finder.skips_file(frame.f_code.co_filename)
             if is_of_program and frame.f_code.co_name != "__init__":
                 place = place_of(frame)
                 break
             frame = frame.f_back
         self._lines[id(parameter)] = (reference, place)
 
-    def find_line(self, parameter: Any) -> str:
+    def find_making_line(self, parameter: Any) -> str:
         """Return the line that made a parameter; empty if it was not seen."""
         is_same, place = self._lines.get(id(parameter), (None, ""))
         return str(place) if is_same is not None and is_same(parameter) else ""

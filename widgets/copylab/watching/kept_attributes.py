@@ -30,24 +30,26 @@ class KeptComparison(NamedTuple):
 
     has_changed: bool | None
     """True if its bytes, or the code of a function, are others; None if they cannot be compared."""
-    cause: WatchedSave | None
+    watched_save: WatchedSave | None
     """What knows the line that wrote; None if the tensor has other memory."""
 
     @property
     def is_compared_whole(self) -> bool:
         """True if all of its bytes are compared; False if pieces of them are, or none."""
-        return self.cause is None or self.cause.is_compared_whole
+        return self.watched_save is None or self.watched_save.is_compared_whole
 
     @property
-    def written_at(self) -> str:
+    def writing_line_label(self) -> str:
         """The line that wrote, as pictures say it; empty if it is not known."""
-        return "" if self.cause is None else self.cause.written_at
+        return "" if self.watched_save is None else self.watched_save.writing_line_label
 
 
 class KeptAttribute:
     """A tensor that a Function keeps as an attribute of `ctx`, or in a list or dict that is one."""
 
-    def __init__(self, name: str, path: str, position: Any, tensor: Any, line: NodeLine | None):
+    def __init__(
+        self, name: str, path: str, position: Any, tensor: Any, node_line: NodeLine | None
+    ):
         self.name = name
         """The attribute."""
         self.path = path
@@ -55,7 +57,7 @@ class KeptAttribute:
         self.position = position
         """Index or key in that list or dict; None of the attribute itself."""
         self.tensor_id = id(tensor)
-        self.line = line
+        self.node_line = node_line
         """The line that set it."""
         self.save: WatchedSave | None = None
         """What the tensor was when forward had ended; None before."""
@@ -115,11 +117,11 @@ class AttributeKeeper:
         # The number is -1 where no backward runs: what one sets on `ctx` is read by no other.
         if not found or self.hooks.torch._C._current_graph_task_id() >= 0:
             return
-        line = self.hooks.watch.find_line()
+        node_line = self.hooks.watch.find_node_line()
         attributes = self.attributes_by_ctx.setdefault(ctx, [])
         for position, tensor in found:
             path = f"ctx.{name}" if position is None else f"ctx.{name}[{position!r}]"
-            attributes.append(KeptAttribute(name, path, position, tensor, line))
+            attributes.append(KeptAttribute(name, path, position, tensor, node_line))
         self.in_forward.append((weakref.ref(ctx), _find_code_of_forward(ctx)))
 
     def record_ended_forwards(self) -> None:
@@ -133,7 +135,7 @@ class AttributeKeeper:
             for attribute in self.attributes_by_ctx.get(ctx, ()) if ctx is not None else ():
                 tensor = attribute.find_tensor(ctx)
                 if tensor is not None and attribute.save is None:
-                    attribute.save = self.hooks.record_alias(tensor, attribute.line)
+                    attribute.save = self.hooks.record_alias(tensor, attribute.node_line)
 
     def check_attributes(self, ctx: Any) -> None:
         """Compare what a Function keeps, before its backward runs."""
@@ -149,7 +151,7 @@ class AttributeKeeper:
             if attribute.save is None or tensor is None:
                 continue
             # What the Function itself writes is meant: a buffer in which it counts.
-            if not _is_in_function(ctx, attribute.save.find_line_to_blame()):
+            if not _is_in_function(ctx, attribute.save.find_place_to_blame()):
                 self.hooks.watch.check_attribute(attribute, tensor, ctx, backward_nr)
 
     def find_comparison(self, ctx: Any, name: str) -> KeptComparison | None:

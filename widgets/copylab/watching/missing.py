@@ -29,7 +29,7 @@ from ..code_marks import CodeWords
 from ..doc import Alarm, Box, Code, Paragraph, Part, Presentation, protect_marks
 from ..wording import gettext, ngettext
 from .aliases import copy_locals
-from .places import LineFinder, Place
+from .places import Place, PlaceFinder
 
 _MAX_FRAMES = 30
 
@@ -160,8 +160,8 @@ class _Stepped:
 class StepLog:
     """The optimizers that were seen to step, with what had no gradient each time."""
 
-    def __init__(self, line_finder: LineFinder) -> None:
-        self._line_finder = line_finder
+    def __init__(self, place_finder: PlaceFinder) -> None:
+        self._place_finder = place_finder
         self._stepped: dict[int, _Stepped] = {}
         self._gone: list[_Stepped] = []
         """Those whose optimizer is no more."""
@@ -221,7 +221,7 @@ class StepLog:
                 # This one has the address of another that is gone.
                 self._gone.append(entry)
             name = type(optimizer).__name__
-            entry = _Stepped(weakref.ref(optimizer), name, self._line_finder.find_place())
+            entry = _Stepped(weakref.ref(optimizer), name, self._place_finder.find_place())
             self._stepped[id(optimizer)] = entry
         return entry
 
@@ -243,7 +243,7 @@ class StepLog:
 
     def _find_names(self, optimizer: Any) -> tuple[str, dict[str, Any]]:
         """Return what the callers call an optimizer, and the modules that they know, by name."""
-        frame = self._line_finder.find_frame()
+        frame = self._place_finder.find_frame()
         name = ""
         modules: dict[str, Any] = {}
         for _ in range(_MAX_FRAMES):

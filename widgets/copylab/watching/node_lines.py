@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from tinytorch.graph import FREED_MESSAGE
 
-from .places import LineFinder, NodeLine, Place
+from .places import NodeLine, Place, PlaceFinder
 
 _MOST_LINES = 20_000
 """The lines of so many nodes are kept, those of the newest: what is used once more is mostly of the step before."""
@@ -25,7 +25,7 @@ class BackwardCall(NamedTuple):
     """The engine's number of it."""
     position: int
     """Its place among those that one `NodeLines` has seen, from 1."""
-    line: NodeLine | None
+    node_line: NodeLine | None
     """The line that called it."""
     newest_nr: int
     """The number of the last node that was made before."""
@@ -49,39 +49,39 @@ class FreedGraph(NamedTuple):
 class NodeLines:
     """The lines of the nodes that one thread makes, of one engine."""
 
-    def __init__(self, line_finder: LineFinder) -> None:
-        self._line_finder = line_finder
-        self._lines: dict[int, NodeLine] = {}
+    def __init__(self, place_finder: PlaceFinder) -> None:
+        self._place_finder = place_finder
+        self._node_lines: dict[int, NodeLine] = {}
         """By the number of the node, the newest last."""
         self.newest_nr = -1
         """The number of the newest node whose line is known."""
-        self.newest: NodeLine | None = None
-        """Its line."""
+        self.newest_node_line: NodeLine | None = None
+        """That line."""
         self._last_backward: BackwardCall | None = None
 
     def record_node(self, node_nr: int) -> NodeLine | None:
         """Note that the line that runs has made a node, and return it."""
-        line = self._line_finder.find_line()
-        self.newest_nr, self.newest = node_nr, line
-        if line is not None:
-            self._lines[node_nr] = line
-            if len(self._lines) > _MOST_LINES:
-                for oldest in list(islice(self._lines, _MOST_LINES // 2)):
-                    del self._lines[oldest]
-        return line
+        node_line = self._place_finder.find_node_line()
+        self.newest_nr, self.newest_node_line = node_nr, node_line
+        if node_line is not None:
+            self._node_lines[node_nr] = node_line
+            if len(self._node_lines) > _MOST_LINES:
+                for oldest in list(islice(self._node_lines, _MOST_LINES // 2)):
+                    del self._node_lines[oldest]
+        return node_line
 
-    def find_line(self, node_nr: int) -> NodeLine | None:
+    def find_node_line(self, node_nr: int) -> NodeLine | None:
         """Return the line that made a node; None if it is not known."""
-        return self._lines.get(node_nr)
+        return self._node_lines.get(node_nr)
 
-    def note_read(self, line: NodeLine, backward_nr: int) -> None:
-        """Note that a backward has read what a node saved. line: the one that made the node."""
+    def note_read(self, node_line: NodeLine, backward_nr: int) -> None:
+        """Note that a backward has read what a node saved. node_line: the one that made the node."""
         backward = self._last_backward
         if backward is None or backward.number != backward_nr:
-            position, caller = self.count_backwards() + 1, self._line_finder.find_line()
+            position, caller = self.count_backwards() + 1, self._place_finder.find_node_line()
             backward = BackwardCall(backward_nr, position, caller, self.newest_nr)
             self._last_backward = backward
-        line.backward = backward
+        node_line.backward = backward
 
     def count_backwards(self) -> int:
         """Return how many backwards have read something."""
@@ -98,15 +98,15 @@ class NodeLines:
         read_before = [
             (node._sequence_nr(), node)
             for _, (node, _) in parents.items()
-            if (line := self.find_line(node._sequence_nr())) is not None
-            and line.backward is not None
-            and line.backward.position <= backward_count
+            if (node_line := self.find_node_line(node._sequence_nr())) is not None
+            and node_line.backward is not None
+            and node_line.backward.position <= backward_count
         ]
         for number, node in sorted(read_before, key=lambda pair: -pair[0]):
             if _is_freed(node):
-                backward: BackwardCall = self._lines[number].backward
+                backward: BackwardCall = self._node_lines[number].backward
                 old, new = _find_way_in(node, parents, backward.newest_nr)
-                freed = None if backward.line is None else backward.line.place
+                freed = None if backward.node_line is None else backward.node_line.place
                 new_nodes = [] if new is None else list(_iterate_up(new, parents))
                 return FreedGraph(
                     freed, old, self._find_place(old or node), self._find_place(new), new_nodes
@@ -114,8 +114,8 @@ class NodeLines:
         return None
 
     def _find_place(self, node: Any) -> Place | None:
-        line = None if node is None else self.find_line(node._sequence_nr())
-        return None if line is None else line.place
+        node_line = None if node is None else self.find_node_line(node._sequence_nr())
+        return None if node_line is None else node_line.place
 
 
 def _collect_parents(root: Any) -> dict[int, tuple[Any, list[Any]]]:

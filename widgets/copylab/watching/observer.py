@@ -48,7 +48,7 @@ from .node_lines import NodeLines
 from .on_tinytorch import TinyTorchHooks
 from .on_torch import TorchHooks
 from .packed_saves import PackedSave
-from .places import LineFinder, NodeLine, Place, place_of
+from .places import NodeLine, Place, PlaceFinder, place_of
 from .tracebacks import drop_own_frames
 from .watched_backward import BackwardMeasurement
 from .watched_memory import Span, memory_span
@@ -180,15 +180,15 @@ class Watch(Presentation):
         """True before it begins and after it ends."""
         self._silent = silent
         """What to do with a finding where the engine raises no error: "warn", "raise", "record"."""
-        self._line_finder = LineFinder()
-        """Finds the line of the program that runs."""
-        self._exits = ExitLog(self._line_finder)
+        self._place_finder = PlaceFinder()
+        """Finds the place of the line of the program that runs."""
+        self._exits = ExitLog(self._place_finder)
         """The lines on which values left the graph."""
-        self._makings = MakingLog(self._line_finder)
+        self._makings = MakingLog(self._place_finder)
         """The lines that made parameters."""
-        self._steps = StepLog(self._line_finder)
+        self._steps = StepLog(self._place_finder)
         """The steps of optimizers."""
-        self._backwards = BackwardLog(self._line_finder, self._exits.find_exits)
+        self._backwards = BackwardLog(self._place_finder, self._exits.find_exits)
         """The backwards that have run."""
         self._lock = threading.Lock()
         """Held where two threads may change counts, saves or findings."""
@@ -232,7 +232,7 @@ class Watch(Presentation):
         CELL_NUMBERS.follow_shell()
         scope.register_watch(self)
         EXIT_FINDERS.append(self.find_exits)
-        MAKING_LINE_FINDERS.append(self._makings.find_line)
+        MAKING_LINE_FINDERS.append(self._makings.find_making_line)
         COMPARISON_FINDERS.append(self.find_comparison)
         try:
             for name in scope.ENGINES:
@@ -259,7 +259,7 @@ class Watch(Presentation):
             name for name in scope.ENGINES if _can_be_attached(sys.modules.get(name))
         }
         self._engines_not_attached -= self._attached_at_end
-        place = self._line_finder.find_place()
+        place = self._place_finder.find_place()
         # One that another thread of the program imported was attached there: no warning for that.
         if self._engines_not_attached - self._ever_attached and place is not None:
             _warn_at(place, join_sentences(self.describe_gaps()), UserWarning)
@@ -286,7 +286,7 @@ class Watch(Presentation):
         self.ended = True
         scope.unregister_watch(self)
         EXIT_FINDERS.remove(self.find_exits)
-        MAKING_LINE_FINDERS.remove(self._makings.find_line)
+        MAKING_LINE_FINDERS.remove(self._makings.find_making_line)
         COMPARISON_FINDERS.remove(self.find_comparison)
         self._attached_at_end = set(self._attached[self._thread])
         self._detach_from_thread()
@@ -315,7 +315,7 @@ class Watch(Presentation):
         if name in attached or not _can_be_attached(module):
             return
         # The line to name is the program's, whatever the engine calls in Python of its own.
-        self._line_finder.skip_folder(str(Path(str(module.__file__)).parent))
+        self._place_finder.skip_folder(str(Path(str(module.__file__)).parent))
         hooks: EngineHooks
         hooks = TorchHooks(self, module) if name == "torch" else TinyTorchHooks(self)
         hooks.attach()
@@ -361,7 +361,7 @@ class Watch(Presentation):
     def record_save(
         self,
         tensor: Any,
-        line: NodeLine | None,
+        node_line: NodeLine | None,
         *,
         sequence_nr: int,
         is_output: bool,
@@ -370,11 +370,11 @@ class Watch(Presentation):
     ) -> WatchedSave:
         """Return the `WatchedSave` of a tensor, which the node that saves it holds in its place.
 
-        line: the one that saves it, which makes the node.
+        node_line: the one that saves it, which makes the node.
         """
         save = WatchedSave(
             tensor,
-            line,
+            node_line,
             sequence_nr=sequence_nr,
             is_output=is_output,
             was_leaf=was_leaf,
@@ -387,12 +387,14 @@ class Watch(Presentation):
         self._register_save(save)
         return save
 
-    def record_alias(self, alias: Any, line: NodeLine | None) -> WatchedSave:
+    def record_alias(self, alias: Any, node_line: NodeLine | None) -> WatchedSave:
         """Return the `WatchedSave` of what a Function keeps as an attribute, or hooks of the program's own packed.
 
-        alias: a detached one, since it must not keep the graph alive. line: the one that kept it.
+        alias: a detached one, since it must not keep the graph alive. node_line: the one that kept it.
         """
-        save = WatchedSave(alias, line, sequence_nr=-1, is_output=True, was_leaf=True, output_nr=0)
+        save = WatchedSave(
+            alias, node_line, sequence_nr=-1, is_output=True, was_leaf=True, output_nr=0
+        )
         self._register_save(save, is_of_node=False)
         return save
 
@@ -445,7 +447,7 @@ class Watch(Presentation):
         saves = self._find_saves_over(tensor)
         if not saves:
             return None
-        place, span = self._line_finder.find_writing_line(), memory_span(tensor)
+        place, span = self._place_finder.find_writing_place(), memory_span(tensor)
         saves_at_risk = []
         for save in saves:
             if save.sequence_nr == excused_nr:
@@ -471,7 +473,7 @@ class Watch(Presentation):
         saves = [save for save in self._find_saves_over(tensor) if save.tensor is tensor]
         if not saves:
             return None
-        place = self._line_finder.find_writing_line()
+        place = self._place_finder.find_writing_place()
         with self._lock:
             for save in saves:
                 save.note_write(place, None, are_bytes_written=False)
@@ -576,7 +578,7 @@ class Watch(Presentation):
             kind="attribute",
             holder=attribute.path,
         )
-        finding, is_new = self._add_finding(comparison.cause, finding, backward_nr)
+        finding, is_new = self._add_finding(comparison.watched_save, finding, backward_nr)
         self._report_silent_finding(finding, is_new)
 
     def find_comparison(self, node: Any, name: str) -> KeptComparison | None:
@@ -639,7 +641,7 @@ class Watch(Presentation):
         # ask whether they are due, a mode of functions would.
         if is_observed(root) or not self.measurement.is_due(args, kwargs, self._has_small_change):
             return False
-        self.measurement.begin(root, self._line_finder.find_frame())
+        self.measurement.begin(root, self._place_finder.find_frame())
         return True
 
     def _has_small_change(self) -> bool:
@@ -671,7 +673,7 @@ class Watch(Presentation):
     def count_backwards(self, root: Any) -> int:
         """Return how many backwards have read something in this thread, by the engine of a tensor."""
         hooks = self._find_hooks(root)
-        return 0 if hooks is None else hooks.lines.count_backwards()
+        return 0 if hooks is None else hooks.node_lines.count_backwards()
 
     def report_error(self, root: Any, backward_count: int, error: RuntimeError) -> None:
         """Note the finding on a backward that has raised because an earlier one has freed its graph.
@@ -684,10 +686,10 @@ class Watch(Presentation):
         if hooks is None or not is_freed or self._has_other_threads or self._is_in_look():
             return
         with mark_look():
-            found = hooks.lines.find_freed_graph(root.grad_fn, backward_count)
+            found = hooks.node_lines.find_freed_graph(root.grad_fn, backward_count)
             if found is None:
                 return
-            frame = self._line_finder.find_frame()
+            frame = self._place_finder.find_frame()
             finding: Finding = make_freed_finding(found, root, frame)
             finding.backward = None if frame is None else place_of(frame)
             finding.rank = find_rank()
@@ -702,15 +704,15 @@ class Watch(Presentation):
 
     def find_place(self) -> Place | None:
         """Return the place of the line of the program that runs."""
-        return self._line_finder.find_place()
+        return self._place_finder.find_place()
 
-    def find_line(self) -> NodeLine | None:
-        """Return the line of the program that runs."""
-        return self._line_finder.find_line()
+    def find_node_line(self) -> NodeLine | None:
+        """Return the line of the program that runs as a `NodeLine`: faster than its place."""
+        return self._place_finder.find_node_line()
 
     def make_node_lines(self) -> NodeLines:
         """Return what notes the lines of one thread's nodes."""
-        return NodeLines(self._line_finder)
+        return NodeLines(self._place_finder)
 
     def record_exit(
         self,
@@ -770,7 +772,7 @@ class Watch(Presentation):
 
     def is_of_program(self, file: str) -> bool:
         """Return True for a file that is neither of an engine nor of copylab."""
-        return not self._line_finder.skips_file(file)
+        return not self._place_finder.skips_file(file)
 
     def find_torch_hooks(self) -> TorchHooks | None:
         """Return PyTorch under this watch in this thread; None if it is not watched here."""
@@ -796,9 +798,9 @@ class Watch(Presentation):
         if save is not None:
             # Two lines of the program, see `Finding`.
             finding.saved = save.saving_place
-            finding.written = save.find_line_to_blame()
+            finding.written = save.find_place_to_blame()
         with mark_look():
-            frame = self._line_finder.find_frame()
+            frame = self._place_finder.find_frame()
             finding.backward = None if frame is None else place_of(frame)
             key = finding.key
             span = None if save is None else save.span

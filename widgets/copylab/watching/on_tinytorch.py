@@ -37,7 +37,7 @@ class TinyTorchHooks:
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
-        self.lines = watch.make_node_lines()
+        self.node_lines = watch.make_node_lines()
         """The lines that made the nodes of this thread."""
         self.hooks: Any = (self.pack, self.unpack)
         """The pair as tinytorch has it on its stack, to find it again; None once it is off."""
@@ -85,7 +85,7 @@ class TinyTorchHooks:
     def note_node(self, node: Any) -> None:
         """Note the line that has made a node, in the thread that entered the watch."""
         if self.watch.is_entering_thread():
-            self.lines.record_node(node._sequence_nr())
+            self.node_lines.record_node(node._sequence_nr())
 
     def report_exit(self, name: str, tensors: list, count: int, is_recording: bool) -> None:
         """Note an operation that makes no node of tensors which require grad."""
@@ -105,7 +105,7 @@ class TinyTorchHooks:
             tensor_to_hold.source = weakref.ref(tensor.grad_fn)
         return self.watch.record_save(
             tensor_to_hold,
-            self.watch.find_line(),
+            self.watch.find_node_line(),
             sequence_nr=_NO_NODE_NR,
             is_output=is_output,
             was_leaf=tensor.is_leaf,
@@ -130,9 +130,9 @@ class TinyTorchHooks:
         # Without a node, a user reads `grad_fn._saved_...`: that is no read of backward.
         if node is not None:
             self.watch.check_read(save, lambda: node, MODES.thread.backward_nr)
-            line = self.lines.find_line(function._sequence_nr())
-            if line is not None and not THREADS_IN_LOOK:
-                self.lines.note_read(line, MODES.thread.backward_nr)
+            node_line = self.node_lines.find_node_line(function._sequence_nr())
+            if node_line is not None and not THREADS_IN_LOOK:
+                self.node_lines.note_read(node_line, MODES.thread.backward_nr)
         if THREADS_ON_SAVED_VALUES and threading.get_ident() in THREADS_ON_SAVED_VALUES:
             return save.make_saved_tensor()
         return tensor

@@ -110,7 +110,7 @@ class TorchHooks:
         """Returns the number that the next node of this thread gets."""
         self.attributes = AttributeKeeper(self)
         """What Functions of the program's own keep on `ctx`."""
-        self.lines = watch.make_node_lines()
+        self.node_lines = watch.make_node_lines()
         """The lines that made the nodes of the program's thread."""
         self.mode: Any = _make_dispatch_mode(self)
         """Sees every operation of this thread, and reports what it writes to."""
@@ -317,9 +317,9 @@ class TorchHooks:
         """Note that the operation that runs has made a node, and the line that did it."""
         self.first_nr_of_operation, self.next_node_nr = self.next_node_nr, next_node_nr
         # What it has saved may have told the line. Each thread numbers its nodes for itself.
-        is_known = self.lines.newest_nr == next_node_nr - 1
+        is_known = self.node_lines.newest_nr == next_node_nr - 1
         if not is_known and self.operation_thread == self.program_thread:
-            self.lines.record_node(next_node_nr - 1)
+            self.node_lines.record_node(next_node_nr - 1)
 
     # -- saves and reads -----------------------------------------------------------
 
@@ -340,7 +340,7 @@ class TorchHooks:
         save = self.watch.record_save(
             # A node that held its own result would never be freed.
             self.detach_unseen(tensor) if is_output else tensor,
-            self._find_line(sequence_nr - 1, new_nodes),
+            self._find_node_line(sequence_nr - 1, new_nodes),
             sequence_nr=sequence_nr,
             is_output=is_output,
             was_leaf=was_leaf,
@@ -351,16 +351,16 @@ class TorchHooks:
             save.original = weakref.ref(tensor)
         return save
 
-    def _find_line(self, node_nr: int, new_nodes: int) -> NodeLine | None:
+    def _find_node_line(self, node_nr: int, new_nodes: int) -> NodeLine | None:
         """Return the line that saves a tensor, for the node with this number."""
-        lines = self.lines
+        node_lines = self.node_lines
         # What an operation saves before it runs is of one line. Later it may also be a Function, after
         # its forward, of which another line has run.
-        if new_nodes and node_nr == lines.newest_nr:
-            return lines.newest
+        if new_nodes and node_nr == node_lines.newest_nr:
+            return node_lines.newest_node_line
         if self.operation_thread != self.program_thread:
-            return self.watch.find_line()
-        return lines.record_node(node_nr)
+            return self.watch.find_node_line()
+        return node_lines.record_node(node_nr)
 
     def _is_output(self, tensor: Any, new_nodes: int) -> bool:
         """Return True if a tensor is saved by the node that made it.
@@ -416,9 +416,9 @@ class TorchHooks:
         self.next_node_nr, self.first_nr_of_operation, self.written_tensor_id = last_operation
         return alias
 
-    def record_alias(self, tensor: Any, line: NodeLine | None) -> WatchedSave:
+    def record_alias(self, tensor: Any, node_line: NodeLine | None) -> WatchedSave:
         """Return a `WatchedSave` of a tensor's memory that does not keep its graph alive."""
-        return self.watch.record_alias(self.detach_unseen(tensor), line)
+        return self.watch.record_alias(self.detach_unseen(tensor), node_line)
 
     def unpack(self, save: WatchedSave) -> Any:
         """Return the tensor that a node reads. Raises RuntimeError where backward raises."""
@@ -435,8 +435,8 @@ class TorchHooks:
         # Elsewhere a user reads `grad_fn._saved_...`: that is no read of backward.
         if backward_nr >= 0:
             self.watch.check_read(save, self.find_node, backward_nr)
-            if save.line is not None and not THREADS_IN_LOOK:
-                self.lines.note_read(save.line, backward_nr)
+            if save.node_line is not None and not THREADS_IN_LOOK:
+                self.node_lines.note_read(save.node_line, backward_nr)
             self.pauses.pause_for_formula(sys._getframe().f_back)
         if THREADS_ON_SAVED_VALUES and find_program_thread() in THREADS_ON_SAVED_VALUES:
             return save.make_saved_tensor()

@@ -48,7 +48,7 @@ class PackedSave:
         "holds_memory",
         "is_number",
         "kind",
-        "line",
+        "node_line",
         "packed",
         "samples",
         "span",
@@ -69,7 +69,7 @@ class PackedSave:
         """Of a checkpoint: the code that it will run again; `viz/read/packed.py` reads it."""
         self.kind = kind
         """The class of hooks: "checkpoint", "save_on_cpu"."""
-        self.line: NodeLine | None = None
+        self.node_line: NodeLine | None = None
         """The line that saved it."""
         self.holds_memory = False
         """True if what the hook returned is the tensor's own memory, and so no other form of it."""
@@ -81,7 +81,7 @@ class PackedSave:
     @property
     def saving_place(self) -> Place | None:
         """The place of the line that saved it; None if it is not known."""
-        return None if self.line is None else self.line.place
+        return None if self.node_line is None else self.node_line.place
 
     def has_other_values(self, tensor: Any) -> bool | None:
         """Return True if the hook gave back other values; None if they cannot be compared."""
@@ -180,13 +180,13 @@ def _wrap_pack(pack: Any, watching: list[TorchHooks], kind: str) -> Any:
             hooks.watch.gaps.count_unseen_save(kind)
             return packed
         packed_save = PackedSave(packed, tensor, span, checksum, kind)
-        packed_save.line = hooks.watch.find_line()
+        packed_save.node_line = hooks.watch.find_node_line()
         packed_save.code = code
         packed_save.holds_memory = _holds_memory(packed, span, hooks.torch.Tensor)
         if _is_of_leaf(tensor) or packed_save.holds_memory:
             # A leaf itself: `w.data = other` gives other memory to it, and to no alias.
             record = hooks.watch.record_alias if tensor.is_leaf else hooks.record_alias
-            packed_save.watched = record(tensor, packed_save.line)
+            packed_save.watched = record(tensor, packed_save.node_line)
             block[id(packed_save.watched)] = packed_save.watched
         packed_save.block = block
         return packed_save

@@ -23,8 +23,8 @@ _OPTIMIZER_PATH = f"{os.sep}optim"  # torch/optim/sgd.py, tinytorch/optim.py
 class Place(NamedTuple):
     """A line of a program.
 
-    file, line: where it is. function: the function it is part of. optimizer: True if it called an
-    optimizer, which wrote.
+    file, line: where it is, the line by its number. function: the function it is part of. optimizer:
+    True if it called an optimizer, which wrote.
     """
 
     file: str
@@ -63,7 +63,10 @@ class Place(NamedTuple):
 
 
 class NodeLine:
-    """The line that made a node. Its `Place` takes longer than to find it, and is made for those who ask."""
+    """The line that ran when a node was made, or called backward. Its `Place` is made for those who ask.
+
+    That takes longer than to note the line, which is done for each node.
+    """
 
     __slots__ = ("_code", "_instruction", "backward")
 
@@ -74,7 +77,7 @@ class NodeLine:
 
     @property
     def place(self) -> Place:
-        """The line."""
+        """The place of the line."""
         code, line_nr = self._code, 0
         for start, stop, number in code.co_lines():
             if start <= self._instruction < stop:
@@ -83,7 +86,7 @@ class NodeLine:
 
 
 def place_of(frame: FrameType) -> Place:
-    """Return the line that runs in a frame."""
+    """Return the place of the line that runs in a frame."""
     return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
 
@@ -109,8 +112,8 @@ def iterate_callers(frame: FrameType | None) -> Iterator[FrameType]:
         yield from callers
 
 
-class LineFinder:
-    """Finds the line of the program that is running: the innermost one outside of the engines."""
+class PlaceFinder:
+    """Finds the place of the line that runs: the innermost one of the program, outside of the engines."""
 
     def __init__(self) -> None:
         self._inside_folders: tuple[str, ...] = ()
@@ -153,17 +156,17 @@ class LineFinder:
         return _OPTIMIZER_PATH in frame.f_code.co_filename
 
     def find_place(self) -> Place | None:
-        """Return the line that runs."""
+        """Return the place of the line that runs; None if none of the program's does."""
         frame = self.find_frame()
         return None if frame is None else place_of(frame)
 
-    def find_line(self) -> NodeLine | None:
-        """Return the line that runs, which makes a node."""
+    def find_node_line(self) -> NodeLine | None:
+        """Return the line that runs as a `NodeLine`: faster than its place."""
         frame = self.find_frame()
         return None if frame is None else NodeLine(frame)
 
-    def find_writing_line(self) -> Place | None:
-        """Return the line that runs, with `optimizer` set if it has called one, which writes."""
+    def find_writing_place(self) -> Place | None:
+        """Return the place of the line that runs and writes, with `optimizer` set if it has called one."""
         frame = self.find_frame()
         inner: FrameType | None = sys._getframe(1)
         by_optimizer = False

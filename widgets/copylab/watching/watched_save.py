@@ -28,12 +28,13 @@ Checksum = int | bytes | DeviceBytes
 class ObservedWrite(NamedTuple):
     """A write to the storage of a saved tensor.
 
-    place: the line that wrote; None if it is not known. version_before: the saved tensor's version
-    before the write was counted.
+    place: where the program wrote; None if it is not known. version_before: the saved tensor's version
+    before this write was counted; None where it is not needed, as only a `counted_write_candidate` is
+    judged by it.
     """
 
     place: Place | None
-    version_before: int
+    version_before: int | None = None
 
 
 class WatchedSave:
@@ -41,6 +42,16 @@ class WatchedSave:
 
     Pictures read some of its attributes by name: `find_watched_save` in `tinytorch/viz/read/probe.py`
     lists them.
+
+    Of all writes to its storage, two may be to blame, and no others are kept (`find_place_to_blame`):
+
+    counted_write_candidate  what may be the first write that was counted, which makes the tensor stale.
+        Whether a write is counted shows only later: it is noted before, and one through `.data` never
+        is. So a write is the candidate until the next one. If the version is then still its
+        `version_before`, it was not counted, and the next write is the candidate; else it stays.
+        Who asks for the place to blame judges the last candidate in the same way.
+    first_changing_write  the first write that changed the bytes, counted or not; where not all of them
+        can be compared, the first to them.
     """
 
     # One is made for each saved tensor of a training run.
@@ -51,7 +62,7 @@ class WatchedSave:
         "first_changing_write",
         "is_harmless",
         "is_output",
-        "line",
+        "node_line",
         "original",
         "output_nr",
         "required_grad",
@@ -66,7 +77,7 @@ class WatchedSave:
     def __init__(
         self,
         tensor: Any,
-        line: NodeLine | None,
+        node_line: NodeLine | None,
         *,
         sequence_nr: int,
         is_output: bool,
@@ -75,8 +86,8 @@ class WatchedSave:
     ) -> None:
         self.tensor = tensor
         """What the node gets back: the tensor, or of its own result a detached alias."""
-        self.line = line
-        """The line that saved it."""
+        self.node_line = node_line
+        """The line that saved it: its place is `saving_place`."""
         self.sequence_nr = sequence_nr
         """The number that the next node would get when it was saved; -1 where no node is to be excused.
 
@@ -105,9 +116,9 @@ class WatchedSave:
         self.checksum = compute_checksum(tensor, self.span)
         """The checksum of its bytes when it was saved, or these themselves; None if they cannot be compared."""
         self.counted_write_candidate: ObservedWrite | None = None
-        """What may be the first write that was counted, which shows only later: see `find_line_to_blame`."""
+        """What may be the first write that was counted: see the class."""
         self.first_changing_write: ObservedWrite | None = None
-        """The first write that changed its bytes; the first to them, where not all can be compared."""
+        """The first write that changed its bytes: see the class."""
         self.is_harmless = False
         """True if the node does not need it as it was, or if it was saved after the watch had ended."""
         self.saves_over_storage: dict[int, Any] = {}
@@ -116,7 +127,7 @@ class WatchedSave:
     @property
     def saving_place(self) -> Place | None:
         """The place of the line that saved it; None if it is not known."""
-        return None if self.line is None else self.line.place
+        return None if self.node_line is None else self.node_line.place
 
     # Training makes one for each saved tensor: nothing else would take its entry away.
     def __del__(self) -> None:
@@ -148,7 +159,7 @@ class WatchedSave:
                 self.first_changing_write = write
         # Other bytes before the write are of one that nobody reported: by NumPy, by another thread.
         elif not are_bytes_written and self._has_other_bytes():
-            self.first_changing_write = ObservedWrite(None, version)
+            self.first_changing_write = ObservedWrite(None)
 
     def note_result(self, place: Place | None, span: Span | None) -> None:
         """Note what a write to the storage has done."""
@@ -156,7 +167,7 @@ class WatchedSave:
             return
         # Where a device cannot say, the write counts as the one that changed it.
         if (span is None or do_overlap(self.span, span)) and self._has_other_bytes() is not False:
-            self.first_changing_write = ObservedWrite(place, self.tensor._version)
+            self.first_changing_write = ObservedWrite(place)
 
     def _has_other_bytes(self) -> bool | None:
         """Return True if the bytes are not those that were saved; None if a device cannot say."""
@@ -205,13 +216,13 @@ class WatchedSave:
         """True if the bytes differ from those saved; None if written and not comparable."""
         if self.is_harmless:
             return False
-        saved = self.checksum
+        saved_bytes = self.checksum
         # Nearly all that backward reads is small and where it was: that is compared at once.
-        if isinstance(saved, bytes) and memory_span(self.tensor) == self.span:
+        if isinstance(saved_bytes, bytes) and memory_span(self.tensor) == self.span:
             start, stop = self.span
-            if stop - start == len(saved) <= self.tensor.nbytes:  # without gaps
-                return ctypes.string_at(start, len(saved)) != saved
-        if saved is not None:
+            if stop - start == len(saved_bytes) <= self.tensor.nbytes:  # without gaps
+                return ctypes.string_at(start, len(saved_bytes)) != saved_bytes
+        if self.checksum is not None:
             has_other = self._has_other_bytes()
             # Pieces that are equal prove nothing of what lies between them; one that differs proves
             # a change.
@@ -227,16 +238,18 @@ class WatchedSave:
         tensor = self.tensor
         if self.has_changed is False and self.checksum is not None:
             return tensor
-        saved = self.checksum
-        if isinstance(saved, DeviceBytes):
-            saved = saved.read_bytes()
+        saved_bytes = self.checksum
+        if isinstance(saved_bytes, DeviceBytes):
+            saved_bytes = saved_bytes.read_bytes()
         # With a conjugate or negative bit, values are others than the bytes in memory.
         has_bits = getattr_or_none(tensor, "is_conj") and (tensor.is_conj() or tensor.is_neg())
-        if has_bits or not isinstance(saved, bytes):
+        if has_bits or not isinstance(saved_bytes, bytes):
             raise RuntimeError("the values that were saved are not known")
         engine: Any = sys.modules[engine_name(tensor)]
-        values = engine.empty(len(saved) // tensor.element_size(), dtype=tensor.dtype, device="cpu")
-        ctypes.memmove(values.data_ptr(), saved, len(saved))
+        values = engine.empty(
+            len(saved_bytes) // tensor.element_size(), dtype=tensor.dtype, device="cpu"
+        )
+        ctypes.memmove(values.data_ptr(), saved_bytes, len(saved_bytes))
         # What has gaps between its elements was saved in row-major order.
         has_gaps = memory_span(tensor)[1] - memory_span(tensor)[0] > tensor.nbytes
         values = (
@@ -252,31 +265,27 @@ class WatchedSave:
         # its place, as in `note_write`; so a later count, which is unseen, has no line.
         self.note_write(None, NO_MEMORY, are_bytes_written=False)
 
-    def find_line_to_blame(self) -> Place | None:
-        """Return the line that spoiled it; None if the watch did not see which one did.
+    def find_place_to_blame(self) -> Place | None:
+        """Return where the program spoiled it; None if the watch did not see that.
 
-        If the tensor is stale, which makes backward raise, that is the first counted write that
-        the watch saw: `counted_write_candidate`. A write is noted before it is counted, and one
-        through `.data` never is. So a write is the candidate until the next write: if the version is
-        then still `version_before` of the candidate, that was not counted, and the next write is the
-        candidate. The last candidate is judged here in the same way.
-
-        If it is not stale, backward computes from wrong bytes, and the line is that of the first
-        write which changed them: `first_changing_write`.
+        If the tensor is stale, which makes backward raise, the first counted write is to blame, else
+        the first that changed the bytes, from which backward computes without an error.
         """
         if self.is_stale:
             write = self.counted_write_candidate
             # Lower where the program has put the counter back, which no write has done.
-            if write is not None and self.tensor._version <= write.version_before:
+            if write is None or write.version_before is None:
+                return None
+            if self.tensor._version <= write.version_before:
                 return None
         else:
             write = self.first_changing_write
         return None if write is None else write.place
 
     @property
-    def written_at(self) -> str:
-        """The place of the line to blame, as pictures say it; empty if it is not known."""
-        place = self.find_line_to_blame()
+    def writing_line_label(self) -> str:
+        """The label of the place to blame, as pictures say it ("train.py, line 12"); empty if it is not known."""
+        place = self.find_place_to_blame()
         return "" if place is None else place.label
 
 
