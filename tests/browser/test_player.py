@@ -243,7 +243,7 @@ def test_live(watched: Watched, usual_front: Lab) -> None:
     expect(page.get_by_text("now 7")).to_be_visible()
     # The program is changed: with another copy, which keeps the step, then by hand, then back.
     player.get_by_role("button", name="clone instead of detach on line 4").click()
-    expect(player.locator(".cl-changed")).to_contain_text("it no longer ends in RuntimeError")
+    expect(player.locator(".cl-changed")).to_contain_text("it no longer raises RuntimeError")
     expect(player).to_have_attribute("data-step", "7")
     assert "z = y.clone()" in player.locator("li").nth(3).inner_text()
     player.get_by_role("button", name="edit").click()
@@ -278,7 +278,7 @@ def test_live(watched: Watched, usual_front: Lab) -> None:
     assert len(step_through(page, twin)) == 7
     # It has stored some runs with other copies.
     twin.get_by_role("button", name="clone instead of detach on line 4").click()
-    expect(twin.locator(".cl-changed")).to_contain_text("it no longer ends in RuntimeError")
+    expect(twin.locator(".cl-changed")).to_contain_text("it no longer raises RuntimeError")
     assert "z = y.clone()" in twin.locator("li").nth(3).inner_text()
     twin.get_by_role("button", name="as it was").click()
     expect(twin).to_have_attribute("data-step", "7")

@@ -360,7 +360,7 @@ def test_one_lesson_by_the_titles_in_it(name: str) -> None:
         "Progress: 0 of 2 predictions committed, 1 of 2 exercises solved.",
         "What So far",
         f"{SEVEN} ○ not yet",
-        "Four more things that are said about clones ○ not yet",
+        "Five more claims about clones ○ not yet",
         "Exercise 1: three readings of a sensor ✔ solved, 1 hint",
         f"{BOTH} ○ not yet",
         "",

@@ -30,7 +30,7 @@ SAYS = {
     "d shares no memory with y; version of y is now 0, not 1.",
     ".data": f".data {WHERE}; at the end: d shares memory with y, but not the version counter; "
     "version of y is now 0, not 1.",
-    "deepcopy": "deepcopy instead of detach on line 4: it now ends in RuntimeError on line 4.",
+    "deepcopy": "deepcopy instead of detach on line 4: it now raises RuntimeError on line 4.",
 }
 
 
@@ -169,14 +169,14 @@ OTHER_PLACE = "x = torch.ones(2)\ny = x.clone()\nx += 1\nif y[0] == 1:\n    1 / 
         (
             SILENT,
             ".data",
-            f"it no longer ends in RuntimeError on line 5; {WRONG}.",
+            f"it no longer raises RuntimeError on line 5; {WRONG}.",
         ),
-        (MESSAGE, "=", "it still ends in ValueError on line 4, but with another message."),
-        (MESSAGE, "deepcopy", "it still ends in ValueError on line 5."),
+        (MESSAGE, "=", "it still raises ValueError on line 4, but with another message."),
+        (MESSAGE, "deepcopy", "it still raises ValueError on line 5."),
         (
             OTHER_PLACE,
             "=",
-            "it now ends in ZeroDivisionError on line 6, and not in ZeroDivisionError on line 5.",
+            "it now raises ZeroDivisionError on line 6, and not ZeroDivisionError on line 5.",
         ),
         # Equal numbers of two names are not all that a program can do.
         ("x = torch.ones(2)\ny = x.clone()\nk = y.is_leaf", "detach().clone()", ""),

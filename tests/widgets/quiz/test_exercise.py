@@ -18,6 +18,7 @@ from copylab.lessons.clinic_gradients import (
     running_loss,
     write_before,
 )
+from copylab.lessons.clone import readings
 from copylab.looks import grad, is_tensor, node_of, same_counter, same_storage, values
 from copylab.quiz.checked_facts import (
     CheckedFact,
@@ -87,7 +88,7 @@ def test_the_cell_that_set_the_variables_counts(
     for source, error, state, said in (
         (part.start + "  # mine", "", "not attempted", "as it was at the start"),
         ("x = torch.arange(6)\nt = x.narrow(0, 2, 2)", "", "wrong", "the storage of x"),
-        ("x = torch.arange(6)\nt = (x", "SyntaxError", "wrong", "ended in SyntaxError"),
+        ("x = torch.arange(6)\nt = (x", "SyntaxError", "wrong", "raised SyntaxError"),
     ):
         outcome = CellOutcome(source, error)
         monkeypatch.setattr(CELL_OUTCOMES, "by_name", dict.fromkeys(names, outcome))
@@ -96,9 +97,7 @@ def test_the_cell_that_set_the_variables_counts(
         # Other variables are not those that the cell has set.
         assert part.check(dict(names)).state == "not attempted"
     del names["t"]
-    assert "ended in SyntaxError" in plain(part.check(names)), (
-        "it was run: not `Run your cell first`"
-    )
+    assert "raised SyntaxError" in plain(part.check(names)), "it was run: not `Run your cell first`"
     names["t"] = x[2:4].clone()
     assert part.check(names).state == "wrong", "right, and of an earlier run"
     assert part.check(dict(names)).state == "right"
@@ -130,7 +129,7 @@ def test_a_cell_that_raised_is_told_why(engine: ModuleType, source: str, why: st
     part = make(lambda a, h: a is h, engine=engine, solution="a = 1; h = 1", start="", wrong={})
     verdict = part.judge_cell(source, engine)
     assert verdict.state == "wrong"
-    ended = "your cell ended in `RuntimeError` when it was last run. Fix it, and run it again."
+    ended = "your cell raised `RuntimeError` when it was last run. Fix it, and run it again."
     assert verdict.says.startswith(f"{ended} Why: {why}")
     assert "Way out" not in verdict.says, "that may be the exercise"
     assert str(verdict) == f"Not yet: {verdict.says}"
@@ -372,7 +371,29 @@ def test_numbers_that_were_typed_in_do_not_follow_others(
             {"y": tinytorch.ones(1)}
         )
     assert verdict.state == state, verdict
-    assert ("in place of `[1.0]`" in verdict.says) == is_tried
+    assert ("instead of `[1.0]`" in verdict.says) == is_tried
+
+
+def test_numbers_typed_into_a_cell_without_the_first_line_are_noticed(
+    run_cell: Callable[[str, str | None], None],
+) -> None:
+    readings.live()
+    names = CELL_OUTCOMES.shell.user_ns
+    first, _, rest = readings.code.partition("\n")
+    typed_in = "kept = [torch.full((2,), n) for n in (1.0, 2.0, 3.0)]"
+    for cells, state in (
+        ((readings.start, typed_in), "wrong"),
+        ((typed_in, first), "wrong"),
+        ((first, typed_in), "wrong"),
+        ((first, rest), "right"),
+        ((readings.start, first, rest), "right"),
+    ):
+        for source in cells:
+            run_cell(source, None)
+        verdict = readings.check(names)
+        assert verdict.state == state, (cells, verdict)
+        is_told = "instead of reading = torch.zeros(2)" in plain(verdict.says)
+        assert is_told is (state == "wrong"), cells
 
 
 def test_a_page_shows_what_the_last_check_said(

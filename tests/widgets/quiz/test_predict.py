@@ -1324,4 +1324,4 @@ def test_a_counter_that_is_not_shared_is_not_put_down_to_shared_memory() -> None
     """A shared counter, claimed right below a row that denies shared memory."""
     reveal = predict(CLONE, [same_storage("a", "b"), same_counter("a", "b")]).commit(["no", "yes"])
     assert reveal.misconceptions == ()
-    assert "Each storage comes with a version counter of its own" in reveal.text
+    assert "A tensor that is made with a new storage gets a new version counter" in reveal.text

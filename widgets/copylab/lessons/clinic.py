@@ -86,7 +86,7 @@ _LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith 
         "best = {name: t.clone() for name, t in layer.state_dict().items()}": "best['weight'] shows [[99]]",
         _LAYER
         + "best = {name: t.clone() for name, t in layer.state_dict().items()}": "layer.weight shows [[1]]",
-        _LAYER + "best = {'weight': torch.ones(1, 1)}\n" + _TRAIN: "in place of fill_(1.0)",
+        _LAYER + "best = {'weight': torch.ones(1, 1)}\n" + _TRAIN: "instead of fill_(1.0)",
     },
     right="`best` has cells of its own, so the training that went on did not reach it.",
 )
@@ -129,7 +129,7 @@ _NEXT_FILE = '\nreader["buffer"][:] = 0.0  # the next file'
         + _NEXT_FILE: "another array now",
         "data = torch.ones(2)" + _NEXT_FILE: "data shows [1, 1]",
         "data = array.copy()" + _NEXT_FILE: "data is of type ndarray",
-        "data = torch.tensor([1.0, 2.0])" + _NEXT_FILE: "in place of array([1.0, 2.0])",
+        "data = torch.tensor([1.0, 2.0])" + _NEXT_FILE: "instead of array([1.0, 2.0])",
     },
     right="`data` has memory of its own, so the next file overwrites the buffer alone.",
 )

@@ -68,7 +68,7 @@ def write_before(a, h):
         "    loss = (w * w).sum()\n    loss.backward()\n"
         "    with torch.no_grad():\n        w -= 0.1 * w.grad": "w shows [1.76]",
         "    w.grad = None\n    loss = (w * w).sum()\n    loss.backward()\n    with torch.no_grad():\n        w -= 0": "w shows [4]",
-        "    w.grad = None\n    loss = (w * w).sum()\n    loss.backward()\n    with torch.no_grad():\n        w -= 0.8 if loss == 16 else 0.64": "in place of torch.tensor([4.0]",
+        "    w.grad = None\n    loss = (w * w).sum()\n    loss.backward()\n    with torch.no_grad():\n        w -= 0.8 if loss == 16 else 0.64": "instead of torch.tensor([4.0]",
     },
     right="`w` was changed where nothing is recorded, and its counter knows of it.",
 )

@@ -144,7 +144,7 @@ rest = predict(
         ask.outcome(wrong={"line 7 raises an error": NEVER_IN_PLACE}),
     ],
     key="clone/rest",
-    title="Four more things that are said about clones",
+    title="Five more claims about clones",
 )
 
 
@@ -180,7 +180,7 @@ for _ in range(3):
         _KEEP.format("reading")
         + "kept = [k.clone() for k in kept]": "kept shows [[3, 3], [3, 3], [3, 3]]",
         _KEEP.format("reading")
-        + "kept = [torch.full((2,), n) for n in (1.0, 2.0, 3.0)]": "in place of reading = torch.zeros(2)",
+        + "kept = [torch.full((2,), n) for n in (1.0, 2.0, 3.0)]": "instead of reading = torch.zeros(2)",
     },
     right="each of the three has cells of its own: none overwrites another.",
 )

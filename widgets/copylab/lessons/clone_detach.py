@@ -133,7 +133,7 @@ def backup(layer, saved):
         "k = x.clone()\nc = k.clone()\nc += 10\nk.sum().backward()": "c requires grad: its node is AddBackward0",
         "k = x.clone()\nc = k.detach().clone()\nk.sum().backward()": "c shows [1, 2]",
         "x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone().detach()\nc = k.clone()\nc += 10": "k requires no grad",
-        "x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone()\nc = torch.tensor([11.0, 12.0])\nk.sum().backward()": "in place of [1.0, 2.0]",
+        "x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone()\nc = torch.tensor([11.0, 12.0])\nk.sum().backward()": "instead of [1.0, 2.0]",
     },
     right="`k` is a copy that the gradient flows through; `c` has cells of its own and no history.",
 )

@@ -99,7 +99,7 @@ def monitor(a, loss, total):
         "out = a.exp()\nshown = out.detach().clone()": "shown shows [2.71828, 7.38906]",
         "out = a.detach().exp()\nshown = out.clone()\nshown[0] = 0.0": "out requires no grad",
         "out = a.exp()\nout.detach()[0] = 0.0\nshown = out.detach().clone()": "out shows [0, 7.38906]",
-        "a = torch.tensor([1.0, 2.0], requires_grad=True)\nout = a.exp()\nshown = torch.tensor([0.0, 7.38906])": "in place of [1.0, 2.0]",
+        "a = torch.tensor([1.0, 2.0], requires_grad=True)\nout = a.exp()\nshown = torch.tensor([0.0, 7.38906])": "instead of [1.0, 2.0]",
     },
     right="`shown` has cells of its own, so the 0 did not reach what backward needs of `out`.",
 )

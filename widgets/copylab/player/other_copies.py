@@ -198,18 +198,16 @@ def _list_differences(before: RunEnd, now: RunEnd, level: Level) -> Iterator[str
 def _compare_errors(before: RunEnd, now: RunEnd) -> Iterator[str]:
     error_before, error_now = _phrase_error(before.run), _phrase_error(now.run)
     if not error_now:
-        yield gettext("it no longer ends in {error}", error=error_before)
+        yield gettext("it no longer raises {error}", error=error_before)
     elif not error_before:
-        yield gettext("it now ends in {error}", error=error_now)
+        yield gettext("it now raises {error}", error=error_now)
     # An import that was added moves all lines, and is no other error.
     elif (_name_error(before.run), before.last_line) != (_name_error(now.run), now.last_line):
-        yield gettext(
-            "it now ends in {error}, and not in {other}", error=error_now, other=error_before
-        )
+        yield gettext("it now raises {error}, and not {other}", error=error_now, other=error_before)
     elif before.run.error != now.run.error:
-        yield gettext("it still ends in {error}, but with another message", error=error_now)
+        yield gettext("it still raises {error}, but with another message", error=error_now)
     else:
-        yield gettext("it still ends in {error}", error=error_now)
+        yield gettext("it still raises {error}", error=error_now)
 
 
 def _phrase_error(run: RecordedRun) -> str:

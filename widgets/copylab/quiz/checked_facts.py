@@ -326,16 +326,23 @@ def _can_run_backward_unseen(result: Any) -> bool:
 
 
 _source_of_answer = ContextVar("source of the answer", default="")
+_cells_of_answer = ContextVar("cells of the answer, one or more", default="")
 
 
 @contextlib.contextmanager
-def know_source(source: str) -> Iterator[None]:
-    """Let facts know the program that is judged: not everything can be told from tensors."""
-    token = _source_of_answer.set(source)
+def know_source(source: str, *, is_one_cell: bool = True) -> Iterator[None]:
+    """Let facts know the program that is judged: not everything can be told from tensors.
+
+    is_one_cell: False if its lines were run as several cells. One of them may have made anew what
+        another had made, so that only a run of them all says something.
+    """
+    token = _source_of_answer.set(source if is_one_cell else "")
+    token_of_cells = _cells_of_answer.set(source)
     try:
         yield
     finally:
         _source_of_answer.reset(token)
+        _cells_of_answer.reset(token_of_cells)
 
 
 def _keeps_graph(source: str) -> bool:
@@ -378,12 +385,13 @@ def left_grad_to_backward(**named: Any) -> CheckedFact:
 
 
 def follows_numbers(before: str, after: str, check_fact: Callable[..., CheckedFact]) -> CheckedFact:
-    """The program, run once more with `after` in place of `before`, has the fact of its variables there.
+    """The program, run with `after` in place of `before`, has the fact of its variables there.
 
-    So numbers that were typed in are told from those of the program. Where the program is not known,
-    does not have `before`, or works with more than its own names, that is not held against it.
+    So numbers that were typed in are told from those of the program, also where the cell with
+    `before` is another one. Where the program is not known, does not have `before`, or works with
+    more than its own names, that is not held against it.
     """
-    source = _source_of_answer.get()
+    source = _cells_of_answer.get()
     if not is_self_contained(source):
         return CheckedFact(True, "")
     # Without comments, which may have `before` as well, and written as `before` is.
@@ -396,13 +404,13 @@ def follows_numbers(before: str, after: str, check_fact: Callable[..., CheckedFa
         return CheckedFact(True, "")
     fact = check_fact(**{name: attempt.variables[name] for name in takes})
     no = gettext(
-        "run once more with `{after}` in place of `{before}`: {why} Take the numbers from the program.",
+        "in a second run, with `{after}` instead of `{before}`, {why} Take the numbers from the program.",
         after=after,
         before=before,
         why=fact.no,
     )
     yes = gettext(
-        "Run once more with `{after}` in place of `{before}`, the program was right, too.",
+        "A second run, with `{after}` instead of `{before}`, gave the right result as well.",
         after=after,
         before=before,
     )

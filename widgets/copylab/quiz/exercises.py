@@ -151,7 +151,7 @@ def _ask_to_fix(cell: CellOutcome, engine: ModuleType) -> str:
     Not how to write it instead: that may be what the exercise asks for.
     """
     sentence = gettext(
-        "your cell ended in `{error}` when it was last run. Fix it, and run it again.",
+        "your cell raised `{error}` when it was last run. Fix it, and run it again.",
         error=cell.error,
     )
     return add_reason(sentence, explain_error_of_cell(cell.source, cell.error, engine))
@@ -318,7 +318,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         what its own cell made.
         """
         CELL_OUTCOMES.follow_shell(self.names)
-        verdict = self._judge_variables(variables, engine, CELL_OUTCOMES.find_last(self.names))
+        with know_source(CELL_OUTCOMES.join_sources(self.names), is_one_cell=False):
+            verdict = self._judge_variables(variables, engine, CELL_OUTCOMES.find_last(self.names))
         if verdict.state == "right":
             return verdict
         runs = CELL_OUTCOMES.list_runs(self.names)

@@ -88,7 +88,7 @@ _BELIEFS_AND_REFUTATIONS = {
         "A tensor is a description of how to read a storage. Two tensors can read the same one.",
     ),
     "a copy shares memory": (
-        "What is written into the one is seen in the other.",
+        "A write into one of the two shows in the other.",
         "Its numbers were copied into a storage of its own when its line ran. Later writes do not cross over.",
     ),
     "a tensor is a formula": (

@@ -40,8 +40,8 @@ def find_shared_counter_objection(
 ) -> str:
     """Object to a counter that tensors of two storages are said to share."""
     return gettext(
-        "Each storage comes with a version counter of its own: a write into one is not counted at the "
-        "other."
+        "A tensor that is made with a new storage gets a new version counter, too: a write into one "
+        "of the two is not counted at the other."
     )
 
 

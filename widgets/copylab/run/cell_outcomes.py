@@ -97,6 +97,17 @@ class CellOutcomes:
         outcomes = {id(outcome): outcome for outcome in map(self.by_name.get, names)}
         return outcomes.popitem()[1] if len(outcomes) == 1 else None
 
+    def join_sources(self, names: Sequence[str]) -> str:
+        """Return the cells that set these names last, in the order in which they were run.
+
+        Empty if that of one of the names is not known.
+        """
+        if not set(names) <= self.by_name.keys():
+            return ""
+        # A name that is set anew goes to the end: see `_forget_names_set_anew`.
+        outcomes = {id(cell): cell for name, cell in self.by_name.items() if name in names}
+        return "\n".join(cell.source for cell in outcomes.values())
+
     def list_runs(self, names: Sequence[str]) -> list[KeptRun]:
         """Return the last run of each cell that set all of these names, with these variables alone.
 
