@@ -153,7 +153,7 @@ def test_one_finding_for_each_cause_with_its_way_out(cause: str, engine: ModuleT
     said = explain(names)
     assert said.verdict == "raises"
     (finding,) = [one for one in said.findings if one.kind == kind]
-    assert len(finding.pairs) == count
+    assert len(finding.saved_entries) == count
     assert way_out in finding.way_out
     assert len(said.text) < 800
     with pytest.raises(RuntimeError):
@@ -182,7 +182,7 @@ def test_unseen_writes_to_all_weights_are_one_cause(engine: ModuleType) -> None:
     said = explain(loss=loss, net=net, since=before)
     assert said.verdict == "may be wrong"
     (finding,) = said.findings
-    assert len(finding.pairs) == 8
+    assert len(finding.saved_entries) == 8
     assert (
         finding.way_out == "call backward before that write, or compute the result again after it"
     )

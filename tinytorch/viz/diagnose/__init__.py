@@ -5,7 +5,7 @@ from .diff import Changes, compare_snapshots, list_written_names
 from .dry_run import silence_warnings
 from .explanation import Explanation, explain
 from .finding_records import (
-    SavedOfNode,
+    SavedEntry,
     list_saved,
 )
 from .gradient_comparison import (
@@ -33,7 +33,7 @@ __all__ = [
     "GradientPair",
     "PastStep",
     "Refusal",
-    "SavedOfNode",
+    "SavedEntry",
     "add_writing_lines",
     "blame_lines",
     "compare_gradients",

@@ -16,7 +16,7 @@ from ..wording import (
 )
 from .finding_records import (
     BackwardFinding,
-    SavedOfNode,
+    SavedEntry,
     list_saved,
 )
 from .grad_layouts import find_doubts_on_layouts
@@ -60,8 +60,8 @@ def find_findings(
     # Of another size it is said already that backward wants one element.
     if wrong_start and root.numel == 1:
         yield BackwardFinding("refused", wrong_start)
-    pairs = list_saved(nodes)
-    yield from _find_saves_that_raise(snap, root, pairs, visited_before)
+    saved_entries = list_saved(nodes)
+    yield from _find_saves_that_raise(snap, root, saved_entries, visited_before)
     refusals = find_refusals(snap, nodes)
     for refusal in refusals:
         if refusal.is_certain:
@@ -72,7 +72,9 @@ def find_findings(
     # A write to what backward only checks (running statistics) changes no gradient, nor one to what
     # a node saved that gets none.
     reached = find_nodes_with_gradient(nodes)
-    read_by_backward = [pair for pair in pairs if pair.saved.is_read and pair.node.id in reached]
+    read_by_backward = [
+        entry for entry in saved_entries if entry.saved.is_read and entry.node.id in reached
+    ]
     yield from describe_unseen_writes(snap, read_by_backward)
     yield from _describe_changes(read_by_backward)
     # Doubts come last: `explain` leaves them out where something is certain.
@@ -82,7 +84,7 @@ def find_findings(
                 "not known", refusal.sentence, refusal.way_out, after_run="not known"
             )
     yield from _find_writes_to_saved_grads(snap, root, nodes, visited_before)
-    yield from _find_not_known(snap, root, nodes, pairs)
+    yield from _find_not_known(snap, root, nodes, saved_entries)
     yield from _find_not_compared(snap, read_by_backward)
 
 
@@ -92,38 +94,40 @@ def find_findings(
 def _find_saves_that_raise(
     snap: Snapshot,
     root: TensorRecord,
-    pairs: Sequence[SavedOfNode],
+    saved_entries: Sequence[SavedEntry],
     visited_before: Mapping[str, str],
 ) -> Iterator[BackwardFinding]:
     """Yield the findings on what backward opens, and must not."""
     # Of what backward opens or not as it likes, `_find_unknown_saves` says so.
-    certain: list[SavedOfNode] = []
+    certain: list[SavedEntry] = []
     # What the backward on another root will have freed by then.
-    used_before: list[SavedOfNode] = []
-    for pair in pairs:
-        if pair.saved.raises:
-            certain.append(pair)
-        is_opened_live = pair.saved.state == "live" and pair.saved.is_opened
-        if is_opened_live and pair.node.id in visited_before:
-            used_before.append(pair)
+    used_before: list[SavedEntry] = []
+    for entry in saved_entries:
+        if entry.saved.raises:
+            certain.append(entry)
+        is_opened_live = entry.saved.state == "live" and entry.saved.is_opened
+        if is_opened_live and entry.node.id in visited_before:
+            used_before.append(entry)
     yield from describe_stale_saves(snap, select_stale(certain))
-    yield from _describe_detached([pair for pair in certain if pair.saved.state == "detached"])
-    freed = [pair for pair in certain if pair.saved.state == "freed"]
+    yield from _describe_detached([entry for entry in certain if entry.saved.state == "detached"])
+    freed = [entry for entry in certain if entry.saved.state == "freed"]
     if freed:
-        yield _describe_freed(snap, root, freed, pairs)
+        yield _describe_freed(snap, root, freed, saved_entries)
     if used_before:
         yield _describe_used_twice(used_before, visited_before[used_before[0].node.id])
 
 
-def _describe_detached(pairs: Sequence[SavedOfNode]) -> Iterator[BackwardFinding]:
-    if pairs:
+def _describe_detached(saved_entries: Sequence[SavedEntry]) -> Iterator[BackwardFinding]:
+    if saved_entries:
         sentence = gettext(
             "{node} saved {saved}, which detach_() has cut off its history since",
-            node=short_node_name(pairs[0].node.name),
-            saved=gettext("its {saved}", saved=name_saved(pairs[0].saved)),
+            node=short_node_name(saved_entries[0].node.name),
+            saved=gettext("its {saved}", saved=name_saved(saved_entries[0].saved)),
         )
         way_out = gettext("call detach(), which gives another tensor, or detach_() after backward")
-        yield BackwardFinding("detached", add_others(sentence, pairs), way_out, pairs)
+        yield BackwardFinding(
+            "detached", add_others(sentence, saved_entries), way_out, saved_entries
+        )
 
 
 def _find_why_it_cannot_start(root: TensorRecord, name: str) -> BackwardFinding | None:
@@ -169,7 +173,10 @@ def _find_not_a_scalar(root: TensorRecord, name: str) -> Iterator[BackwardFindin
 
 
 def _describe_freed(
-    snap: Snapshot, root: TensorRecord, freed: Sequence[SavedOfNode], pairs: Sequence[SavedOfNode]
+    snap: Snapshot,
+    root: TensorRecord,
+    freed: Sequence[SavedEntry],
+    saved_entries: Sequence[SavedEntry],
 ) -> BackwardFinding:
     """Return one finding, whether an earlier backward used all of the graph or a part of it."""
     node, saved = freed[0]
@@ -182,9 +189,9 @@ def _describe_freed(
     way_out = gettext(
         "compute the result anew, or call the earlier backward with retain_graph=True"
     )
-    if any(pair.saved.state == "live" for pair in pairs):
+    if any(entry.saved.state == "live" for entry in saved_entries):
         # Typical of a hidden state that is carried from batch to batch without detach().
-        freed_ids = {pair.node.id for pair in freed}
+        freed_ids = {entry.node.id for entry in freed}
         carried = [
             tensor
             for tensor in snap.named_tensors
@@ -207,7 +214,7 @@ def _describe_freed(
     return BackwardFinding("freed", sentence, way_out, freed)
 
 
-def _describe_used_twice(shared: Sequence[SavedOfNode], first_root: str) -> BackwardFinding:
+def _describe_used_twice(shared: Sequence[SavedEntry], first_root: str) -> BackwardFinding:
     node, saved = shared[0]
     sentence = gettext(
         "{first}.backward(), called first, gives back what {node} saved ({saved})",
@@ -230,12 +237,12 @@ def _describe_no_derivative(node: NodeRecord) -> BackwardFinding:
     )
 
 
-def _describe_changes(pairs: Sequence[SavedOfNode]) -> Iterator[BackwardFinding]:
+def _describe_changes(saved_entries: Sequence[SavedEntry]) -> Iterator[BackwardFinding]:
     """Yield a finding for each checkpoint that computes other values than those it has packed."""
-    groups: dict[str, list[SavedOfNode]] = {}
-    for pair in pairs:
-        if pair.saved.change:
-            groups.setdefault(pair.saved.change, []).append(pair)
+    groups: dict[str, list[SavedEntry]] = {}
+    for entry in saved_entries:
+        if entry.saved.change:
+            groups.setdefault(entry.saved.change, []).append(entry)
     for change, group in groups.items():
         sentence = add_writing_lines(change, group[0].saved)
         yield BackwardFinding("unseen write", sentence, advise_copy([]), group)
@@ -248,7 +255,7 @@ def _find_not_known(
     snap: Snapshot,
     root: TensorRecord,
     nodes: Sequence[NodeRecord],
-    pairs: Sequence[SavedOfNode],
+    saved_entries: Sequence[SavedEntry],
 ) -> Iterator[BackwardFinding]:
     doubts = dict.fromkeys(snap.doubts)
     hidden_doubts: dict[str, None] = {}
@@ -271,33 +278,33 @@ def _find_not_known(
     for doubt in find_doubts_on_layouts(snap, nodes):
         # A run adds to no .grad.
         yield BackwardFinding("not known", doubt, after_run="not known")
-    yield from _find_unknown_saves(snap, pairs, way_out)
+    yield from _find_unknown_saves(snap, saved_entries, way_out)
 
 
 def _find_unknown_saves(
-    snap: Snapshot, pairs: Sequence[SavedOfNode], way_out: str
+    snap: Snapshot, saved_entries: Sequence[SavedEntry], way_out: str
 ) -> Iterator[BackwardFinding]:
     """Yield why it is not known what backward does with something saved."""
-    packed: dict[str, list[SavedOfNode]] = {}
-    for pair in pairs:
-        if pair.saved.doubt:
-            packed.setdefault(pair.saved.doubt, []).append(pair)
+    packed: dict[str, list[SavedEntry]] = {}
+    for entry in saved_entries:
+        if entry.saved.doubt:
+            packed.setdefault(entry.saved.doubt, []).append(entry)
     for doubt, group in packed.items():
         yield BackwardFinding("not known", doubt, way_out, group, after_run="not compared")
-    for pair in pairs:
+    for entry in saved_entries:
         # Stale or freed, and a Function may never open it. One sentence for both, so it has no versions.
-        if pair.saved.raises is None:
+        if entry.saved.raises is None:
             sentence = gettext(
                 "{node} saved {saved}; what was saved has been written to or given back since, and its "
                 "backward raises if it opens that",
-                **phrase_first_saved(snap, [pair]),
+                **phrase_first_saved(snap, [entry]),
             )
-            sentence = add_writing_lines(sentence, pair.saved)
+            sentence = add_writing_lines(sentence, entry.saved)
             # Where it ran, another tensor was read, or the error was caught.
-            yield BackwardFinding("not known", sentence, "", [pair], after_run="not compared")
-    hidden = [pair for pair in pairs if _is_hidden(pair.saved)]
+            yield BackwardFinding("not known", sentence, "", [entry], after_run="not compared")
+    hidden = [entry for entry in saved_entries if _is_hidden(entry.saved)]
     # Where each has a doubt of its own, that was given above.
-    if hidden and not all(pair.saved.doubt for pair in hidden):
+    if hidden and not all(entry.saved.doubt for entry in hidden):
         sentence = ngettext(
             "{node} saved {name}, which cannot be read; it was not opened",
             "{node} saved {name}, which cannot be read, as {number} saved tensors; they were not "
@@ -343,22 +350,26 @@ def _find_writes_to_saved_grads(
     accumulators = [node for node in map(snap.node, visited) if _has_leaf_with_grad(snap, node)]
     if not accumulators:
         return
-    pairs_by_storage = _group_live_by_storage(snap, nodes)
+    entries_by_storage = _group_live_by_storage(snap, nodes)
     for node in accumulators:
         leaf = snap.tensor(node.variable or "")
-        pairs = pairs_by_storage.get(snap.tensor(leaf.grad or "").storage, [])
+        saved_entries = entries_by_storage.get(snap.tensor(leaf.grad or "").storage, [])
         # What the backward before adds is there before this one reads anything.
         is_order_known = True
-        if pairs and node.id not in visited_before:
+        if saved_entries and node.id not in visited_before:
             # A Function may return None, and then nothing is added behind it.
             has_function = any(other.function is not None for other in nodes)
             order = None if has_function else find_visiting_order(snap, root, nodes)
             is_order_known = order is not None
             if order is not None:
-                pairs = [pair for pair in pairs if order[node.id] < order[pair.node.id]]
+                saved_entries = [
+                    entry for entry in saved_entries if order[node.id] < order[entry.node.id]
+                ]
         # Without any, all is read before.
-        if pairs:
-            yield _describe_write_to_grad(snap, leaf, pairs[0], is_order_known=is_order_known)
+        if saved_entries:
+            yield _describe_write_to_grad(
+                snap, leaf, saved_entries[0], is_order_known=is_order_known
+            )
 
 
 def _has_leaf_with_grad(snap: Snapshot, node: NodeRecord) -> bool:
@@ -368,23 +379,23 @@ def _has_leaf_with_grad(snap: Snapshot, node: NodeRecord) -> bool:
 
 def _group_live_by_storage(
     snap: Snapshot, nodes: Sequence[NodeRecord]
-) -> dict[str | None, list[SavedOfNode]]:
+) -> dict[str | None, list[SavedEntry]]:
     """Return storage id -> the live tensors over it that nodes saved and read in backward."""
-    groups: dict[str | None, list[SavedOfNode]] = {}
-    for pair in list_saved(nodes):
-        if pair.saved.is_read and pair.saved.tensor and pair.saved.state == "live":
-            groups.setdefault(snap.tensor(pair.saved.tensor).storage, []).append(pair)
+    groups: dict[str | None, list[SavedEntry]] = {}
+    for entry in list_saved(nodes):
+        if entry.saved.is_read and entry.saved.tensor and entry.saved.state == "live":
+            groups.setdefault(snap.tensor(entry.saved.tensor).storage, []).append(entry)
     return groups
 
 
 def _describe_write_to_grad(
-    snap: Snapshot, leaf: TensorRecord, pair: SavedOfNode, *, is_order_known: bool
+    snap: Snapshot, leaf: TensorRecord, entry: SavedEntry, *, is_order_known: bool
 ) -> BackwardFinding:
     """Return the finding on the .grad of a leaf that a node saved and backward adds to in place.
 
     is_order_known: it is known that backward adds to it before it reaches that node.
     """
-    node, saved = pair
+    node, saved = entry
     is_counted = snap.tensor(saved.tensor or "").counter == snap.tensor(leaf.grad or "").counter
     # No version is checked of what a hook has packed, or a Function keeps.
     is_checked = saved.saved_version is not None
@@ -398,11 +409,15 @@ def _describe_write_to_grad(
     return BackwardFinding("not known", sentence, after_run="not known")
 
 
-def _find_not_compared(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> Iterator[BackwardFinding]:
-    groups: dict[tuple[str, bool], list[SavedOfNode]] = {}
-    for pair in pairs:
-        if pair.saved.state == "live" and pair.saved.bytes_unchanged is None:
-            groups.setdefault((pair.saved.not_read, pair.saved.compared_in_part), []).append(pair)
+def _find_not_compared(
+    snap: Snapshot, saved_entries: Sequence[SavedEntry]
+) -> Iterator[BackwardFinding]:
+    groups: dict[tuple[str, bool], list[SavedEntry]] = {}
+    for entry in saved_entries:
+        if entry.saved.state == "live" and entry.saved.bytes_unchanged is None:
+            groups.setdefault((entry.saved.not_read, entry.saved.compared_in_part), []).append(
+                entry
+            )
     for (reason, is_in_part), group in groups.items():
         names = _name_few_saved(snap, group)
         if is_in_part:
@@ -413,20 +428,22 @@ def _find_not_compared(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> Iterator
             yield _describe_first_look(group, names)
 
 
-def _name_few_saved(snap: Snapshot, group: Sequence[SavedOfNode]) -> str:
-    distinct = {pair.saved.tensor or f"{pair.node.id} {pair.saved.name}": pair for pair in group}
-    names = [_name_saved(snap, pair) for pair in list(distinct.values())[:MOST_NAMES]]
+def _name_few_saved(snap: Snapshot, group: Sequence[SavedEntry]) -> str:
+    distinct = {
+        entry.saved.tensor or f"{entry.node.id} {entry.saved.name}": entry for entry in group
+    }
+    names = [_name_saved(snap, entry) for entry in list(distinct.values())[:MOST_NAMES]]
     # Of thousands, the others are only counted: by their keys.
     return join_few_names([*names, *list(distinct)[MOST_NAMES:]])
 
 
-def _name_saved(snap: Snapshot, pair: SavedOfNode) -> str:
-    if pair.saved.tensor:
-        return snap.label(pair.saved.tensor)
-    return str(phrase_first_saved(snap, [pair])["saved"])
+def _name_saved(snap: Snapshot, entry: SavedEntry) -> str:
+    if entry.saved.tensor:
+        return snap.label(entry.saved.tensor)
+    return str(phrase_first_saved(snap, [entry])["saved"])
 
 
-def _describe_unreadable(group: Sequence[SavedOfNode], names: str, reason: str) -> BackwardFinding:
+def _describe_unreadable(group: Sequence[SavedEntry], names: str, reason: str) -> BackwardFinding:
     sentence = ngettext(
         "{number} saved tensor ({names}) cannot be compared with an earlier look: {why}",
         "{number} saved tensors ({names}) cannot be compared with an earlier look: {why}",
@@ -437,7 +454,7 @@ def _describe_unreadable(group: Sequence[SavedOfNode], names: str, reason: str) 
     return BackwardFinding("not compared", sentence, "", group)
 
 
-def _describe_partly_compared(group: Sequence[SavedOfNode], names: str) -> BackwardFinding:
+def _describe_partly_compared(group: Sequence[SavedEntry], names: str) -> BackwardFinding:
     sentence = ngettext(
         "{number} saved tensor ({names}) was compared with the save in pieces or not at all; no change "
         "was found and no operation was seen to write to it, but what NumPy or another library writes "
@@ -451,7 +468,7 @@ def _describe_partly_compared(group: Sequence[SavedOfNode], names: str) -> Backw
     return BackwardFinding("not compared", sentence, "", group)
 
 
-def _describe_first_look(group: Sequence[SavedOfNode], names: str) -> BackwardFinding:
+def _describe_first_look(group: Sequence[SavedEntry], names: str) -> BackwardFinding:
     sentence = ngettext(
         "{number} saved tensor ({names}) was not compared with an earlier look; a write "
         "through .data, NumPy or a "

@@ -32,7 +32,7 @@ from .backward_findings import find_findings
 from .finding_records import (
     BackwardFinding,
     FindingKind,
-    SavedOfNode,
+    SavedEntry,
     list_saved,
 )
 from .shared_phrases import advise_copy, name_saved
@@ -127,13 +127,13 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
     blamed_keys: set[object] = set()
     writers: set[int] = set()
     for finding in find_write_findings(snap, nodes):
-        pairs = _pairs_to_blame(finding, raised_versions)
-        reasons += _blame_first_of(past, finding, pairs)
-        for pair in pairs:
+        saved_entries = _select_entries_to_blame(finding, raised_versions)
+        reasons += _blame_first_of(past, finding, saved_entries)
+        for entry in saved_entries:
             # Nothing is said of what was written before it was saved.
-            if any(_blame_first_of(past, finding, [pair])):
-                blamed_keys.add(pair.node.key)
-                writers |= set(_find_writers(past, pair))
+            if any(_blame_first_of(past, finding, [entry])):
+                blamed_keys.add(entry.node.key)
+                writers |= set(_find_writers(past, entry))
     return _compose_blame(reasons, frozenset(blamed_keys), frozenset(writers), raised)
 
 
@@ -202,18 +202,18 @@ def _find_raised(
     if error is None or not re.search(r"backward|\bgrad\(", source):
         return frozenset()
     versions = parse_stale_versions(error)
-    found: dict[str, list[SavedOfNode]] = {}
-    for pair in list_saved(nodes):
-        saved = pair.saved
+    found: dict[str, list[SavedEntry]] = {}
+    for entry in list_saved(nodes):
+        saved = entry.saved
         is_of_error = saved.state == "stale" and (saved.version, saved.saved_version) == versions
         if saved.state == "detached":
             is_of_error = "detached in-place" in error
         if is_of_error and saved.may_raise:
-            found.setdefault(pair.node.id, []).append(pair)
-    for node_id, pairs in found.items():
+            found.setdefault(entry.node.id, []).append(entry)
+    for node_id, saved_entries in found.items():
         # It is visited before the others, if they are behind it.
         if found.keys() <= {node.id for node in snap.nodes_from(node_id)}:
-            return frozenset((node.key, saved.name) for node, saved in pairs)
+            return frozenset((node.key, saved.name) for node, saved in saved_entries)
     return frozenset()
 
 
@@ -307,60 +307,62 @@ def _has_saved_in_state(node: NodeRecord, state: str) -> bool:
     return any(saved.state == state for saved in node.saved)
 
 
-def _pairs_to_blame(
+def _select_entries_to_blame(
     finding: BackwardFinding, raised_versions: StaleVersions | None
-) -> Sequence[SavedOfNode]:
+) -> Sequence[SavedEntry]:
     """Return what belongs to the error; without an error, what was changed unseen."""
     if raised_versions is None:
-        return [] if finding.kind == "stale" else finding.pairs
+        return [] if finding.kind == "stale" else finding.saved_entries
     if finding.kind != "stale":
         return []
     # Of several stale tensors the error is about one with these versions.
     raised = (raised_versions.then, raised_versions.now)
     return [
-        pair for pair in finding.pairs if (pair.saved.saved_version, pair.saved.version) == raised
+        entry
+        for entry in finding.saved_entries
+        if (entry.saved.saved_version, entry.saved.version) == raised
     ]
 
 
 def _blame_first_of(
-    past: Sequence[PastStep], finding: BackwardFinding, pairs: Sequence[SavedOfNode]
+    past: Sequence[PastStep], finding: BackwardFinding, saved_entries: Sequence[SavedEntry]
 ) -> Iterator[_Reason]:
     """Yield the reason of the first of some saved tensors that was written after the save."""
-    for pair in pairs:
-        node, saved = pair
-        history, saving_step = _follow_saved(past, pair)
-        writers = _find_writers(past, pair)
+    for entry in saved_entries:
+        node, saved = entry
+        history, saving_step = _follow_saved(past, entry)
+        writers = _find_writers(past, entry)
         writing_lines = join_few_names(past[index].label for index in writers)
         if finding.kind != "stale" and not writing_lines:
             continue  # written before it was saved: nothing is wrong
         save = _describe_save(past[saving_step], node, history[saving_step] or saved)
         yield _Reason(
             join_sentences([save, _describe_write(finding, writing_lines)]),
-            gettext("Way out: {way}.", way=_advise_on_write(past, finding, pair)),
+            gettext("Way out: {way}.", way=_advise_on_write(past, finding, entry)),
         )
         return
 
 
-def _advise_on_write(past: Sequence[PastStep], finding: BackwardFinding, pair: SavedOfNode) -> str:
+def _advise_on_write(past: Sequence[PastStep], finding: BackwardFinding, entry: SavedEntry) -> str:
     """Return the way out, for the tensor that the writing lines name.
 
     A finding knows no lines: of several names over a counter it takes the last.
     """
-    snap, tensor_id = past[-1].snapshot, pair.saved.tensor
+    snap, tensor_id = past[-1].snapshot, entry.saved.tensor
     sharers = list(reversed(snap.counter_sharers(tensor_id)))
     if finding.kind != "stale" or finding.way_out != advise_copy(sharers):
         return finding.way_out
-    lines = "\n".join(past[index].source for index in _find_writers(past, pair))
+    lines = "\n".join(past[index].source for index in _find_writers(past, entry))
     named = [sharer for sharer in sharers if _is_any_named_in(lines, sharer.names)]
     return advise_copy(named or sharers)
 
 
 def _follow_saved(
-    past: Sequence[PastStep], pair: SavedOfNode
+    past: Sequence[PastStep], entry: SavedEntry
 ) -> tuple[list[SavedRecord | None], int]:
     """Return what a node had saved after each step, and the index of the step that saved it."""
-    history = [_find_saved(step.snapshot, pair.node, pair.saved.name) for step in past]
-    in_steps = (index for index, entry in enumerate(history) if entry is not None)
+    history = [_find_saved(step.snapshot, entry.node, entry.saved.name) for step in past]
+    in_steps = (index for index, record in enumerate(history) if record is not None)
     return history, next(in_steps, len(past) - 1)
 
 
@@ -407,15 +409,15 @@ def _describe_write(finding: BackwardFinding, writing_lines: str) -> str:
     return sentence
 
 
-def _find_writers(past: Sequence[PastStep], pair: SavedOfNode) -> Iterator[int]:
+def _find_writers(past: Sequence[PastStep], entry: SavedEntry) -> Iterator[int]:
     """Yield the indices of the steps after the save at which a saved tensor was written."""
-    saved = pair.saved
-    history, saving_step = _follow_saved(past, pair)
+    saved = entry.saved
+    history, saving_step = _follow_saved(past, entry)
     if saved.state == "stale":
-        versions = [entry.version if entry else None for entry in history]
+        versions = [record.version if record else None for record in history]
         yield from _find_changes(saving_step, versions)
     elif saved.was_written_unseen:
-        checksums = [entry.checksum_now if entry else None for entry in history]
+        checksums = [record.checksum_now if record else None for record in history]
         yield from _find_changes(saving_step, checksums)
     elif saved.bytes_unchanged is None and saved.tensor is not None:
         # Its bytes were not compared: the counters of other tensors over the same memory are all

@@ -224,8 +224,8 @@ def _has_same_gradients(
     find_tensor: Callable[[TensorRecord], Any],
 ) -> bool:
     """Return True if the saved values, which a watch knows, give the gradients that backward gives."""
-    pairs = list(chain.from_iterable(finding.pairs for finding in findings))
-    is_watched = pairs and all(pair.saved.compared_with_save for pair in pairs)
+    saved_entries = list(chain.from_iterable(finding.saved_entries for finding in findings))
+    is_watched = saved_entries and all(entry.saved.compared_with_save for entry in saved_entries)
     if not is_watched or _decide_verdict(findings) != "may be wrong" or root.numel != 1:
         return False
     tensor = find_tensor(root)
@@ -276,7 +276,7 @@ def _add_result_of_run(
             # It ran, and whether on what had been saved is not known.
             way_out = finding.way_out if finding.after_run == "not known" else ""
             yield replace(finding, kind=finding.after_run, way_out=way_out)
-        elif any(saved.was_written_unseen for _, saved in finding.pairs):
+        elif any(saved.was_written_unseen for _, saved in finding.saved_entries):
             yield replace(finding, kind="unseen write")
 
 

@@ -32,7 +32,7 @@ RAISING_KINDS: frozenset[str] = frozenset(get_args(RaisingKind))
 DOUBTFUL_KINDS: frozenset[str] = frozenset(get_args(DoubtfulKind))
 
 
-class SavedOfNode(NamedTuple):
+class SavedEntry(NamedTuple):
     """Something that was saved for backward, with the node that saved it."""
 
     node: NodeRecord
@@ -49,7 +49,7 @@ class BackwardFinding:
     """What is so, in words; without its full stop, as other words may follow."""
     way_out: str = ""
     """Empty where there is none to name."""
-    pairs: Sequence[SavedOfNode] = ()
+    saved_entries: Sequence[SavedEntry] = ()
     """All that the cause touches: nodes, and what they saved."""
     sharing: tuple[str, ...] = ()
     """The names of the tensors that share memory with the first of them."""
@@ -60,9 +60,9 @@ class BackwardFinding:
         return format_repr(f"{self.kind}: {self.sentence}")
 
 
-def list_saved(nodes: Iterable[NodeRecord]) -> list[SavedOfNode]:
+def list_saved(nodes: Iterable[NodeRecord]) -> list[SavedEntry]:
     """Return everything that these nodes saved, each with its node."""
     found = []
     for node in nodes:
-        found += [SavedOfNode(node, saved) for saved in node.saved]
+        found += [SavedEntry(node, saved) for saved in node.saved]
     return found

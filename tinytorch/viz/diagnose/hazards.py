@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..read import OverlapIndex, Snapshot, TensorRecord
 from ..wording import join_few_names
-from .finding_records import SavedOfNode, list_saved
+from .finding_records import SavedEntry, list_saved
 
 
 class MaybeWrittenMemory(NamedTuple):
@@ -24,21 +24,23 @@ class MaybeWrittenMemory(NamedTuple):
 
     tensor: TensorRecord
     """The first tensor over it that was saved."""
-    pairs: list[SavedOfNode]
+    saved_entries: list[SavedEntry]
     """All that saved that tensor, or another one over the same cells and with its counter."""
     writers: list[TensorRecord]
     """The tensors that may have been written through, one for each other counter."""
 
 
-def select_stale(pairs: Iterable[SavedOfNode]) -> list[SavedOfNode]:
+def select_stale(saved_entries: Iterable[SavedEntry]) -> list[SavedEntry]:
     """Return what is stale and makes backward raise, or may: where `raises` is None.
 
     What backward cannot open is stale as well, and does no harm.
     """
-    return [pair for pair in pairs if pair.saved.state == "stale" and pair.saved.may_raise]
+    return [
+        entry for entry in saved_entries if entry.saved.state == "stale" and entry.saved.may_raise
+    ]
 
 
-def find_stale_saved(snap: Snapshot) -> list[SavedOfNode]:
+def find_stale_saved(snap: Snapshot) -> list[SavedEntry]:
     """Return what is stale in a snapshot and makes backward raise, or may: see `select_stale`."""
     return select_stale(list_saved(snap.nodes))
 
@@ -54,37 +56,37 @@ def find_maybe_written_memory(snap: Snapshot) -> list[MaybeWrittenMemory]:
     found: list[MaybeWrittenMemory] = []
     if not written_by_storage:
         return found
-    for pairs in _group_by_memory(snap):
-        tensor = snap.tensor(pairs[0].saved.tensor or "")
+    for saved_entries in _group_by_memory(snap):
+        tensor = snap.tensor(saved_entries[0].saved.tensor or "")
         if tensor.storage in written_by_storage:
             writers = _find_other_writers(written_by_storage[tensor.storage], tensor)
             if writers:
-                found.append(MaybeWrittenMemory(tensor, pairs, writers))
+                found.append(MaybeWrittenMemory(tensor, saved_entries, writers))
     return found
 
 
-def _group_by_memory(snap: Snapshot) -> list[list[SavedOfNode]]:
+def _group_by_memory(snap: Snapshot) -> list[list[SavedEntry]]:
     """Return what nodes saved and a write may have changed unseen: grouped by bytes and counter.
 
     Not by node: thousands of nodes may have saved one tensor, and thousands of `.data` may be over
     it, each with a counter of its own.
     """
-    groups: dict[object, dict[tuple[str, str], SavedOfNode]] = {}
-    for pair in list_saved(snap.nodes):
-        if pair.saved.state != "live" or pair.saved.tensor is None or not pair.saved.is_read:
+    groups: dict[object, dict[tuple[str, str], SavedEntry]] = {}
+    for entry in list_saved(snap.nodes):
+        if entry.saved.state != "live" or entry.saved.tensor is None or not entry.saved.is_read:
             continue
         # A watch has compared it with what it was when it was saved: nothing was written since.
-        if pair.saved.compared_with_save and pair.saved.bytes_unchanged:
+        if entry.saved.compared_with_save and entry.saved.bytes_unchanged:
             continue
         # Or has seen no operation write to it, which is what counters count.
-        if pair.saved.compared_in_part:
+        if entry.saved.compared_in_part:
             continue
-        tensor = snap.tensor(pair.saved.tensor)
+        tensor = snap.tensor(entry.saved.tensor)
         # An empty tensor has no bytes that could be written.
         if tensor.numel:
             extent = (tensor.storage, tensor.start_byte, tensor.stop_byte(), tensor.counter)
             # What a node saved twice, as `z * z` does, is counted once.
-            groups.setdefault(extent, {}).setdefault((pair.node.id, tensor.id), pair)
+            groups.setdefault(extent, {}).setdefault((entry.node.id, tensor.id), entry)
     return [list(group.values()) for group in groups.values()]
 
 
@@ -119,7 +121,7 @@ def name_maybe_writers(snap: Snapshot) -> dict[tuple[str, str], str]:
     for memory in find_maybe_written_memory(snap):
         # Once for all that saved it: both may be thousands.
         joined = join_few_names(snap.label(writer.id) for writer in memory.writers)
-        for node, saved in memory.pairs:
+        for node, saved in memory.saved_entries:
             same_tensor = (other for other in node.saved if other.tensor == saved.tensor)
             if not any(other.was_written_unseen for other in same_tensor):
                 names[node.id, saved.tensor or ""] = joined

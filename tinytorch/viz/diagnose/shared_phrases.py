@@ -19,7 +19,7 @@ from ..wording import (
     ngettext,
     short_node_name,
 )
-from .finding_records import SavedOfNode
+from .finding_records import SavedEntry
 
 
 def name_saved(saved: SavedRecord) -> str:
@@ -32,12 +32,12 @@ def name_saved(saved: SavedRecord) -> str:
     return nouns.get(saved.name, saved.name)
 
 
-def phrase_first_saved(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> dict[str, Any]:
+def phrase_first_saved(snap: Snapshot, saved_entries: Sequence[SavedEntry]) -> dict[str, Any]:
     """Return what sentences say of the first of several saved tensors, by placeholder.
 
     node: the kind of the node that saved it. saved: its noun, and its label if it has one, as "its result (y)". then_and_now: as `phrase_then_and_now` has them.
     """
-    node, saved = pairs[0]
+    node, saved = saved_entries[0]
     label = gettext("its {saved}", saved=name_saved(saved))
     # A number of ours would tell a reader of this sentence nothing.
     if saved.tensor is not None and (name := snap.find_label(saved.tensor)):
@@ -73,9 +73,9 @@ def phrase_consequence(saved: SavedRecord) -> str:
     return gettext("backward will raise")
 
 
-def add_others(sentence: str, pairs: Sequence[SavedOfNode]) -> str:
+def add_others(sentence: str, saved_entries: Sequence[SavedEntry]) -> str:
     """Add ` (and 2 more saved tensors)` to a sentence on the first, if there are others."""
-    others = len(pairs) - 1
+    others = len(saved_entries) - 1
     if not others:
         return sentence
     addition = ngettext("and {number} more saved tensor", "and {number} more saved tensors", others)

@@ -11,7 +11,7 @@ from ..wording import gettext, join_clauses, join_few_names, join_names, ngettex
 from .finding_records import (
     BackwardFinding,
     FindingKind,
-    SavedOfNode,
+    SavedEntry,
     list_saved,
 )
 from .hazards import find_maybe_written_memory, select_stale
@@ -31,32 +31,32 @@ def find_write_findings(snap: Snapshot, nodes: Iterable[NodeRecord]) -> Iterator
 
     For `blame_lines`. `find_findings` asks for each of the two by itself, of fewer saved tensors.
     """
-    pairs = list_saved(nodes)
-    yield from describe_stale_saves(snap, select_stale(pairs))
-    yield from describe_unseen_writes(snap, pairs)
+    saved_entries = list_saved(nodes)
+    yield from describe_stale_saves(snap, select_stale(saved_entries))
+    yield from describe_unseen_writes(snap, saved_entries)
 
 
 # -- counted writes: backward raises -------------------------------------------------------
 
 
-def describe_stale_saves(snap: Snapshot, stale: Sequence[SavedOfNode]) -> Iterator[BackwardFinding]:
+def describe_stale_saves(snap: Snapshot, stale: Sequence[SavedEntry]) -> Iterator[BackwardFinding]:
     """Yield one finding for all leaves together, and one for each other version counter.
 
     A step of an optimizer writes all leaves: hundreds of findings with one cause.
     """
     leaves: dict[str, str] = {}
-    of_leaves: list[SavedOfNode] = []
-    groups: dict[object, list[SavedOfNode]] = {}
-    for pair in stale:
-        sharers = snap.counter_sharers(pair.saved.tensor)
+    of_leaves: list[SavedEntry] = []
+    groups: dict[object, list[SavedEntry]] = {}
+    for entry in stale:
+        sharers = snap.counter_sharers(entry.saved.tensor)
         leaf_sharers = [sharer for sharer in sharers if sharer.is_leaf and sharer.requires_grad]
         if leaf_sharers:
             leaves |= {leaf.id: snap.label(leaf.id) for leaf in leaf_sharers}
-            of_leaves.append(pair)
+            of_leaves.append(entry)
         else:
             counter = sharers[0].counter if sharers else None
-            key = counter or (pair.node.id, pair.saved.name)
-            groups.setdefault(key, []).append(pair)
+            key = counter or (entry.node.id, entry.saved.name)
+            groups.setdefault(key, []).append(entry)
     if len(leaves) == 1 and len(name_counter_sharers(snap, *leaves)) > 1:
         # An alias of this leaf (detach()) was written, it seems, and not the leaf by an optimizer:
         # it is described as what is no leaf.
@@ -68,27 +68,29 @@ def describe_stale_saves(snap: Snapshot, stale: Sequence[SavedOfNode]) -> Iterat
 
 
 def _describe_written_leaves(
-    snap: Snapshot, pairs: Sequence[SavedOfNode], leaves: dict[str, str]
+    snap: Snapshot, saved_entries: Sequence[SavedEntry], leaves: dict[str, str]
 ) -> BackwardFinding:
-    sentence = gettext("{node} saved {saved} {then_and_now}", **phrase_first_saved(snap, pairs))
+    sentence = gettext(
+        "{node} saved {saved} {then_and_now}", **phrase_first_saved(snap, saved_entries)
+    )
     reason = ngettext(
         "{names}, a leaf that requires grad, has been written to since, as by a step of an optimizer",
         "{names}, leaves that require grad, have been written to since, as by a step of an optimizer",
         len(leaves),
         names=join_few_names(leaves.values()),
     )
-    reason = add_writing_lines(reason, *(pair.saved for pair in pairs))
+    reason = add_writing_lines(reason, *(entry.saved for entry in saved_entries))
     return BackwardFinding(
         kind="stale",
-        sentence=join_clauses(add_others(sentence, pairs), reason),
+        sentence=join_clauses(add_others(sentence, saved_entries), reason),
         way_out=_advise_backward_first(),
-        pairs=pairs,
-        sharing=name_counter_sharers(snap, pairs[0].saved.tensor),
+        saved_entries=saved_entries,
+        sharing=name_counter_sharers(snap, saved_entries[0].saved.tensor),
     )
 
 
-def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> BackwardFinding:
-    saved = pairs[0].saved
+def _describe_written_group(snap: Snapshot, saved_entries: Sequence[SavedEntry]) -> BackwardFinding:
+    saved = saved_entries[0].saved
     sharing = name_counter_sharers(snap, saved.tensor)
     writes_since = (saved.version or 0) - (saved.saved_version or 0)
     if writes_since > 0:
@@ -96,12 +98,14 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> Bac
             "{node} saved {saved} {then_and_now}: it has been written to once since",
             "{node} saved {saved} {then_and_now}: it has been written to {number} times since",
             writes_since,
-            **phrase_first_saved(snap, pairs),
+            **phrase_first_saved(snap, saved_entries),
         )
     else:
         # The program has put the counter back, so it does not tell how many writes there were.
-        sentence = gettext("{node} saved {saved} {then_and_now}", **phrase_first_saved(snap, pairs))
-    sentence = add_others(add_writing_lines(sentence, saved), pairs)
+        sentence = gettext(
+            "{node} saved {saved} {then_and_now}", **phrase_first_saved(snap, saved_entries)
+        )
+    sentence = add_others(add_writing_lines(sentence, saved), saved_entries)
     if len(sharing) > 1:
         counted = gettext(
             "{names} share that version counter, and a write through any of them counts",
@@ -114,36 +118,36 @@ def _describe_written_group(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> Bac
     # Running statistics: a copy would not be what the module goes on with.
     if not saved.is_read and saved.name.startswith("running_"):
         way_out = gettext("write what a module tracks after backward")
-    return BackwardFinding("stale", sentence, way_out, pairs, sharing)
+    return BackwardFinding("stale", sentence, way_out, saved_entries, sharing)
 
 
 # -- writes that the counter of the saved tensor did not see: its gradient may be wrong --------
 
 
 def describe_unseen_writes(
-    snap: Snapshot, pairs: Sequence[SavedOfNode]
+    snap: Snapshot, saved_entries: Sequence[SavedEntry]
 ) -> Iterator[BackwardFinding]:
     """Yield the findings on changed bytes, then on writes that the counters of others counted."""
-    changed: dict[object, list[SavedOfNode]] = {}
-    for pair in pairs:
-        if pair.saved.was_written_unseen:
-            changed.setdefault(_likely_cause(snap, pair.node, pair.saved), []).append(pair)
+    changed: dict[object, list[SavedEntry]] = {}
+    for entry in saved_entries:
+        if entry.saved.was_written_unseen:
+            changed.setdefault(_likely_cause(snap, entry.node, entry.saved), []).append(entry)
     for cause, group in changed.items():
         yield _describe_changed_bytes(snap, group, cause)
     # Where the bytes are known to have changed, counters add nothing.
     yield from _describe_counts_of_others(
-        snap, [pair for pair in pairs if not pair.saved.was_written_unseen]
+        snap, [entry for entry in saved_entries if not entry.saved.was_written_unseen]
     )
 
 
 def _describe_counts_of_others(
-    snap: Snapshot, pairs: Iterable[SavedOfNode]
+    snap: Snapshot, saved_entries: Iterable[SavedEntry]
 ) -> Iterator[BackwardFinding]:
     """Yield a finding for each counter of others that has counted writes in one storage."""
-    saved_ids = {id(pair.saved) for pair in pairs}
-    groups: dict[object, tuple[TensorRecord, list[list[SavedOfNode]]]] = {}
+    saved_ids = {id(entry.saved) for entry in saved_entries}
+    groups: dict[object, tuple[TensorRecord, list[list[SavedEntry]]]] = {}
     for memory in find_maybe_written_memory(snap):
-        reported = [pair for pair in memory.pairs if id(pair.saved) in saved_ids]
+        reported = [entry for entry in memory.saved_entries if id(entry.saved) in saved_ids]
         if not reported:
             continue
         # The list itself for each: thousands of aliases may have written what thousands of nodes saved.
@@ -170,12 +174,12 @@ def _likely_cause(snap: Snapshot, node: NodeRecord, saved: SavedRecord) -> objec
     return (sharers[0].storage if sharers else None) or (node.id, saved.name)
 
 
-def _phrase_changed_bytes(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> str:
+def _phrase_changed_bytes(snap: Snapshot, saved_entries: Sequence[SavedEntry]) -> str:
     """Say that what was saved holds other bytes, and what backward makes of these."""
-    values = phrase_first_saved(snap, pairs)
-    values["saved"] = add_others(values["saved"], pairs)
-    saved = pairs[0].saved
-    values["consequence"] = _phrase_consequence_of_change(pairs)
+    values = phrase_first_saved(snap, saved_entries)
+    values["saved"] = add_others(values["saved"], saved_entries)
+    saved = saved_entries[0].saved
+    values["consequence"] = _phrase_consequence_of_change(saved_entries)
     if saved.name.startswith("ctx."):
         sentence = gettext(
             "{node} keeps {saved}. Its bytes are not the same as they were then, and no "
@@ -200,8 +204,8 @@ def _phrase_changed_bytes(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> str:
             "version counter has counted no write: {consequence}",
             **values,
         )
-    sentence = add_writing_lines(sentence, *(pair.saved for pair in pairs))
-    if not all(pair.saved.is_partly_read for pair in pairs):
+    sentence = add_writing_lines(sentence, *(entry.saved for entry in saved_entries))
+    if not all(entry.saved.is_partly_read for entry in saved_entries):
         return sentence
     return f"{sentence}; " + gettext(
         "the formula reads only signs of it, or which value is larger: where these are the same "
@@ -209,8 +213,8 @@ def _phrase_changed_bytes(snap: Snapshot, pairs: Sequence[SavedOfNode]) -> str:
     )
 
 
-def _phrase_consequence_of_change(pairs: Sequence[SavedOfNode]) -> str:
-    index_states = {pair.saved.index_state for pair in pairs}
+def _phrase_consequence_of_change(saved_entries: Sequence[SavedEntry]) -> str:
+    index_states = {entry.saved.index_state for entry in saved_entries}
     if "out of range" in index_states:
         return gettext(
             "backward selects by what is there now, and raises: an index is out of range"
@@ -220,7 +224,7 @@ def _phrase_consequence_of_change(pairs: Sequence[SavedOfNode]) -> str:
             "backward selects by what is there now, and the gradient goes to other places, without an "
             "error"
         )
-    if any(_is_index(pair) for pair in pairs):
+    if any(_is_index(entry) for entry in saved_entries):
         return gettext(
             "backward selects by what is there now: it raises an error where that does not fit (an "
             "index out of range, a mask that selects another number), and else the gradient goes to "
@@ -229,15 +233,15 @@ def _phrase_consequence_of_change(pairs: Sequence[SavedOfNode]) -> str:
     return gettext("backward computes from what is there now, without an error")
 
 
-def _is_index(pair: SavedOfNode) -> bool:
+def _is_index(entry: SavedEntry) -> bool:
     """Return True for integers that select, or a mask, which backward checks when it reads them."""
     # Found by running: an `embedding` and pools with indexes do not check, and write anywhere.
-    kind, name = pair.node.name.rpartition("::")[2], pair.saved.name.partition("[")[0]
+    kind, name = entry.node.name.rpartition("::")[2], entry.saved.name.partition("[")[0]
     is_of_selection = name in ("index", "indices", "target") or (
         name == "mask" and kind.startswith("MaskedSelect")
     )
     return (
-        is_of_selection and _has_dtype(pair.saved, "int|bool") and not kind.startswith("Embedding")
+        is_of_selection and _has_dtype(entry.saved, "int|bool") and not kind.startswith("Embedding")
     )
 
 
@@ -249,9 +253,9 @@ def _has_dtype(saved: SavedRecord, pattern: str) -> bool:
 
 
 def _describe_changed_bytes(
-    snap: Snapshot, pairs: Sequence[SavedOfNode], cause: object
+    snap: Snapshot, saved_entries: Sequence[SavedEntry], cause: object
 ) -> BackwardFinding:
-    sentence, saved = _phrase_changed_bytes(snap, pairs), pairs[0].saved
+    sentence, saved = _phrase_changed_bytes(snap, saved_entries), saved_entries[0].saved
     tensor = snap.tensor(saved.tensor) if saved.tensor else None
     label = gettext("the tensor")
     if tensor is not None and tensor.names:
@@ -268,19 +272,19 @@ def _describe_changed_bytes(
     # Other values give another gradient, which is certain. Another index (of gather, say) may be
     # out of range, and then backward raises.
     is_differentiable = _has_dtype(saved, "float|complex")
-    index_states = {pair.saved.index_state for pair in pairs}
+    index_states = {entry.saved.index_state for entry in saved_entries}
     kind: FindingKind = "not known"
     if "out of range" in index_states:
         kind = "refused"
     elif is_differentiable or index_states == {"fits"}:
         kind = "unseen write"
-    return BackwardFinding(kind, sentence, way_out, pairs, (label,))
+    return BackwardFinding(kind, sentence, way_out, saved_entries, (label,))
 
 
 def _describe_maybe_written(
-    snap: Snapshot, pairs: Sequence[SavedOfNode], writer: TensorRecord
+    snap: Snapshot, saved_entries: Sequence[SavedEntry], writer: TensorRecord
 ) -> BackwardFinding:
-    tensor = snap.tensor(pairs[0].saved.tensor or "")
+    tensor = snap.tensor(saved_entries[0].saved.tensor or "")
     here, there = snap.label(tensor.id), snap.label(writer.id)
     sentence = gettext(
         "{node} saved {saved}. The same memory is seen by {there}, whose own counter {other} "
@@ -288,7 +292,7 @@ def _describe_maybe_written(
         "counter {counter} of {here}, which backward checks, has not seen them. If they came "
         "after the save, the "
         "gradient is wrong without an error",
-        **phrase_first_saved(snap, pairs),
+        **phrase_first_saved(snap, saved_entries),
         there=there,
         other=writer.counter,
         writes=phrase_writes(writer),
@@ -297,9 +301,9 @@ def _describe_maybe_written(
     )
     return BackwardFinding(
         kind="unseen write",
-        sentence=add_others(sentence, pairs),
+        sentence=add_others(sentence, saved_entries),
         way_out=_advise_other_write(snap, tensor, writer),
-        pairs=pairs,
+        saved_entries=saved_entries,
         sharing=(here, there),
     )
 

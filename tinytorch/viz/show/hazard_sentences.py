@@ -124,7 +124,7 @@ def _describe_maybe_unseen_writes(snap: Snapshot) -> Iterator[tuple[str, Remark]
     for memory in find_maybe_written_memory(snap):
         # Once for all writers, of which there may be thousands.
         captions: dict[str, str] = {}
-        for node, saved in memory.pairs:
+        for node, saved in memory.saved_entries:
             if saved.tensor is not None and saved.tensor not in captions:
                 # Without the ids of counters: the drawing has no such names, it has two marks.
                 captions[saved.tensor] = gettext(
