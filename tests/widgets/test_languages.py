@@ -233,7 +233,7 @@ def test_what_a_lesson_says_to_answers(language: str, lesson: Any) -> None:
             told = [question.text, question.answer_format]
             for wrong in question.wrong:
                 refuted = question.refute(run, str(wrong))
-                told += [refuted.facts, refuted.objection, *refuted.compose_sentences(set())]
+                told += [refuted.facts, refuted.argument, *refuted.compose_sentences(set())]
             assert english(re.sub("`[^`]*`", "§", " ".join(told))) == set()
 
 

@@ -79,7 +79,7 @@ def test_every_foreseen_wrong_answer_has_a_reason_of_its_own(lesson: str) -> Non
         right = question.right_answer(run)
         for answer in question.bound_choices or foresee_answers(run):
             if question.is_readable(answer, right, run) and not question.is_right(answer, right):
-                assert question.refute(run, answer).objection, (run.code, question.name, answer)
+                assert question.refute(run, answer).argument, (run.code, question.name, answer)
 
 
 def test_a_hint_has_the_form_of_numbers_in_rows() -> None:

@@ -40,7 +40,7 @@ from copylab.questions import (
 )
 from copylab.quiz import ready_questions, wrong_answers
 from copylab.quiz.answers import format_answer
-from copylab.quiz.evidence import describe_count, describe_offset, describe_versions
+from copylab.quiz.evidence import describe_count, describe_offset, describe_version
 from copylab.quiz.misconceptions import MISCONCEPTIONS, Misconception, misconception
 from copylab.quiz.prediction import Prediction, predict
 from copylab.quiz.retest_programs import RetestProgram
@@ -167,7 +167,7 @@ def test_the_answers_change_with_the_program(engine: ModuleType) -> None:
 def test_a_question_is_called_as_its_help_says() -> None:
     assert str(inspect.signature(same_storage)) == (
         "(a: 'str', b: 'str', *, at: 'int | None' = None, prompt: 'str | None' = None, "
-        "wrong: 'Mapping[Any, Wrong] | None' = None) -> 'Question'"
+        "wrong: 'Mapping[Any, Rebuttal] | None' = None) -> 'Question'"
     )
     assert same_storage(a="x", b="y").text == same_storage("x", "y").text  # type: ignore[call-arg]
     assert same_storage("x", "y", at=2).text == "After line 2: do `x` and `y` share a storage?"
@@ -359,7 +359,7 @@ def test_a_wrong_answer_meets_its_misconception_and_facts(
     assert row.refutation.misconception.name == name
     assert facts in row.refutation.facts
     assert row.refutation.facts in reveal.text
-    assert MISCONCEPTIONS[name].refute(
+    assert MISCONCEPTIONS[name].write_refutation(
         predict(code, [question], engine=engine).run()
     ) in reveal.text.replace("**", "")
     assert reveal.misconceptions == (name,)
@@ -391,7 +391,7 @@ def test_a_belief_is_named_where_its_run_shows_the_answer(
     for answer in others:
         refutation = question.refute(run, answer)
         assert refutation.misconception is None, (answer, refutation)
-        assert refutation.objection, answer
+        assert refutation.argument, answer
 
 
 @pytest.mark.torch
@@ -461,7 +461,7 @@ def test_a_lesson_brings_its_own() -> None:
         (row,) = predict(VIEW, [question]).commit([given]).rows
         assert row.refutation is not None
         known = row.refutation.misconception
-        said[given] = (known.name if known else None, row.refutation.objection)
+        said[given] = (known.name if known else None, row.refutation.argument)
     assert said["2, 4, 6"] == ("fifty", "It is 100.")
     assert said[1][0] == "a tensor is a formula"
     assert said["2"] == (None, "Two is what n was once.")
@@ -588,10 +588,10 @@ def test_a_misconception_behind_a_free_answer_is_foreseen() -> None:
     run = predict(CLONE, all_questions).run()
     gradient_of_a, gradient_of_b, version_of_z = (q.foresee_refutations(run) for q in all_questions)
     for refutations in (gradient_of_a, gradient_of_b, version_of_z):
-        assert all(refutation.objection for refutation in refutations.values())
+        assert all(refutation.argument for refutation in refutations.values())
     believed = [given for given, against in gradient_of_a.items() if against.misconception]
     assert believed == ["3"], "what the last backward added; not 5, which is right"
-    assert "`1` is what `a` shows." in gradient_of_a["1"].objection
+    assert "`1` is what `a` shows." in gradient_of_a["1"].argument
     assert {"0", "10", "2"} <= gradient_of_b.keys()
     assert "0" not in version_of_z
 
@@ -796,7 +796,7 @@ def test_what_a_wrong_number_has_in_common_with_the_run(
 ) -> None:
     refutation = question.bind(code).refute(QuizRun(code, engine), answer)
     assert refutation.misconception is None
-    assert refutation.objection.startswith(objection)
+    assert refutation.argument.startswith(objection)
 
 
 FEW = "x = torch.tensor([1.0])\ny = x.exp()\nz = torch.tensor([1.0, 2.0, 0.0]).sigmoid()"
@@ -820,9 +820,9 @@ def test_of_too_few_digits_more_are_asked_for(
     name: str, answer: str, is_said: bool, engine: ModuleType
 ) -> None:
     """The shape of one number is never what is wrong: it may be written with brackets or without."""
-    objection = value(name).bind(FEW).refute(QuizRun(FEW, engine), answer).objection
-    assert ("Right as far as it goes." in objection) is is_said
-    assert name != "y" or "shape" not in objection
+    argument = value(name).bind(FEW).refute(QuizRun(FEW, engine), answer).argument
+    assert ("Right as far as it goes." in argument) is is_said
+    assert name != "y" or "shape" not in argument
 
 
 def test_a_line_of_a_loop_is_named_once_with_all_that_it_made(engine: ModuleType) -> None:
@@ -915,7 +915,7 @@ def test_where_no_misconception_is_looked_for_a_wrong_answer_has_a_reason(
 ) -> None:
     # As in a retest, which looks for one misconception alone.
     question = replace(question.bind(code), find_misconception=None)
-    assert question.refute(QuizRun(code, engine), answer).objection.startswith(objection)
+    assert question.refute(QuizRun(code, engine), answer).argument.startswith(objection)
 
 
 def test_a_gradient_that_was_set_back_is_told(engine: ModuleType) -> None:
@@ -1316,7 +1316,7 @@ def test_answers_are_foreseen_where_the_first_gradient_is_nan(engine: ModuleType
 
 def test_each_name_of_a_tensor_is_code_and_what_joins_them_is_not(engine: ModuleType) -> None:
     run = predict("x = torch.ones(2)\ny = x\nz = x[1:]", [version("z")], engine=engine).run()
-    assert "counts for `x`/`y` as well" in describe_versions(run, "z", at=None)
+    assert "counts for `x`/`y` as well" in describe_version(run, "z", at=None)
     assert "`x`/`y`, over the same memory, begins at cell 0" in describe_offset(run, "z", at=None)
 
 

@@ -212,7 +212,7 @@ def _list_attributes() -> frozenset[str]:
         for code in (exercise.start, exercise.code, *exercise.also, *exercise.wrong):
             attributes.update(_list_attributes_of(code))
     for program in chain.from_iterable(map(find_programs, MISCONCEPTIONS.values())):
-        for text in (program.code, *program.believed.values()):
+        for text in (program.code, program.believed):
             attributes.update(_list_attributes_of("\n".join(text.split("; "))))
     return frozenset(attributes)
 

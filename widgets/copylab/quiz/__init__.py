@@ -55,7 +55,7 @@ from .exercises import Exercise, Verdict, exercise, wrong
 from .misconceptions import MISCONCEPTIONS, Misconception, misconception
 from .prediction import Prediction, Retest, predict, retest
 from .progress import PROGRESS_FILE, find_progress_file, load_notes, parse_notes
-from .question import Question, Wrong
+from .question import Question, Rebuttal
 from .retest_programs import RetestProgram
 from .retests import find_programs
 from .rewrites import Rewrite, draw_rewrite, find_rewrite, write_rewrite
@@ -73,11 +73,11 @@ __all__ = [
     "Prediction",
     "Question",
     "QuizRun",
+    "Rebuttal",
     "Retest",
     "RetestProgram",
     "Rewrite",
     "Verdict",
-    "Wrong",
     "are_tensors",
     "choose_misconceptions",
     "choose_rewritable",

@@ -33,7 +33,7 @@ from .runs import Moment, QuizRun
 
 _MAX_ERROR = 400
 """Characters of the error of a run that are quoted."""
-_MAX_CHANGES = 6
+_MAX_NEW_VALUES = 6
 """Values of a name that are listed; of more, the first two and the last three."""
 _MAX_NODES = 8
 """Nodes of a path that are listed; of more, the first four and the last three."""
@@ -55,9 +55,9 @@ def _make_describer(find_fact: Callable[..., TensorFact]) -> Callable[..., str]:
     return describe_fact
 
 
-describe_identity = _make_describer(tensor_facts.is_same_tensor)
-describe_storages = _make_describer(tensor_facts.shares_storage)
-describe_counters = _make_describer(tensor_facts.shares_counter)
+describe_same_tensor = _make_describer(tensor_facts.is_same_tensor)
+describe_shared_storage = _make_describer(tensor_facts.shares_storage)
+describe_shared_counter = _make_describer(tensor_facts.shares_counter)
 describe_requires_grad = _make_describer(tensor_facts.requires_grad)
 
 
@@ -84,14 +84,14 @@ def _list_nodes(run: QuizRun, y: str, at: int | None) -> str:
 
     if len(run.history(name_node, at)) < 2:
         return ""
-    nodes = _describe_changes(run, name_node, at)
+    nodes = _describe_new_values(run, name_node, at)
     return gettext("{what}: {facts}", what=f"`{y}.grad_fn`", facts=nodes)
 
 
-def describe_versions(run: QuizRun, x: str, *, at: int | None) -> str:
+def describe_version(run: QuizRun, x: str, *, at: int | None) -> str:
     """List the versions of a tensor in time, and the tensors that share its counter."""
     tensor, snapshot = run.tensor(x, at), run.snapshot(at)
-    versions = _describe_changes(run, lambda moment: moment.snapshot.tensor(x).version, at)
+    versions = _describe_new_values(run, lambda moment: moment.snapshot.tensor(x).version, at)
     sentence = gettext("{what}: {facts}", what=f"`{x}._version`", facts=versions)
     if tensor.counter is None:
         return sentence
@@ -150,13 +150,13 @@ def describe_cells(run: QuizRun, x: str, *, at: int | None) -> str:
     )
 
 
-def describe_values(run: QuizRun, x: str, *, at: int | None) -> str:
+def describe_value(run: QuizRun, x: str, *, at: int | None) -> str:
     """List the values of a name in time."""
-    values = _describe_changes(run, lambda moment: moment.values[x], at)
+    values = _describe_new_values(run, lambda moment: moment.values[x], at)
     return gettext("{what}: {facts}", what=f"`{x}`", facts=values)
 
 
-def describe_gradients(run: QuizRun, x: str, *, at: int | None) -> str:
+def describe_gradient(run: QuizRun, x: str, *, at: int | None) -> str:
     """List the gradients of a tensor in time, or say why it has none."""
     # Moments before the first gradient are left out. A later None is listed: it was set back.
     had_gradient = False
@@ -168,7 +168,7 @@ def describe_gradients(run: QuizRun, x: str, *, at: int | None) -> str:
             raise KeyError(x)  # by which `QuizRun.history` leaves a moment out
         return moment.grads.get(x)
 
-    gradients = _describe_changes(run, read_gradient, at)
+    gradients = _describe_new_values(run, read_gradient, at)
     if gradients:
         facts = gettext("{what}: {facts}", what=f"`{x}.grad`", facts=gradients)
         return join_sentences([facts, *_explain_wrong_gradient(run, x, at)])
@@ -184,8 +184,8 @@ def describe_gradients(run: QuizRun, x: str, *, at: int | None) -> str:
 
 def _explain_wrong_gradient(run: QuizRun, x: str, at: int | None) -> list[str]:
     """Say which write made the last gradient of a tensor wrong, if one did and no error said so."""
-    changes = run.history(lambda moment: moment.grads[x], at)
-    frames = [frame for frame in run.player.frames if frame.line == changes[-1].line]
+    new_values = run.history(lambda moment: moment.grads[x], at)
+    frames = [frame for frame in run.player.frames if frame.line == new_values[-1].line]
     # The first sentence names the write, those after it a way out.
     return [_quote_reason(frame) for frame in frames[-1:] if frame.has_wrong_gradient]
 
@@ -195,17 +195,19 @@ def _quote_reason(frame: Frame) -> str:
     return frame.code_words.quote_code(frame.explanation[0])
 
 
-def _describe_changes(run: QuizRun, read: Callable[[Moment], Any], at: int | None) -> str:
+def _describe_new_values(run: QuizRun, read: Callable[[Moment], Any], at: int | None) -> str:
     """List values with the lines that made them: 1 after line 2 (...); 5 after line 6 (...)."""
     parts = []
-    for (line, source), changes in groupby(run.history(read, at), lambda each: each[:2]):
+    for (line, source), new_values in groupby(
+        run.history(read, at), lambda new_value: (new_value.line, new_value.source)
+    ):
         # Uninitialized cells hold other numbers in each run, and a stored output must not change.
         values = (
             [gettext("whatever lay there")]
             if is_uninitialized(source)
-            else [format_number(change.value) for change in changes]
+            else [format_number(each.value) for each in new_values]
         )
-        if len(values) > _MAX_CHANGES:
+        if len(values) > _MAX_NEW_VALUES:
             values = [*values[:2], "...", *values[-3:]]
         # A line of a loop is named once, with all that it made in turn.
         parts.append(
@@ -218,7 +220,7 @@ def _describe_changes(run: QuizRun, read: Callable[[Moment], Any], at: int | Non
         )
     if not parts:
         return ""
-    if len(parts) > _MAX_CHANGES:
+    if len(parts) > _MAX_NEW_VALUES:
         parts = [*parts[:2], "...", *parts[-3:]]
     return gettext("{course}.", course=gettext("; ").join(parts))
 
@@ -266,7 +268,7 @@ def flatten_lists(value: Any) -> Iterator[Any]:
         yield value
 
 
-def describe_each_value(run: QuizRun, _number: float, *names: str, at: int | None) -> str:
+def describe_names_showing(run: QuizRun, _number: float, *names: str, at: int | None) -> str:
     """Say which values each of several tensors has."""
     sentences = []
     for name in names:
@@ -389,7 +391,7 @@ PROPERTIES: Mapping[str, TensorProperty] = {
     "has_grad": TensorProperty(
         gettext_noop("Which of {names} have a `.grad` that is not None?"),
         _has_gradient,
-        describe_gradients,
+        describe_gradient,
     ),
 }
 
@@ -405,7 +407,7 @@ def find_names(run: QuizRun, test: NameTest, *names: str, at: int | None) -> fro
     return frozenset(name for name in names if holds_for(run, name, at=at))
 
 
-def describe_each_name(run: QuizRun, test: NameTest, *names: str, at: int | None) -> str:
+def describe_names(run: QuizRun, test: NameTest, *names: str, at: int | None) -> str:
     """Say of each name what decides if a test is true for it."""
     if callable(test):
         found = join_list(sorted(find_names(run, test, *names, at=at)))

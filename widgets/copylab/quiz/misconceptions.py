@@ -52,7 +52,7 @@ class Misconception:
     def __repr__(self) -> str:
         return summarize_text(f"Misconception({self.name!r})")
 
-    def refute(self, run: QuizRun) -> str:
+    def write_refutation(self, run: QuizRun) -> str:
         """Return the refutation, with the facts of this run."""
         return (
             gettext(self.refutation) if isinstance(self.refutation, str) else self.refutation(run)

@@ -6,8 +6,8 @@ else how far it is from what the run showed. Each function takes the run, the wr
 the question is about. It returns a sentence, or None where there is nothing to say.
 
 A declaration in `ready_questions.py` has such as `find_value_objection` as its `find_objection`, and such
-as `find_last_value_objection` as its `find_last_objection`. Between the two comes `describe_missed_line`:
-`Question._find_objection` asks the three in turn, until one returns a sentence.
+as `find_fallback_value_objection` as its `find_fallback_objection`. Between the two comes `describe_missed_line`:
+`Question._choose_objection` asks the three in turn, until one returns a sentence.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tinytorch.viz import short_node_name
 from ..wording import gettext, gettext_noop, join_list, join_sentences
 from .answers import format_number, is_same_answer, parse_names, parse_value
 from .evidence import COUNTABLES, find_names, flatten_lists, is_uninitialized
-from .runs import Change, Moment, QuizRun, count_cells_in
+from .runs import Moment, NewValue, QuizRun, count_cells_or_none
 
 
 def find_value_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
@@ -45,7 +45,9 @@ def find_shared_counter_objection(
     )
 
 
-def find_last_value_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def find_fallback_value_objection(
+    run: QuizRun, answer: str, x: str, *, at: int | None
+) -> str | None:
     """Say that a tensor is not None, or that no name ever showed the answer."""
     if parse_value(answer) is not None:
         right = run.value(x, at)
@@ -75,10 +77,10 @@ def _explain_value(run: QuizRun, x: str, at: int | None) -> str:
                     line=last.line,
                     source=last.source,
                 )
-    return _describe_last_change(last, f"`{x}`")
+    return _describe_last_line(last, f"`{x}`")
 
 
-def _describe_last_change(last: Change, quantity: str) -> str:
+def _describe_last_line(last: NewValue, quantity: str) -> str:
     return gettext(
         "{what} is what line {line} (`{source}`) made it.",
         what=quantity,
@@ -101,7 +103,7 @@ def find_gradient_objection(run: QuizRun, answer: str, x: str, *, at: int | None
     )
 
 
-def find_last_gradient_objection(
+def find_fallback_gradient_objection(
     run: QuizRun, answer: str, x: str, *, at: int | None
 ) -> str | None:
     """Say where gradients are, or that no name ever showed the answer."""
@@ -109,7 +111,7 @@ def find_last_gradient_objection(
     if right is not None:
         difference = _describe_first_difference(right, answer, f"{x}.grad")
         last = run.history(lambda moment: moment.grads[x], at)[-1]
-        why = _describe_last_change(last, f"`{x}.grad`")
+        why = _describe_last_line(last, f"`{x}.grad`")
         return difference or _describe_number_among_others(run, answer, why, at)
     names = join_list(f"`{name}`" for name in run.moment(at).grads)
     if names:
@@ -208,23 +210,23 @@ def _list_shown_values(run: QuizRun, at: int | None) -> Iterator[tuple[str, dict
         names |= dict.fromkeys(earlier.values)
         names_with_gradient |= dict.fromkeys(earlier.grads)
     for name in names:
-        changes = run.history(lambda each, name=name: each.values[name], at)  # type: ignore[misc]
-        yield from _list_past_values(changes, name, is_still_shown=name in moment.values)
+        new_values = run.history(lambda each, name=name: each.values[name], at)  # type: ignore[misc]
+        yield from _list_past_values(new_values, name, is_still_shown=name in moment.values)
     for name in names_with_gradient:
-        changes = run.history(lambda each, name=name: each.grads[name], at)  # type: ignore[misc]
+        new_values = run.history(lambda each, name=name: each.grads[name], at)  # type: ignore[misc]
         is_still_shown = name in moment.grads
-        yield from _list_past_values(changes, f"{name}.grad", is_still_shown=is_still_shown)
+        yield from _list_past_values(new_values, f"{name}.grad", is_still_shown=is_still_shown)
 
 
 def _list_past_values(
-    changes: list[Change], name: str, *, is_still_shown: bool
+    new_values: list[NewValue], name: str, *, is_still_shown: bool
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield what a name showed, the last first, as `_list_shown_values` does."""
     sentence = gettext_noop("`{given}` is what `{name}` showed after line {line}.")
     # The last value of a name that is still there is not past.
-    past = changes[:-1] if is_still_shown else changes
-    for change in reversed(past):
-        yield sentence, {"name": name, "value": change.value, "line": change.line}
+    past = new_values[:-1] if is_still_shown else new_values
+    for new_value in reversed(past):
+        yield sentence, {"name": name, "value": new_value.value, "line": new_value.line}
 
 
 def _describe_first_difference(right: Any, answer: str, name: str) -> str | None:
@@ -291,7 +293,9 @@ def find_version_objection(run: QuizRun, answer: str, x: str, *, at: int | None)
     return _describe_number_elsewhere(run, answer, at, "_version", lambda tensor: tensor.version)
 
 
-def find_last_version_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def find_fallback_version_objection(
+    run: QuizRun, answer: str, x: str, *, at: int | None
+) -> str | None:
     """Say how far the versions of a tensor went, and what a version counts."""
     objection = _describe_range(run, answer, f"`{x}._version`", _read_version(x), at)
     if objection is None:
@@ -339,9 +343,11 @@ def _write_element(name: str, index: tuple[int, ...]) -> str:
     return f"{name}{list(index)}" if index else name
 
 
-def find_last_offset_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def find_fallback_offset_objection(
+    run: QuizRun, answer: str, x: str, *, at: int | None
+) -> str | None:
     """Say which cells a storage has, or how far the offsets of a tensor went."""
-    offset, cells = parse_value(answer), count_cells_in(run.snapshot(at), x)
+    offset, cells = parse_value(answer), count_cells_or_none(run.snapshot(at), x)
     if cells and _is_number(offset) and offset >= cells:
         return gettext("The last cell of this storage is cell {last}.", last=cells - 1)
     return _describe_range(run, answer, f"`{x}.storage_offset()`", _read_offset(x), at)
@@ -376,7 +382,9 @@ def find_cells_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -
     return _describe_passing_line(run, answer, _name_cells(x), _read_cells(x), at)
 
 
-def find_last_cells_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
+def find_fallback_cells_objection(
+    run: QuizRun, answer: str, x: str, *, at: int | None
+) -> str | None:
     """Say how many cells a storage had at most and at least."""
     return _describe_range(run, answer, _name_cells(x), _read_cells(x), at)
 
@@ -386,7 +394,7 @@ def _name_cells(x: str) -> str:
 
 
 def _read_cells(x: str) -> Callable[[Moment], Any]:
-    return lambda moment: count_cells_in(moment.snapshot, x)
+    return lambda moment: count_cells_or_none(moment.snapshot, x)
 
 
 _NOUNS_BY_KIND = {
@@ -409,7 +417,7 @@ def find_count_objection(run: QuizRun, answer: str, kind: str, *, at: int | None
     return _describe_passing_line(run, answer, gettext(_NOUNS_BY_KIND[kind]), _read_count(kind), at)
 
 
-def find_last_count_objection(
+def find_fallback_count_objection(
     run: QuizRun, answer: str, kind: str, *, at: int | None
 ) -> str | None:
     """Say how many there were at most and at least."""
@@ -424,10 +432,10 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _list_numbers(run: QuizRun, read: Callable[[Moment], Any], at: int | None) -> list[Change]:
-    """Return the changes of a number; none where it was something else at times."""
-    changes = run.history(read, at)
-    return changes if all(_is_number(change.value) for change in changes) else []
+def _list_numbers(run: QuizRun, read: Callable[[Moment], Any], at: int | None) -> list[NewValue]:
+    """Return each new value of a number; none where it was something else at times."""
+    new_values = run.history(read, at)
+    return new_values if all(_is_number(each.value) for each in new_values) else []
 
 
 def _describe_passing_line(
@@ -437,12 +445,12 @@ def _describe_passing_line(
     number = parse_value(answer)
     if not _is_number(number):
         return None
-    changes = _list_numbers(run, read, at)
-    for position, (old, new) in reversed(list(enumerate(pairwise(changes)))):
+    new_values = _list_numbers(run, read, at)
+    for position, (old, new) in reversed(list(enumerate(pairwise(new_values)))):
         # The facts list its values with their lines: enough to say which of them was overlooked.
         if number == old.value:
             sentence = gettext_noop("{given} was right until line {line} ran.")
-            if any(each.line == new.line for each in changes[: position + 1]):
+            if any(each.line == new.line for each in new_values[: position + 1]):
                 sentence = gettext_noop("{given} was right until line {line} ran again.")
             return gettext(sentence, given=number, line=new.line)
         low, high = sorted((old.value, new.value))
@@ -463,8 +471,8 @@ def _describe_range(
 ) -> str | None:
     """Say that a number never was as high or as low as a wrong answer, or that it is a number."""
     number = parse_value(answer)
-    changes = _list_numbers(run, read, at)
-    values = [change.value for change in changes]
+    new_values = _list_numbers(run, read, at)
+    values = [each.value for each in new_values]
     if not values:
         return None
     if not _is_number(number):
@@ -479,9 +487,9 @@ def _describe_range(
         sentence_up_to_line = gettext_noop("Up to line {line}, nothing took {what} below {bound}.")
     sentence = sentence if at is None else sentence_up_to_line
     said = gettext(sentence, what=quantity, bound=bound, line=at)
-    first = changes[values.index(bound)]
+    first = new_values[values.index(bound)]
     # With the first of its values it began: no line took it there.
-    if first is changes[0]:
+    if first is new_values[0]:
         return said
     reached = gettext(
         "Line {line} (`{source}`) took it to {bound}.",
@@ -544,13 +552,13 @@ def find_node_objection(run: QuizRun, answer: str, y: str, *, at: int | None) ->
         is_result = tensor.requires_grad and tensor.is_leaf is False
         sentence = gettext("`{y}` requires grad and is not a leaf, so it has a node.", y=y)
         return sentence if is_result else None
-    for change in run.history(lambda moment: _name_node(moment, y), at)[:-1]:
-        if is_same_answer(answer, change.value):
+    for new_value in run.history(lambda moment: _name_node(moment, y), at)[:-1]:
+        if is_same_answer(answer, new_value.value):
             return gettext(
                 "After line {line} the node of `{y}` was {node}; another one took its place.",
-                line=change.line,
+                line=new_value.line,
                 y=y,
-                node=change.value,
+                node=new_value.value,
             )
     snapshot = run.snapshot(at)
     for name, tensor_id in snapshot.names:
@@ -588,10 +596,10 @@ def _list_simple_statements(code: str) -> list[ast.stmt]:
 # -- a line that was overlooked ---------------------------------------------------------
 
 
-def describe_missed_line(run: QuizRun, is_answered: Callable[[QuizRun], bool]) -> str | None:
+def describe_missed_line(run: QuizRun, is_right_for: Callable[[QuizRun], bool]) -> str | None:
     """Say without which line a wrong answer would be right: tried, each line in its turn.
 
-    is_answered: returns True if the answer is right for a run.
+    is_right_for: returns True if the wrong answer is right for another run, one without a line.
     """
     # Its numbers are others in each run.
     if is_uninitialized(run.code):
@@ -600,7 +608,7 @@ def describe_missed_line(run: QuizRun, is_answered: Callable[[QuizRun], bool]) -
         try:
             # With another end its moments are others, too.
             has_other_end = (shorter.trace.error is None) != (run.trace.error is None)
-            is_right_without = not has_other_end and is_answered(shorter)
+            is_right_without = not has_other_end and is_right_for(shorter)
         # Without its line there may be no such tensor; a teacher's function may raise anything.
         except Exception:  # noqa: BLE001
             continue

@@ -33,7 +33,7 @@ from .objections import describe_missed_line
 from .runs import QuizRun
 from .wrong_answers import foresee_answers
 
-Wrong = Misconception | str | Callable[[QuizRun], str]
+Rebuttal = Misconception | str | Callable[[QuizRun], str]
 """What speaks against an answer: a misconception or its name, or a sentence or its function."""
 
 
@@ -43,12 +43,12 @@ class Refutation:
 
     facts: the facts of the run, in sentences; empty if there are none.
     misconception: the one behind the answer, if it is known.
-    objection: what speaks against the misconception, or else against this answer alone.
+    argument: what speaks against the misconception, or else against this answer alone.
     """
 
     facts: str
     misconception: Misconception | None
-    objection: str
+    argument: str
 
     def compose_sentences(self, already_explained: set[str]) -> list[str]:
         """Return what to say, a sentence or several in each text.
@@ -68,7 +68,7 @@ class Refutation:
             headline = gettext("A common misconception: {name}.", name=name)
             belief = f"“{gettext(self.misconception.belief)}”"
             sentences.append(join_sentences([f"**{headline}**", belief]))
-        return [*sentences, *([self.objection] if self.objection else [])]
+        return [*sentences, *([self.argument] if self.argument else [])]
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Question:
         ready-made question `Declaration.make_question` has bound the names that it is about.
     find_objection: returns a sentence against a wrong answer behind which no misconception is found,
         from the run and the answer; or None.
-    find_last_objection: the same, asked last: where that returns None, and leaving out a line of the
+    find_fallback_objection: the same, asked last: where that returns None, and leaving out a line of the
         run makes the answer right for none of its lines (`describe_missed_line`).
     pattern: only for the question `node`, whose answers are names of nodes. A regular expression in
         small letters; a free answer has to match it, or to be the name of a node of the run or a
@@ -105,13 +105,13 @@ class Question:
     prompt: str | Callable[[], str]
     choices: Sequence[str] | Callable[[str], Sequence[str]] | None
     answer: Callable[[QuizRun], Any]
-    wrong: Mapping[Any, Wrong] = field(default_factory=dict)
+    wrong: Mapping[Any, Rebuttal] = field(default_factory=dict)
     because: str | Callable[[QuizRun], str] = ""
     name: str = ""
     hint: str = ""
     find_misconception: Callable[[QuizRun, str], Misconception | str | None] | None = None
     find_objection: Callable[[QuizRun, str], str | None] | None = None
-    find_last_objection: Callable[[QuizRun, str], str | None] | None = None
+    find_fallback_objection: Callable[[QuizRun, str], str | None] | None = None
     pattern: str = ""
     names: tuple[str, ...] = ()
 
@@ -281,12 +281,12 @@ class Question:
         facts = self.describe_facts(run)
         found = self._find_misconception_or_sentence(run, answer)
         if found is None:
-            return Refutation(facts, None, self._find_objection(run, answer) or "")
+            return Refutation(facts, None, self._choose_objection(run, answer) or "")
         if isinstance(found, str):
             return Refutation(facts, None, gettext(found))
-        return Refutation(facts, found, found.refute(run))
+        return Refutation(facts, found, found.write_refutation(run))
 
-    def _find_objection(self, run: QuizRun, answer: str) -> str | None:
+    def _choose_objection(self, run: QuizRun, answer: str) -> str | None:
         """Return a sentence against a wrong answer that points to no misconception, or None."""
         # Sentences begin with it: `3 is what ...`, where "three" was written.
         if self.choices is None and isinstance(number := parse_value(answer), int):
@@ -296,8 +296,8 @@ class Question:
             objection = describe_missed_line(
                 run, lambda shorter: self.is_right(answer, self.right_answer(shorter))
             )
-        if objection is None and self.find_last_objection is not None:
-            objection = self.find_last_objection(run, answer)
+        if objection is None and self.find_fallback_objection is not None:
+            objection = self.find_fallback_objection(run, answer)
         return objection
 
     def _find_misconception_or_sentence(
@@ -327,18 +327,18 @@ class Question:
             for answer in answers
             if not self.is_right(answer, right)
         }
-        finders = (self.find_misconception, self.find_objection, self.find_last_objection)
+        finders = (self.find_misconception, self.find_objection, self.find_fallback_objection)
         if self.choices is not None or not any(finders):
             return refutations
         for answer in foresee_answers(run):
             is_wrong = self.is_readable(answer, right, run) and not self.is_right(answer, right)
             if is_wrong and self._find_in_wrong(answer, right) is None:
                 refutation = self.refute(run, answer)
-                if refutation.objection:
+                if refutation.argument:
                     refutations[answer] = refutation
         return refutations
 
-    def _find_in_wrong(self, answer: str, right: Any) -> Wrong | None:
+    def _find_in_wrong(self, answer: str, right: Any) -> Rebuttal | None:
         """Return what `wrong` has against an answer; None if it does not list the answer."""
         for key, entry in self.wrong.items():
             if self._matches_key(answer, key, right):
@@ -390,7 +390,7 @@ class Question:
             refutation = self.refute(run, answer)
         except Exception as error:  # noqa: BLE001  # as above
             return [f"{self.text!r} cannot refute {answer!r}: {type(error).__name__}: {error}"]
-        if not (refutation.facts or refutation.objection):
+        if not (refutation.facts or refutation.argument):
             return [f"{self.text!r} has nothing to say against {answer!r}"]
         return []
 

@@ -23,7 +23,7 @@ The arguments of `_question`:
   called as `find_misconception(run, answer, *subject, at=at)`, and so are the next two;
 - `find_objection`, a function in `objections.py`, returns a sentence against a wrong answer behind
   which no misconception is found. Where it finds none, the run is tried without each of its lines;
-- `find_last_objection`, another one there, is called where the answer is wrong without any of them;
+- `find_fallback_objection`, another one there, is called where the answer is wrong without any of them;
 - `choices` are the answers to choose from; with neither `choices` nor `hint` they are yes and no;
 - `hint` says how to write a free answer, such as "a number";
 - `pattern` is there for `node` alone, whose answers look like names of nodes.
@@ -49,13 +49,13 @@ from tinytorch.viz import short_node_name
 from .. import tensor_facts
 from ..wording import gettext, gettext_noop, join_list
 from . import evidence, objections, wrong_answers
-from .question import Question, Wrong
+from .question import Question, Rebuttal
 from .runs import QuizRun
 
 ENDS = gettext_noop("it runs to its end")
 ENDLESS = gettext_noop("it never ends")
 
-_COMMON_PARAMETERS = {"prompt": "str | None", "wrong": "Mapping[Any, Wrong] | None"}
+_COMMON_PARAMETERS = {"prompt": "str | None", "wrong": "Mapping[Any, Rebuttal] | None"}
 """What every question takes, with its type."""
 
 
@@ -67,7 +67,7 @@ class QuestionMaker(Protocol):
         *subject: Any,
         at: int | None = None,
         prompt: str | None = None,
-        wrong: Mapping[Any, Wrong] | None = None,
+        wrong: Mapping[Any, Rebuttal] | None = None,
     ) -> Question:
         """Return the question about these names or values."""
         ...
@@ -82,7 +82,7 @@ class Declaration:
     because: Callable[..., str]
     find_misconception: Callable[..., str | None] | None
     find_objection: Callable[..., str | None] | None
-    find_last_objection: Callable[..., str | None] | None
+    find_fallback_objection: Callable[..., str | None] | None
     choices: Sequence[str] | Callable[[str], Sequence[str]] | None
     hint: str
     pattern: str
@@ -126,7 +126,7 @@ class Declaration:
             hint=self.hint,
             find_misconception=bind_subject(self.find_misconception),
             find_objection=bind_subject(self.find_objection),
-            find_last_objection=bind_subject(self.find_last_objection),
+            find_fallback_objection=bind_subject(self.find_fallback_objection),
             pattern=self.pattern,
             names=tuple(subject_by_parameter.get("names", ())),
         )
@@ -138,7 +138,7 @@ def _question(
     because: Callable[..., str],
     find_misconception: Callable[..., str | None] | None = None,
     find_objection: Callable[..., str | None] | None = None,
-    find_last_objection: Callable[..., str | None] | None = None,
+    find_fallback_objection: Callable[..., str | None] | None = None,
     choices: Sequence[str] | Callable[[str], Sequence[str]] | None = None,
     hint: str = "",
     pattern: str = "",
@@ -159,7 +159,7 @@ def _question(
             because,
             find_misconception,
             find_objection,
-            find_last_objection,
+            find_fallback_objection,
             choices,
             hint,
             pattern,
@@ -216,7 +216,7 @@ def _name_question(function: str, subject: Sequence[Any], at: int | None) -> str
 
 @_question(
     gettext_noop("Are `{a}` and `{b}` the same tensor?"),
-    because=evidence.describe_identity,
+    because=evidence.describe_same_tensor,
     find_misconception=wrong_answers.make_yes_no_finder(
         behind_yes="equal numbers are one tensor", behind_no="a name is a copy"
     ),
@@ -228,8 +228,8 @@ def same_tensor(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool:
 
 @_question(
     gettext_noop("Do `{a}` and `{b}` share a storage?"),
-    because=evidence.describe_storages,
-    find_misconception=wrong_answers.find_memory_misconception,
+    because=evidence.describe_shared_storage,
+    find_misconception=wrong_answers.find_shared_storage_misconception,
 )
 def same_storage(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool:
     """Ask whether two tensors look at one storage."""
@@ -238,8 +238,8 @@ def same_storage(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool
 
 @_question(
     gettext_noop("Do `{a}` and `{b}` share a version counter?"),
-    because=evidence.describe_counters,
-    find_misconception=wrong_answers.find_counter_misconception,
+    because=evidence.describe_shared_counter,
+    find_misconception=wrong_answers.find_shared_counter_misconception,
     find_objection=objections.find_shared_counter_objection,
 )
 def same_counter(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool:
@@ -294,10 +294,10 @@ def is_leaf(run: QuizRun, y: str, *, at: int | None = None) -> bool:
 
 @_question(
     gettext_noop("What is `{x}._version`?"),
-    because=evidence.describe_versions,
+    because=evidence.describe_version,
     find_misconception=wrong_answers.find_version_misconception,
     find_objection=objections.find_version_objection,
-    find_last_objection=objections.find_last_version_objection,
+    find_fallback_objection=objections.find_fallback_version_objection,
     hint=gettext_noop("a number"),
 )
 def version(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
@@ -310,7 +310,7 @@ def version(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
     because=evidence.describe_offset,
     find_misconception=wrong_answers.find_offset_misconception,
     find_objection=objections.find_offset_objection,
-    find_last_objection=objections.find_last_offset_objection,
+    find_fallback_objection=objections.find_fallback_offset_objection,
     hint=gettext_noop("a number"),
 )
 def offset(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
@@ -323,7 +323,7 @@ def offset(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
     because=evidence.describe_cells,
     find_misconception=wrong_answers.find_cells_misconception,
     find_objection=objections.find_cells_objection,
-    find_last_objection=objections.find_last_cells_objection,
+    find_fallback_objection=objections.find_fallback_cells_objection,
     hint=gettext_noop("a number"),
 )
 def cells(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
@@ -333,10 +333,10 @@ def cells(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
 
 @_question(
     gettext_noop("What is `{x}`?"),
-    because=evidence.describe_values,
+    because=evidence.describe_value,
     find_misconception=wrong_answers.find_value_misconception,
     find_objection=objections.find_value_objection,
-    find_last_objection=objections.find_last_value_objection,
+    find_fallback_objection=objections.find_fallback_value_objection,
     hint=gettext_noop("a number, or numbers such as [1, 2]"),
 )
 def value(run: QuizRun, x: str, *, at: int | None = None) -> Any:
@@ -346,10 +346,10 @@ def value(run: QuizRun, x: str, *, at: int | None = None) -> Any:
 
 @_question(
     gettext_noop("What is `{x}.grad`?"),
-    because=evidence.describe_gradients,
+    because=evidence.describe_gradient,
     find_misconception=wrong_answers.find_gradient_misconception,
     find_objection=objections.find_gradient_objection,
-    find_last_objection=objections.find_last_gradient_objection,
+    find_fallback_objection=objections.find_fallback_gradient_objection,
     hint=gettext_noop("a number, numbers such as [1, 2], or None"),
 )
 def gradient(run: QuizRun, x: str, *, at: int | None = None) -> Any:
@@ -360,7 +360,7 @@ def gradient(run: QuizRun, x: str, *, at: int | None = None) -> Any:
 @_question(
     gettext_noop("If something were written into `{through}` in place, would `{x}` show it?"),
     because=evidence.describe_shared_write,
-    find_misconception=wrong_answers.find_memory_misconception,
+    find_misconception=wrong_answers.find_shared_storage_misconception,
 )
 def sees_write(run: QuizRun, x: str, through: str, *, at: int | None = None) -> bool:
     """Ask whether `x` would show what is written into `through`.
@@ -373,7 +373,7 @@ def sees_write(run: QuizRun, x: str, through: str, *, at: int | None = None) -> 
 @_question(
     gettext_noop("If `{of}.sum().backward()` were called, would a gradient reach `{x}`?"),
     because=evidence.describe_gradient_path,
-    find_misconception=wrong_answers.find_path_misconception,
+    find_misconception=wrong_answers.find_gradient_path_misconception,
 )
 def gets_gradient(run: QuizRun, x: str, of: str, *, at: int | None = None) -> bool:
     """Ask whether a gradient would get from `of` back to `x`.
@@ -434,7 +434,7 @@ def _choose_count_prompt(kind: str) -> str:
     _choose_count_prompt,
     because=evidence.describe_count,
     find_objection=objections.find_count_objection,
-    find_last_objection=objections.find_last_count_objection,
+    find_fallback_objection=objections.find_fallback_count_objection,
     hint=gettext_noop("a number"),
 )
 def count(run: QuizRun, kind: str, *, at: int | None = None) -> int:
@@ -458,7 +458,7 @@ def _choose_names_prompt(test: evidence.NameTest, *_names: str) -> str:
 
 @_question(
     _choose_names_prompt,
-    because=evidence.describe_each_name,
+    because=evidence.describe_names,
     find_objection=objections.find_names_objection,
     hint=gettext_noop("names, or none"),
 )
@@ -475,7 +475,7 @@ def names_that(
 
 @_question(
     gettext_noop("Which of {names} show the {number:g}?"),
-    because=evidence.describe_each_value,
+    because=evidence.describe_names_showing,
     find_objection=objections.find_names_showing_objection,
     hint=gettext_noop("names, or none"),
 )

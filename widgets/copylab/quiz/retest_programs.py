@@ -5,10 +5,10 @@ believes that it does. The first run gives the right answer to its question, the
 one, so neither is stored. Names, numbers and shapes are drawn, see `retests.py`:
 
     x y z    names              V W    the numbers of two vectors of one length, N
-    S T U    numbers            M      those of a matrix with R rows and C columns, P in all
+    S T U    numbers            M      those of a matrix of R rows and C columns, P numbers in all
     K        a larger number    I      an index of a vector
 
-Something is drawn for each of these letters that stands alone, so no program has `x.T`. Nor has it
+Each of these placeholders is replaced wherever it stands alone, so no program has `x.T`. Nor has it
 a call that no lesson before it explains: `x.t()` is for misconceptions about `reshape` alone, which
 `test_retests.py` knows by that word in their names.
 """
@@ -32,14 +32,18 @@ class RetestProgram:
         RetestProgram("x = torch.tensor(V); y = x; y[I] = K", {2: "y = x.clone()"}, ask.value, "x")
 
     code: its lines, separated by "; ".
-    believed: the number of one line, from 1, and what it is taken to do: a line, or several with
-        "; " between them, that do just that. "pass" where it is taken to do nothing.
+    line: the number, from 1, of the one that is taken for another.
+    believed: what that line is taken to do: a line, or several with "; " between them, that do just
+        that. "pass" where it is taken to do nothing.
     question: makes the question from names of the program, such as those in `copylab.questions`.
     subject: the names that it is about.
+
+    `line` and `believed` are written as one entry, `{2: "y = x.clone()"}`; ValueError for more.
     """
 
     code: str
-    believed: Mapping[int, str]
+    line: int
+    believed: str
     question: Callable[..., Question]
     subject: tuple[str, ...]
 
@@ -50,10 +54,15 @@ class RetestProgram:
         question: Callable[..., Question],
         *subject: str,
     ) -> None:
+        if len(believed) != 1:
+            raise ValueError(
+                f"a retest program has one line that is taken for another, not {len(believed)}"
+            )
+        ((line, text),) = believed.items()
         # By hand, so that names can be listed without a bracket.
         for name, value in zip(
-            ("code", "believed", "question", "subject"),
-            (code, believed, question, subject),
+            ("code", "line", "believed", "question", "subject"),
+            (code, line, text, question, subject),
             strict=True,
         ):
             # As a frozen class demands.

@@ -34,8 +34,8 @@ _NAMES = (
 )
 RETEST_TITLE = gettext_noop("The same point in a new program")
 _SHAPES = ((2, 3), (3, 2), (2, 4), (4, 2))
-# The words of `retest_programs.py` in whose place something is drawn.
-_WORD = re.compile(r"\b[xyzVWNSTUMRCPKI]\b")
+# Those of `retest_programs.py`.
+_PLACEHOLDER = re.compile(r"\b[xyzVWNSTUMRCPKI]\b")
 _Item = TypeVar("_Item")
 
 
@@ -82,15 +82,18 @@ def draw_retest(
     comes again with other names, numbers and shapes. ValueError if the misconception
     has none. level: how much its player says.
     """
-    program, words = _choose_program(misconception, seed, number)
+    program, replacements = _choose_program(misconception, seed, number)
     code = write_retest(misconception, seed=seed, number=number)
-    subject = [fill_words(name, words) for name in program.subject]
+    subject = [fill_placeholders(name, replacements) for name in program.subject]
     question = program.question(*subject).bind(code)
-    believed_answer = _find_believed_answer(program, question, words, engine)
+    believed_answer = _find_believed_answer(program, question, replacements, engine)
     misconception_with_belief = replace(
         misconception,
         refutation=lambda run: join_sentences(
-            [misconception.refute(run), _describe_belief(program, words, believed_answer)]
+            [
+                misconception.write_refutation(run),
+                _describe_belief(program, replacements, believed_answer),
+            ]
         ),
     )
     # No other misconception is looked for: the retest tests this one.
@@ -104,50 +107,48 @@ def draw_retest(
 
 def write_retest(misconception: Misconception, *, seed: int, number: int) -> str:
     """Return the program of a retest, as `draw_retest` draws it, without running it."""
-    program, words = _choose_program(misconception, seed, number)
-    return fill_words("\n".join(program.code.split("; ")), words)
+    program, replacements = _choose_program(misconception, seed, number)
+    return fill_placeholders("\n".join(program.code.split("; ")), replacements)
 
 
 def _choose_program(
     misconception: Misconception, seed: int, number: int
 ) -> tuple[RetestProgram, dict[str, str]]:
-    """Return the program that a seed chooses, and what stands for its words."""
+    """Return the program that a seed chooses, and what replaces its placeholders."""
     programs = find_programs(misconception)
     if not programs:
         raise ValueError(f"there is no program that tests {misconception.name!r}")
     # The order is another one for each learner, too; without one (the seed 0) it is the table's.
     order = Lot(f"{seed}/{misconception.name}").shuffle("order", range(len(programs)))
     program = programs[order[number % len(order)] if seed else number % len(order)]
-    return program, draw_words(f"{seed}/{misconception.name}/{number}")
+    return program, draw_replacements(f"{seed}/{misconception.name}/{number}")
 
 
 def _find_believed_answer(
-    program: RetestProgram, question: Question, words: dict[str, str], engine: ModuleType
+    program: RetestProgram, question: Question, replacements: dict[str, str], engine: ModuleType
 ) -> str:
     """Return the answer of who has the misconception: what the program as believed gives."""
     lines = program.code.split("; ")
-    ((line, text),) = program.believed.items()
     # A line may be believed to do what takes several.
-    lines[line - 1] = "\n".join(text.split("; "))
-    run = QuizRun(fill_words("\n".join(lines), words), engine)
+    lines[program.line - 1] = "\n".join(program.believed.split("; "))
+    run = QuizRun(fill_placeholders("\n".join(lines), replacements), engine)
     return format_answer(question.right_answer(run))
 
 
-def _describe_belief(program: RetestProgram, words: dict[str, str], answer: str) -> str:
+def _describe_belief(program: RetestProgram, replacements: dict[str, str], answer: str) -> str:
     """Say with which line the wrong answer would be the right one."""
-    ((line, text),) = program.believed.items()
-    names = {"answer": translate_choice(answer), "line": line}
-    if text == "pass":
+    names = {"answer": translate_choice(answer), "line": program.line}
+    if program.believed == "pass":
         return gettext("“{answer}” would be right without line {line}.", **names)
     return gettext(
         "“{answer}” would be right if line {line} did what `{code}` does.",
-        code=fill_words(text, words),
+        code=fill_placeholders(program.believed, replacements),
         **names,
     )
 
 
-def draw_words(seed: str) -> dict[str, str]:
-    """Return what stands for each word of a retest program."""
+def draw_replacements(seed: str) -> dict[str, str]:
+    """Return what replaces each placeholder of a retest program."""
     lot = Lot(seed)
     # The numbers of all tensors differ from each other, so no write goes unnoticed.
     numbers = lot.shuffle("numbers", range(2, 10))
@@ -179,6 +180,6 @@ def _write_numbers(numbers: Sequence[int]) -> str:
     return f"[{', '.join(f'{number}.0' for number in numbers)}]"
 
 
-def fill_words(text: str, words: dict[str, str]) -> str:
-    """Return a text of a retest program with what was drawn."""
-    return _WORD.sub(lambda found: words[found[0]], text)
+def fill_placeholders(text: str, replacements: dict[str, str]) -> str:
+    """Return a text of a retest program with its placeholders replaced."""
+    return _PLACEHOLDER.sub(lambda found: replacements[found[0]], text)

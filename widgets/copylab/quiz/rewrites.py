@@ -23,7 +23,7 @@ from .exercises import Verdict
 from .misconceptions import Misconception, misconception
 from .question import Question
 from .retest_programs import RetestProgram
-from .retests import Lot, draw_words, fill_words, find_programs
+from .retests import Lot, draw_replacements, fill_placeholders, find_programs
 from .runs import QuizRun
 
 _PREFIX = "rewrite"
@@ -187,7 +187,7 @@ def draw_rewrite(misconception: Misconception, engine: ModuleType, seed: int) ->
 def write_rewrite(misconception: Misconception, engine: ModuleType, seed: int) -> str:
     """Return the program of the exercise that a seed draws, without running it."""
     program = find_programs(misconception)[_choose_number(misconception, engine, seed)]
-    return _write_program(program, draw_words(f"{seed}/{misconception.name}/{_PREFIX}"))
+    return _write_program(program, draw_replacements(f"{seed}/{misconception.name}/{_PREFIX}"))
 
 
 def _choose_number(misconception: Misconception, engine: ModuleType, seed: int) -> int:
@@ -199,9 +199,9 @@ def _choose_number(misconception: Misconception, engine: ModuleType, seed: int) 
     return number
 
 
-def _write_program(program: RetestProgram, words: dict[str, str]) -> str:
+def _write_program(program: RetestProgram, replacements: dict[str, str]) -> str:
     # A statement in each line, as a learner is asked about lines by their number.
-    return fill_words("\n".join(program.code.split("; ")), words)
+    return fill_placeholders("\n".join(program.code.split("; ")), replacements)
 
 
 def find_rewrite(key: str, engine: ModuleType) -> Rewrite | None:
@@ -238,11 +238,10 @@ def _make_rewrite(
     misconception: Misconception, number: int, engine: ModuleType, seed: int
 ) -> Rewrite:
     program = find_programs(misconception)[number]
-    words = draw_words(f"{seed}/{misconception.name}/{_PREFIX}")
-    lines = _write_program(program, words).splitlines()
-    subject = [fill_words(name, words) for name in program.subject]
-    ((line, believed),) = program.believed.items()
-    solution = fill_words(believed, words)
+    replacements = draw_replacements(f"{seed}/{misconception.name}/{_PREFIX}")
+    lines = _write_program(program, replacements).splitlines()
+    subject = [fill_placeholders(name, replacements) for name in program.subject]
+    line, solution = program.line, fill_placeholders(program.believed, replacements)
     run = QuizRun("\n".join(lines), engine)
     solved = QuizRun("\n".join([*lines[: line - 1], solution, *lines[line:]]), engine)
     question = program.question(*subject).bind(run.code)

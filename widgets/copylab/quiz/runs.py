@@ -49,15 +49,14 @@ class Moment(Observation):
     grads: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Change(NamedTuple):
-    """A line after which something had a new value."""
+class NewValue(NamedTuple):
+    """A value that something had after a line, and not before it."""
 
     line: int
-    """Its number, from 1."""
+    """The number of that line, from 1."""
     source: str
     """Its text; of a statement of several lines the first one."""
     value: Any
-    """The new value."""
 
 
 class _MomentObserver(NameObserver):
@@ -117,7 +116,7 @@ class QuizRun:
         self.code = dedent_code(code)
         self.engine = engine
         self.level = level
-        self._changed_runs: dict[str, QuizRun] = {}
+        self._variant_runs: dict[str, QuizRun] = {}
 
     def __repr__(self) -> str:
         return f"QuizRun({len(self.code.splitlines())} lines, {self.engine.__name__})"
@@ -240,7 +239,7 @@ class QuizRun:
                 f"{objects} storage objects lie over the memory of {name}, "
                 "and it is not known where each of them ends"
             )
-        return count_cells_in(self.snapshot(at), name)
+        return count_cells_or_none(self.snapshot(at), name)
 
     def read_output(self, line: int) -> str:
         """Return what `line` printed, in all its runs, without the last line break."""
@@ -263,22 +262,23 @@ class QuizRun:
         """Return what could be seen after each line, up to the last run of line `at`."""
         return [step.observation for step in self._list_steps(at)]
 
-    def history(self, read: Callable[[Moment], Any], at: int | None = None) -> list[Change]:
+    def history(self, read: Callable[[Moment], Any], at: int | None = None) -> list[NewValue]:
         """Return each new value of what `read` returns for the moments up to line `at`, in time.
 
         `run.history(lambda moment: moment.values["x"])` has the values of `x`. Moments at which
         `read` raises a KeyError, because there is no such name yet, are passed over.
         """
-        changes: list[Change] = []
+        new_values: list[NewValue] = []
         for step in self._list_steps(at):
             try:
                 value = read(step.observation)
             except KeyError:
                 continue
-            if not changes or repr(changes[-1].value) != repr(value):  # nan is not equal to nan
+            # As texts: nan is not equal to nan.
+            if not new_values or repr(new_values[-1].value) != repr(value):
                 first_line = step.site.source.partition("\n")[0]
-                changes.append(Change(step.site.line, first_line, value))
-        return changes
+                new_values.append(NewValue(step.site.line, first_line, value))
+        return new_values
 
     @cached_property
     def shorter_runs(self) -> list[tuple[int, str, QuizRun]]:
@@ -294,9 +294,9 @@ class QuizRun:
             for line, text, code in leave_out_lines(self.code)
         ]
 
-    def run_changed(self, code: str) -> QuizRun:
-        """Return the run of a changed program, which is made once: many answers are compared with it."""
-        return self._changed_runs.setdefault(code, QuizRun(code, self.engine, self.level))
+    def run_variant(self, code: str) -> QuizRun:
+        """Return the run of a variant of the program, made once: many answers are compared with it."""
+        return self._variant_runs.setdefault(code, QuizRun(code, self.engine, self.level))
 
     def make_variables(self, at: int | None = None) -> dict[str, Any]:
         """Return live variables of another run, up to line `at`, to write into and to call."""
@@ -309,8 +309,11 @@ class QuizRun:
         return variables
 
 
-def count_cells_in(snapshot: Snapshot, name: str) -> int | None:
-    """Return how many cells the storage of a tensor has; None without one, or if it is not known."""
+def count_cells_or_none(snapshot: Snapshot, name: str) -> int | None:
+    """Return how many cells the storage of a tensor has; None without one.
+
+    None, too, where it is not known: there `QuizRun.count_cells` raises a ValueError.
+    """
     tensor = snapshot.tensor(name)
     if tensor.storage is None:
         return None

@@ -35,15 +35,15 @@ def foresee_answers(run: QuizRun) -> list[str]:
     """
     answers = dict.fromkeys(["None", *map(str, range(11))])
     gradients: dict[str, Any] = {}
-    for step in run.trace.steps:
+    for moment in run.list_moments():
         added = []
-        for name, gradient in step.observation.grads.items():
+        for name, gradient in moment.grads.items():
             # If you believe that `backward` overwrites, you answer with what the last one added.
             if name in gradients and gradients[name] != gradient:
                 added.append(_subtract_lists(gradient, gradients[name]))
             gradients[name] = gradient
-        answers |= dict.fromkeys(step.observation.values)
-        for value in (*step.observation.values.values(), *step.observation.grads.values(), *added):
+        answers |= dict.fromkeys(moment.values)
+        for value in (*moment.values.values(), *moment.grads.values(), *added):
             text = format_number(value)
             if len(text) <= _MAX_LENGTH:
                 answers.setdefault(text)
@@ -63,7 +63,7 @@ def make_yes_no_finder(*, behind_yes: str, behind_no: str) -> Callable[..., str]
     return lambda _run, answer, *_names, **_at_keyword: behind_yes if answer == "yes" else behind_no
 
 
-def find_memory_misconception(
+def find_shared_storage_misconception(
     run: QuizRun, answer: str, a: str, b: str, *, at: int | None
 ) -> str | None:
     """Find the misconception behind a wrong answer about shared memory.
@@ -93,7 +93,7 @@ def _find_misconception_of_sharing(run: QuizRun, a: str, b: str, at: int | None)
     return "detach copies" if is_detached else "a view is a copy"
 
 
-def find_counter_misconception(
+def find_shared_counter_misconception(
     run: QuizRun, answer: str, a: str, b: str, *, at: int | None
 ) -> str | None:
     """Find the misconception behind a wrong answer about a shared version counter."""
@@ -133,7 +133,7 @@ def find_leaf_misconception(run: QuizRun, answer: str, y: str, *, at: int | None
     return "a leaf is not computed" if _is_made_after_others(run, y) else None
 
 
-def find_path_misconception(
+def find_gradient_path_misconception(
     run: QuizRun, answer: str, x: str, of: str, *, at: int | None
 ) -> str | None:
     """Find the misconception behind a wrong answer about a gradient's path from `of` to `x`."""
@@ -278,7 +278,7 @@ def _list_runs_with_copies(run: QuizRun, names: set[str], at: int | None) -> lis
     if len(choices) > 1:
         choices.append(lines)
     codes = [add_after_lines(run.code, statements) for statements in choices]
-    return [run.run_changed(code) for code in codes if code is not None]
+    return [run.run_variant(code) for code in codes if code is not None]
 
 
 def _find_sharing_lines(run: QuizRun, names: set[str], at: int | None) -> dict[int, set[str]]:
@@ -313,8 +313,8 @@ def _read_or_none(read: Callable[..., Any], x: str, at: int | None) -> Any:
 
 
 def _list_values_in_time(run: QuizRun, name: str, at: int | None) -> list[Any]:
-    changes = run.history(lambda moment: moment.values[name], at)
-    return [change.value for change in changes]
+    new_values = run.history(lambda moment: moment.values[name], at)
+    return [each.value for each in new_values]
 
 
 def find_gradient_misconception(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
@@ -341,10 +341,10 @@ def find_gradient_misconception(run: QuizRun, answer: str, x: str, *, at: int | 
     if gradient is None:
         # A result has one because of `retain_grad`.
         return None if tensor.is_leaf else "a result never has a grad"
-    changes = run.history(lambda moment: moment.grads[x], at)
+    new_values = run.history(lambda moment: moment.grads[x], at)
     # Each `backward` adds. If you believe that it overwrites, you answer with what the last one
     # added.
-    added = [_subtract_lists(new.value, old.value) for old, new in pairwise(changes)]
+    added = [_subtract_lists(new.value, old.value) for old, new in pairwise(new_values)]
     is_last_part_alone = any(is_same_answer(answer, part) for part in added)
     return "backward overwrites" if is_last_part_alone else None
 
@@ -353,7 +353,7 @@ def _find_misconception_of_result(run: QuizRun, answer: str, x: str, at: int | N
     """Find the misconception behind a gradient of what is no leaf: it is the one that arrives there."""
     lines = {line: f"{x}.retain_grad()" for line, bound, _ in _list_bindings(run, at) if x in bound}
     code = add_after_lines(run.code, lines)
-    arrived = None if code is None else _read_or_none(run.run_changed(code).gradient, x, at)
+    arrived = None if code is None else _read_or_none(run.run_variant(code).gradient, x, at)
     return "the copy has the gradient" if is_same_answer(answer, arrived) else None
 
 
@@ -379,5 +379,5 @@ def _was_cloned(run: QuizRun, y: str, at: int | None) -> bool:
 
     A write in place gives it another node, so past nodes count too.
     """
-    changes = run.history(lambda moment: moment.snapshot.tensor(y).grad_fn_name, at)
-    return any(change.value == "CloneBackward0" for change in changes)
+    new_values = run.history(lambda moment: moment.snapshot.tensor(y).grad_fn_name, at)
+    return any(each.value == "CloneBackward0" for each in new_values)
