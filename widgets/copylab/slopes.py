@@ -337,8 +337,11 @@ def _measure_all(evaluation: Evaluation, parameters: dict[str, Any]) -> tuple[Sl
         if is_shared or not trouble:
             measured = measure_slope(evaluation, name, _find_local(parameter), gradient, loss)
             slope = slope if trouble else measured
-        # The gradient is that of the losses of all, the slope that of the own one.
-        if is_shared and slope.verdict in (DIFFERS, NO_GRADIENT, FLAT):
+        # The gradient may be that of the losses of all, while the slope is that of the own one: where
+        # the two agree, that is chance. The slopes are not averaged either. Of replicas (DDP) their mean
+        # would have to be taken, of shards (FSDP, DTensor) the sum of what backward says, and of which
+        # processes, the loss does not tell; a rank that has not called would be waited for.
+        if is_shared and slope.verdict in (AGREES, DIFFERS, NO_GRADIENT, FLAT):
             slope = replace(slope, verdict=SEVERAL)
         slopes.append(slope)
     return tuple(slopes)

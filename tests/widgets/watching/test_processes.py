@@ -160,6 +160,11 @@ def test_a_gradient_of_several_ranks_is_not_called_wrong(monkeypatch: pytest.Mon
     check = check_gradients(step, p)
     assert (alone.verdict, check.slopes[0].verdict) == ("differs", "several processes")
     assert "averaged over processes is not the slope" in check.text
+    # Nor is it called right: here, as where two ranks have equal data, the average is one's own.
+    q = tinytorch.ones(2, requires_grad=True)
+    check = check_gradients(lambda: tinytorch.dot(q, q), q)
+    assert check.slopes[0].verdict == "several processes"
+    assert not check
     # One rank must not leave a step out that the others wait in.
     del calls[:]
     (slope,) = check_gradients(lambda: step(float("nan")), p).slopes
