@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from copylab.watching import Watch, watch
+from copylab.watching.node_lines import _is_freed
 from needs import torch_missing
 
 DEFAULT = """
@@ -173,12 +174,87 @@ def test_an_error_of_another_kind_is_left_as_it_is(engine: ModuleType) -> None:
     assert not getattr(caught.value, "__notes__", [])
 
 
+def make_node_with_hooks(engine: ModuleType, calls: list[str]) -> Any:
+    """Return a node whose saved tensors hooks of the program's own pack and unpack."""
+
+    def note_unpacked(packed: Any) -> Any:
+        calls.append("unpacked")
+        return packed
+
+    w = engine.ones(3, requires_grad=True)
+    with engine.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, note_unpacked):
+        return (w * w).grad_fn
+
+
+def test_whether_a_node_is_freed_is_asked_without_hooks_of_the_program(engine: ModuleType) -> None:
+    calls: list[str] = []
+    with watch(silent="record"):
+        node = make_node_with_hooks(engine, calls)
+    assert not _is_freed(node)
+    assert calls == []
+
+
+def test_nodes_that_have_saved_by_a_watch_are_told_freed_from_kept(engine: ModuleType) -> None:
+    class Double(engine.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, gradient: Any) -> Any:
+            return gradient * 2 * ctx.saved_tensors[0] / ctx.saved_tensors[0]
+
+    with watch(silent="record"):
+        w = engine.ones(3, requires_grad=True)
+        results = [w * w, Double.apply(w), engine.cat([w, w]).prod()]
+        for result in results:
+            result.sum().backward(retain_graph=True)
+            assert not _is_freed(result.grad_fn)
+            result.sum().backward()
+            assert _is_freed(result.grad_fn)
+
+
+THREAD = """
+import threading
+def work():
+    v = torch.ones(3, requires_grad=True)
+    for _ in range(node_count):
+        v * v
+node_count = {count}
+t = threading.Thread(target=work); t.start(); t.join()
+"""
+
+
+@pytest.mark.parametrize("count", [0, 5])
+def test_a_thread_whose_nodes_have_other_numbers_does_not_matter(
+    engine: ModuleType, count: int
+) -> None:
+    numbers = "v = torch.ones(3, requires_grad=True)\nfor _ in range(20): v * v\n"
+    watched, _, _ = run(engine, numbers + THREAD.format(count=count) + SHARED_TRUNK)
+    (finding,) = watched.findings
+    assert finding.lines.splitlines()[0].endswith("fake = (w * 2).tanh()")
+
+
 @pytest.mark.torch
-def test_of_several_threads_the_nodes_are_not_told_apart() -> None:
+@pytest.mark.parametrize("is_joined", [True, False])
+def test_nodes_of_threads_that_may_have_the_same_numbers_are_not_told_apart(
+    is_joined: bool,
+) -> None:
     """PyTorch numbers the nodes of each thread for itself."""
     torch: Any = pytest.importorskip("torch", reason=torch_missing())
-    thread = "import threading\nt = threading.Thread(target=lambda: torch.ones(3)); t.start(); t.join()\n"
-    watched, error, _ = run(torch, thread + SHARED_TRUNK)
+    count = torch._C._autograd._get_sequence_nr() + 100
+    thread = THREAD.format(count=count)
+    if not is_joined:
+        thread = thread.replace("v * v\n", "v * v\n    made.set(); done.wait()\n")
+        thread = thread.replace("t.join()", "made.wait()")
+        thread = thread.replace(
+            "def work", "made = threading.Event()\ndone = threading.Event()\ndef work"
+        )
+    watched, error, names = run(torch, thread + SHARED_TRUNK)
+    if not is_joined:
+        names["done"].set()
+        names["t"].join()
     assert error is not None
     assert watched.findings == []
 

@@ -87,10 +87,13 @@ class NodeLines:
         """Return how many backwards have read something."""
         return 0 if self._last_backward is None else self._last_backward.position
 
-    def find_freed_graph(self, root: Any, backward_count: int) -> FreedGraph | None:
+    def find_freed_graph(
+        self, root: Any, backward_count: int, newest_foreign_nr: int
+    ) -> FreedGraph | None:
         """Find what a backward has met that has raised; None if that is not known.
 
         root: the node that it began at. backward_count: how many backwards had read something before it.
+        newest_foreign_nr: up to this number, a node may be of another thread and have its number, too.
         """
         parents = _collect_parents(root)
         # It has run the nodes from the highest number down, and freed them: what it met is the first
@@ -98,12 +101,16 @@ class NodeLines:
         read_before = [
             (node._sequence_nr(), node)
             for _, (node, _) in parents.items()
-            if (node_line := self.find_node_line(node._sequence_nr())) is not None
+            if node._sequence_nr() > newest_foreign_nr
+            and (node_line := self.find_node_line(node._sequence_nr())) is not None
             and node_line.backward is not None
             and node_line.backward.position <= backward_count
         ]
         for number, node in sorted(read_before, key=lambda pair: -pair[0]):
             if _is_freed(node):
+                # Another thread's node on the way has computed with what this one has given it.
+                if any(n._sequence_nr() <= newest_foreign_nr for n in _iterate_up(node, parents)):
+                    return None
                 backward: BackwardCall = self._node_lines[number].backward
                 old, new = _find_way_in(node, parents, backward.newest_nr)
                 freed = None if backward.node_line is None else backward.node_line.place
@@ -135,22 +142,21 @@ def _collect_parents(root: Any) -> dict[int, tuple[Any, list[Any]]]:
 
 
 def _is_freed(node: Any) -> bool:
-    """Return True if a node has given back what it had saved."""
-    return any(_raises_freed(node, name) for name in _list_names_of_saved(node))
-
-
-def _list_names_of_saved(node: Any) -> Iterator[str]:
+    """Return True if a node has given back what it had saved under a watch."""
+    # `_saved_...` is not read: of a node that was kept, that would call hooks of the program's own.
+    raw_saved: list[Any] = []
     for name in dir(node):
-        if name.startswith("_saved_") or name == "saved_tensors":
-            yield name
-
-
-def _raises_freed(node: Any, name: str) -> bool:
-    try:
-        getattr(node, name)
-    except RuntimeError as error:
-        return str(error).startswith(FREED_MESSAGE.partition(" (")[0])
-    return False
+        if name.startswith("_raw_saved_"):
+            try:
+                raw = getattr(node, name)
+            except RuntimeError as error:  # of a Function
+                return str(error).startswith(FREED_MESSAGE.partition(" (")[0])
+            raw_saved += raw if isinstance(raw, tuple) else (raw,)
+    # One that is freed has no hooks any more. In an older release that does not show them, it is not known.
+    return bool(raw_saved) and all(
+        getattr(raw, "unpack_hook", raw) is None and getattr(raw, "data", raw) is None
+        for raw in raw_saved
+    )
 
 
 def _find_way_in(

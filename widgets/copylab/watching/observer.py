@@ -162,8 +162,8 @@ class Watch(Presentation):
     has_node_hooks = False
     """True once a node of a graph has got a hook, under this watch."""
 
-    _has_other_threads = False
-    """True once a thread was started that it looks at, too."""
+    _newest_nr_of_ended_threads = -1
+    """The highest number that a node of PyTorch has had in a thread that has ended since."""
 
     read_count = 0
     """Number of saved tensors that backward has read."""
@@ -339,12 +339,15 @@ class Watch(Presentation):
     def _detach_from_thread(self) -> None:
         for hooks in reversed(self._attached.pop(threading.get_ident()).values()):
             hooks.detach()
+            if isinstance(hooks, TorchHooks):
+                with self._lock:
+                    newest_nr = max(self._newest_nr_of_ended_threads, hooks.find_newest_nr())
+                    self._newest_nr_of_ended_threads = newest_nr
 
     @contextmanager
     def cover_thread(self) -> Iterator[None]:
         """Look at this thread, which a watched thread started."""
         self._attached[threading.get_ident()] = {}
-        self._has_other_threads = True
         for name in scope.ENGINES:
             self.attach_imported(name, sys.modules.get(name))
         try:
@@ -682,11 +685,13 @@ class Watch(Presentation):
         """
         hooks = self._find_hooks(root)
         is_freed = str(error).startswith(FREED_MESSAGE.partition(" (")[0])
-        # PyTorch numbers the nodes of each thread for itself: which is whose is not known of several.
-        if hooks is None or not is_freed or self._has_other_threads or self._is_in_look():
+        if hooks is None or not is_freed or self._is_in_look():
             return
         with mark_look():
-            found = hooks.node_lines.find_freed_graph(root.grad_fn, backward_count)
+            newest_foreign_nr = self._find_newest_foreign_nr(hooks)
+            found = hooks.node_lines.find_freed_graph(
+                root.grad_fn, backward_count, newest_foreign_nr
+            )
             if found is None:
                 return
             frame = self._place_finder.find_frame()
@@ -695,6 +700,16 @@ class Watch(Presentation):
             finding.rank = find_rank()
         finding, _ = self._store_finding(finding.key, finding, backward_count, None)
         _add_lines(error, finding)
+
+    def _find_newest_foreign_nr(self, hooks: TorchHooks | TinyTorchHooks) -> int:
+        """Return the number of the newest node that another thread than these hooks' has made; -1 without any."""
+        # PyTorch numbers the nodes of each thread for itself, tinytorch those of all together.
+        if not isinstance(hooks, TorchHooks):
+            return -1
+        # A copy: another thread may begin meanwhile.
+        others: list[Any] = [engines.get("torch") for engines in list(self._attached.values())]
+        numbers = [each.find_newest_nr() for each in others if each and each is not hooks]
+        return max(self._newest_nr_of_ended_threads, *numbers, -1)
 
     def _find_hooks(self, root: Any) -> TorchHooks | TinyTorchHooks | None:
         """Return the engine of a tensor under this watch in this thread; None if it is not watched here."""

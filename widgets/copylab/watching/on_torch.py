@@ -313,6 +313,13 @@ class TorchHooks:
             thread, (newest_nr, newest_nr)
         )
 
+    def find_newest_nr(self) -> int:
+        """Return the number of the newest node that this thread has made: as far as it was seen, from another one."""
+        if threading.get_ident() == self.program_thread:
+            return int(self.get_sequence_nr()) - 1
+        next_nrs = [next_nr for next_nr, _ in list(self._node_nrs_by_thread.values())]
+        return max(self.node_lines.newest_nr, *(nr - 1 for nr in (self.next_node_nr, *next_nrs)))
+
     def note_new_node(self, next_node_nr: int) -> None:
         """Note that the operation that runs has made a node, and the line that did it."""
         self.first_nr_of_operation, self.next_node_nr = self.next_node_nr, next_node_nr
