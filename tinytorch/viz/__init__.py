@@ -34,6 +34,7 @@ from .diagnose import mark_raised as mark_raised
 from .diagnose import silence_warnings as silence_warnings
 from .read import COMPARISON_FINDERS as COMPARISON_FINDERS
 from .read import EXIT_FINDERS as EXIT_FINDERS
+from .read import FREED_GRAPH_FINDERS as FREED_GRAPH_FINDERS
 from .read import MAKING_LINE_FINDERS as MAKING_LINE_FINDERS
 from .read import THREADS_IN_LOOK as THREADS_IN_LOOK
 from .read import ExitKind as ExitKind

@@ -1,13 +1,17 @@
 """A graph that is gone through a second time, under a watch: which line leads back, and which one freed it."""
 
 import linecache
+import re
 from types import ModuleType
 from typing import Any
 
 import pytest
+from copylab.doc import indent_text
 from copylab.watching import Watch, watch
 from copylab.watching.node_lines import _is_freed
 from needs import torch_missing
+
+from tinytorch.viz import explain
 
 DEFAULT = """
 w = torch.ones(1, requires_grad=True)
@@ -113,12 +117,12 @@ RIGHT = [
 ]
 
 
-def run(engine: ModuleType, source: str) -> tuple[Watch, Any, dict[str, Any]]:
+def run(engine: ModuleType, source: str, **others: Any) -> tuple[Watch, Any, dict[str, Any]]:
     """Run a program under a watch, with lines that findings can quote."""
     name = f"<program {hash(source)}>"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     engine.manual_seed(0)
-    names: dict[str, Any] = {"torch": engine}
+    names: dict[str, Any] = {"torch": engine, **others}
     error: Any = None
     with watch(silent="record") as watched:
         try:
@@ -141,6 +145,19 @@ def test_the_lines_are_those_of_the_program(engine: ModuleType, what: str) -> No
     assert not finding.silent
     assert finding.lines in error.__notes__[0].replace("\n  ", "\n")
     assert "retain_graph=True" in finding.way_out
+
+
+@pytest.mark.parametrize("what", FOUND)
+def test_explain_has_the_same_lines_before_it_raises(engine: ModuleType, what: str) -> None:
+    said: list[str] = []
+    # On the line of backward, so that the numbers of all lines stay.
+    call = re.compile(r"^( *)(.+)\.backward\(", re.MULTILINE)
+    source = call.sub(r"\1said(\2); \2.backward(", FOUND[what][0])
+    watched, error, _ = run(engine, source, said=lambda loss: said.append(str(explain(loss))))
+    assert error is not None
+    lines = watched.findings[0].lines.partition("\nreached")[0]
+    assert indent_text(lines, "    ") in said[-1]
+    assert not any("made  " in text for text in said[:-1])
 
 
 @pytest.mark.parametrize("source", RIGHT)
@@ -194,7 +211,7 @@ def test_whether_a_node_is_freed_is_asked_without_hooks_of_the_program(engine: M
     assert calls == []
 
 
-def test_nodes_that_have_saved_by_a_watch_are_told_freed_from_kept(engine: ModuleType) -> None:
+def test_nodes_that_have_saved_by_a_watch_are_told_freed_from_kept(engine: Any) -> None:
     class Double(engine.autograd.Function):
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:

@@ -31,6 +31,7 @@ from ..read import (
     collect_tensors,
     doubts_of_modes,
     engine_name,
+    find_freed_lines,
     pause_garbage_collection,
     read_snapshot,
 )
@@ -158,6 +159,7 @@ def _judge_roots(
     for root in scalars or roots:
         nodes = snap.nodes_behind(root)
         found = list(find_findings(snap, root, nodes, visited_before))
+        found = list(_add_freed_lines(found, root, find_tensor))
         findings = _settle_modes(found, root, nodes, find_tensor)
         if runs_code and _decide_verdict(findings) != "raises":
             findings = _run_and_add(findings, find_tensor(root))
@@ -190,6 +192,18 @@ def _judge_roots(
 
 def _phrase_same_gradients() -> str:
     return gettext("What was saved has changed, and the gradients are the same but for rounding.")
+
+
+def _add_freed_lines(
+    findings: Sequence[BackwardFinding],
+    root: TensorRecord,
+    find_tensor: Callable[[TensorRecord], Any],
+) -> Iterator[BackwardFinding]:
+    """Yield the findings, that on a freed graph with the lines that led to it, if a watch has seen them."""
+    for finding in findings:
+        is_freed = finding.kind == "freed" and finding.saved_entries[0].saved.state == "freed"
+        tensor = find_tensor(root) if is_freed else None
+        yield finding if tensor is None else replace(finding, lines=find_freed_lines(tensor))
 
 
 def _settle_modes(
@@ -304,6 +318,8 @@ def _describe_root(
     first_findings = findings[:_MAX_FINDINGS]
     for finding, following in zip_longest(first_findings, first_findings[1:]):
         yield "  - " + gettext("{sentence}.", sentence=finding.sentence)
+        for line in finding.lines.splitlines():
+            yield "    " + escape_unseen(line)
         # Of several with one way out, behind the last.
         if finding.way_out and (following is None or following.way_out != finding.way_out):
             yield "    " + gettext("Way out: {way}.", way=finding.way_out)

@@ -53,6 +53,8 @@ class BackwardFinding:
     """All that the cause touches: nodes, and what they saved."""
     sharing: tuple[str, ...] = ()
     """The names of the tensors that share memory with the first of them."""
+    lines: str = ""
+    """The lines of the program that led to it, as rows of text; empty unless a watch has seen them."""
     after_run: str = ""
     """Of a doubt: the kind that it is of once a backward was run; empty if that answers it."""
 

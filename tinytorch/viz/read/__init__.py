@@ -4,7 +4,14 @@ from .blocks import HUES
 from .cell_summary import CellSummary
 from .doubts import doubts_of_modes, find_hooks
 from .formulas import FormulaUse, find_formula_use
-from .graph_exits import EXIT_FINDERS, MAKING_LINE_FINDERS, ExitKind, GraphExit
+from .graph_exits import (
+    EXIT_FINDERS,
+    FREED_GRAPH_FINDERS,
+    MAKING_LINE_FINDERS,
+    ExitKind,
+    GraphExit,
+    find_freed_lines,
+)
 from .leaves import find_graph_nodes, find_leaves
 from .module_paths import modules
 from .naming import (
@@ -54,6 +61,7 @@ from .user_code import COMPARISON_FINDERS, describe_code
 __all__ = [
     "COMPARISON_FINDERS",
     "EXIT_FINDERS",
+    "FREED_GRAPH_FINDERS",
     "HUES",
     "MAKING_LINE_FINDERS",
     "PARAM_GROUPS",
@@ -83,6 +91,7 @@ __all__ = [
     "doubts_of_modes",
     "engine_name",
     "find_formula_use",
+    "find_freed_lines",
     "find_graph_nodes",
     "find_hooks",
     "find_leaves",

@@ -46,6 +46,16 @@ MAKING_LINE_FINDERS: list[Callable[[Any], str]] = []
 none; there is one for each watch that is on."""
 
 
+FREED_GRAPH_FINDERS: list[Callable[[Any], str]] = []
+"""Each returns the lines that lead from a result into a graph which a backward has freed, as rows of text;
+empty where it has not seen them; there is one for each watch that is on."""
+
+
+def find_freed_lines(root: Any) -> str:
+    """Return the lines that lead from a result into a graph which a backward has freed; empty if nobody has seen them."""
+    return next(filter(None, (finder(root) for finder in FREED_GRAPH_FINDERS)), "")
+
+
 def find_making_line(parameter: Any) -> str:
     """Return the line that made a parameter; empty if nobody has seen it."""
     return next(filter(None, (finder(parameter) for finder in MAKING_LINE_FINDERS)), "")

@@ -91,14 +91,7 @@ class FreedFinding(Finding):
     @property
     def lines(self) -> str:
         """The lines that made it, freed its graph, computed with it since, and called backward."""
-        unknown = gettext("a line that is not known")
-        rows = [
-            gettext("made     {place}", place=self.made or unknown),
-            gettext("freed    {place}", place=self.freed or unknown),
-        ]
-        if self.is_carried:
-            rows.append(gettext("carried  {place}", place=self.carried or unknown))
-        return "\n".join([*rows, *self._list_last_rows()])
+        return "\n".join([*list_lines_of_graph(self), *self._list_last_rows()])
 
     @property
     def way_out(self) -> str:
@@ -115,13 +108,24 @@ class FreedFinding(Finding):
         )
 
 
+def list_lines_of_graph(graph: FreedGraph | FreedFinding) -> list[str]:
+    """Return the lines that made what is used once more, freed its graph, and computed with it since."""
+    unknown = gettext("a line that is not known")
+    rows = [
+        gettext("made     {place}", place=graph.made or unknown),
+        gettext("freed    {place}", place=graph.freed or unknown),
+    ]
+    if graph.is_carried:
+        rows.append(gettext("carried  {place}", place=graph.carried or unknown))
+    return rows
+
+
 def make_freed_finding(graph: FreedGraph, root: Any, frame: FrameType | None) -> FreedFinding:
     """Make the finding, with the names that the callers of backward have.
 
     root: what backward began at. frame: the line that called it.
     """
-    is_carried = graph.old_node is not None
-    old_node = graph.old_node if is_carried else root.grad_fn
+    old_node = graph.old_node if graph.is_carried else root.grad_fn
     names = _find_names(frame)
     old_name = names.get(id(old_node), "")
     new_name = next(filter(None, (names.get(id(node)) for node in graph.new_nodes)), "")
@@ -132,7 +136,7 @@ def make_freed_finding(graph: FreedGraph, root: Any, frame: FrameType | None) ->
         made=graph.made,
         freed=graph.freed,
         carried=graph.carried,
-        is_carried=is_carried,
+        is_carried=graph.is_carried,
         old_name=old_name,
         new_name=new_name,
     )

@@ -45,6 +45,11 @@ class FreedGraph(NamedTuple):
     new_nodes: Sequence[Any]
     """That node, and those that lead to it, the nearest first."""
 
+    @property
+    def is_carried(self) -> bool:
+        """False if the result itself was made before that backward: nothing was computed since."""
+        return self.old_node is not None
+
 
 class NodeLines:
     """The lines of the nodes that one thread makes, of one engine."""

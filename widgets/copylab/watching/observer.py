@@ -16,6 +16,7 @@ from tinytorch.graph import FREED_MESSAGE, name_of_node
 from tinytorch.viz import (
     COMPARISON_FINDERS,
     EXIT_FINDERS,
+    FREED_GRAPH_FINDERS,
     MAKING_LINE_FINDERS,
     THREADS_IN_LOOK,
     ExitKind,
@@ -23,6 +24,7 @@ from tinytorch.viz import (
     GraphExit,
     engine_name,
     format_repr,
+    grad_fn_or_none,
     is_observed,
     mark_look,
     memory,
@@ -40,11 +42,11 @@ from .backward_log import BackwardLog
 from .exits import ExitLog, LeafReference, MakingLog
 from .findings import Finding, GradientWarning
 from .formulas import find_use
-from .freed_findings import make_freed_finding
+from .freed_findings import list_lines_of_graph, make_freed_finding
 from .gaps import WatchGaps
 from .kept_attributes import KeptAttribute, KeptComparison
 from .missing import MissingGradient, StepLog
-from .node_lines import NodeLines
+from .node_lines import FreedGraph, NodeLines
 from .on_tinytorch import TinyTorchHooks
 from .on_torch import TorchHooks
 from .packed_saves import PackedSave
@@ -232,6 +234,7 @@ class Watch(Presentation):
         CELL_NUMBERS.follow_shell()
         scope.register_watch(self)
         EXIT_FINDERS.append(self.find_exits)
+        FREED_GRAPH_FINDERS.append(self.find_freed_lines)
         MAKING_LINE_FINDERS.append(self._makings.find_making_line)
         COMPARISON_FINDERS.append(self.find_comparison)
         try:
@@ -286,6 +289,7 @@ class Watch(Presentation):
         self.ended = True
         scope.unregister_watch(self)
         EXIT_FINDERS.remove(self.find_exits)
+        FREED_GRAPH_FINDERS.remove(self.find_freed_lines)
         MAKING_LINE_FINDERS.remove(self._makings.find_making_line)
         COMPARISON_FINDERS.remove(self.find_comparison)
         self._attached_at_end = set(self._attached[self._thread])
@@ -688,10 +692,7 @@ class Watch(Presentation):
         if hooks is None or not is_freed or self._is_in_look():
             return
         with mark_look():
-            newest_foreign_nr = self._find_newest_foreign_nr(hooks)
-            found = hooks.node_lines.find_freed_graph(
-                root.grad_fn, backward_count, newest_foreign_nr
-            )
+            found = self._find_freed_graph(hooks, root.grad_fn, backward_count)
             if found is None:
                 return
             frame = self._place_finder.find_frame()
@@ -701,6 +702,20 @@ class Watch(Presentation):
         finding, _ = self._store_finding(finding.key, finding, backward_count, None)
         _add_lines(error, finding)
 
+    def find_freed_lines(self, root: Any) -> str:
+        """Return the lines that lead from a result into a graph which a backward has freed; called by looks."""
+        hooks, node = self._find_hooks(root), grad_fn_or_none(root)
+        if hooks is None or node is None:
+            return ""
+        found = self._find_freed_graph(hooks, node, hooks.node_lines.count_backwards())
+        return "" if found is None else "\n".join(list_lines_of_graph(found))
+
+    def _find_freed_graph(
+        self, hooks: TorchHooks | TinyTorchHooks, node: Any, backward_count: int
+    ) -> FreedGraph | None:
+        newest_foreign_nr = self._find_newest_foreign_nr(hooks)
+        return hooks.node_lines.find_freed_graph(node, backward_count, newest_foreign_nr)
+
     def _find_newest_foreign_nr(self, hooks: TorchHooks | TinyTorchHooks) -> int:
         """Return the number of the newest node that another thread than these hooks' has made; -1 without any."""
         # PyTorch numbers the nodes of each thread for itself, tinytorch those of all together.
@@ -708,8 +723,9 @@ class Watch(Presentation):
             return -1
         # A copy: another thread may begin meanwhile.
         others: list[Any] = [engines.get("torch") for engines in list(self._attached.values())]
-        numbers = [each.find_newest_nr() for each in others if each and each is not hooks]
-        return max(self._newest_nr_of_ended_threads, *numbers, -1)
+        numbers: list[int] = [self._newest_nr_of_ended_threads]
+        numbers += [each.find_newest_nr() for each in others if each and each is not hooks]
+        return max(numbers)
 
     def _find_hooks(self, root: Any) -> TorchHooks | TinyTorchHooks | None:
         """Return the engine of a tensor under this watch in this thread; None if it is not watched here."""
