@@ -43,6 +43,7 @@ from .read import FoundSharing as FoundSharing
 from .read import GraphExit as GraphExit
 from .read import RandomStates as RandomStates
 from .read import RetainedGradients as RetainedGradients
+from .read import SaveUnderWatch as SaveUnderWatch
 from .read import SharedFact as SharedFact
 from .read import Snapshot, modules, read_snapshot, snapshot
 from .read import TensorRecord as TensorRecord

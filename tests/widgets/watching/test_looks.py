@@ -17,11 +17,15 @@ def _no_hooks_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doubts, "_find_hooks_on_graphs", lambda *_: [])
 
 
-def place_in(function: Callable[..., Any], code: str) -> str:
-    """Return the place of a line of a function of this file, as pictures say it."""
+WRITTEN = re.compile(r" \(written to by [^)]*\)")
+"""What a look says more under a watch."""
+
+
+def written_by(function: Callable[..., Any], code: str) -> str:
+    """Return what a look says of a write under a watch: by a line of a function of this file."""
     lines, first = getsourcelines(function)
     (number,) = [first + k for k, line in enumerate(lines) if line.strip() == code]
-    return f"test_looks.py, line {number}"
+    return f" (written to by test_looks.py, line {number})"
 
 
 def look_at_stale(engine: Any) -> dict[str, str]:
@@ -48,20 +52,18 @@ def test_a_look_says_the_same_under_a_watch_and_the_line_that_wrote(engine: Any)
     plain = look_at_stale(engine)
     with copylab.watch():
         watched = look_at_stale(engine)
-    assert plain == {
-        name: re.sub(r" \(written to by [^)]*\)", "", text) for name, text in watched.items()
-    }
+    assert plain == {name: WRITTEN.sub("", text) for name, text in watched.items()}
     result, factor, weight = (
-        f"(written to by {place_in(look_at_stale, code)})"
+        written_by(look_at_stale, code)
         for code in ("result.zero_()", "factor.add_(1)", "weight.add_(1)")
     )
     stale = "at version 0, now at 1"
     graph, memory = watched["graph"], watched["memory"]
-    assert f"saved result: result, STALE: saved {stale}; backward will raise {result}" in graph
-    assert f"saved other: factor, STALE: saved {stale}; backward will raise {factor}" in graph
-    assert f"In trouble: MulBackward0 saved it {stale}: backward will raise {factor}." in memory
-    assert f"(factor) {stale}: it has been written to once since {factor}." in watched["explain"]
-    assert f"as by a step of an optimizer {weight}." in watched["after a step"]
+    assert f"saved result: result, STALE: saved {stale}; backward will raise{result}" in graph
+    assert f"saved other: factor, STALE: saved {stale}; backward will raise{factor}" in graph
+    assert f"In trouble: MulBackward0 saved it {stale}: backward will raise{factor}." in memory
+    assert f"(factor) {stale}: it has been written to once since{factor}." in watched["explain"]
+    assert f"as by a step of an optimizer{weight}." in watched["after a step"]
 
 
 def look_at_unnamed(engine: Any) -> tuple[str, str]:
@@ -106,7 +108,7 @@ def test_of_the_tensors_of_a_function_the_one_written_since_is_in_trouble(engine
     for is_watched in (False, True):
         with copylab.watch() if is_watched else nullcontext():
             graph, memory = look_at_function(engine)
-        line = f" (written to by {place_in(look_at_function, 'written_since.mul_(2)')})"
+        line = written_by(look_at_function, "written_since.mul_(2)")
         stale = "at version 0, now at 1"
         assert f"saved tensors: since, STALE: saved {stale}" in graph
         trouble = f"In trouble: ProductBackward saved it {stale}: backward will raise"
@@ -140,7 +142,7 @@ def test_the_memory_drawing_has_the_line_that_wrote_beside_what_is_stale(engine:
     with copylab.watch():
         watched = look_at_written(engine)
     zeroed, added, scaled = (
-        f" (written to by {place_in(look_at_written, code)})"
+        written_by(look_at_written, code)
         for code in ("counted.zero_()", "counted.add_(1)", "unseen.data.mul_(2)")
     )
     drawn = words_below(watched.svg, "saved by")
@@ -152,7 +154,7 @@ def test_the_memory_drawing_has_the_line_that_wrote_beside_what_is_stale(engine:
         f"saved by ExpBackward0: the gradient may be wrong{scaled}",
     ):
         assert drawn.count(sentence) == 1, sentence
-    assert "written to by" not in plain.svg
+    assert not WRITTEN.search(words_below(plain.svg, "saved by"))
     # Text and drawing blame the same lines.
     for line in (zeroed, added, scaled):
         assert watched.text.count(line) == drawn.count(line)
@@ -210,7 +212,7 @@ def test_of_what_backward_may_open_explain_has_the_line_that_wrote(engine: Any) 
     with copylab.watch():
         watched = look_at_doubtful(engine)
     sentence = "its backward raises if it opens that"
-    line = f" (written to by {place_in(look_at_doubtful, 'factor.add_(1)')})"
+    line = written_by(look_at_doubtful, "factor.add_(1)")
     assert f"{sentence}." in plain
     assert f"{sentence}{line}." in watched
 
@@ -229,14 +231,13 @@ def test_writes_that_no_counter_saw_have_their_line(engine: Any) -> None:
         memory = copylab.memory(picked, square).text
     here = test_writes_that_no_counter_saw_have_their_line
     by_index, by_mul = (
-        f"(written to by {place_in(here, code)})"
-        for code in ("index.data.add_(1)", "picked.data.mul_(2)")
+        written_by(here, code) for code in ("index.data.add_(1)", "picked.data.mul_(2)")
     )
     unseen = "but CHANGED UNSEEN: backward computes from the new values"
-    assert text.count(f"index, live at version 0, {unseen} {by_index}\n") == 2
-    assert text.count(f"picked, live at version 0, {unseen} {by_mul}\n") == 2
-    assert f"without an error {by_mul}." in explained
-    assert f"it was changed past its version counter {by_mul}." in memory
+    assert text.count(f"index, live at version 0, {unseen}{by_index}\n") == 2
+    assert text.count(f"picked, live at version 0, {unseen}{by_mul}\n") == 2
+    assert f"without an error{by_mul}." in explained
+    assert f"it was changed past its version counter{by_mul}." in memory
 
 
 def test_what_the_watch_did_not_see_is_blamed_on_no_line(engine: Any) -> None:
@@ -248,18 +249,16 @@ def test_what_the_watch_did_not_see_is_blamed_on_no_line(engine: Any) -> None:
         a.data.mul_(1)
         b.data.mul_(2)
         c.numpy()[0] = 5
-        assert copylab.graph(named).text.count("written to by") == 1, (
-            "b alone: a has the same bytes"
-        )
+        assert len(WRITTEN.findall(copylab.graph(named).text)) == 1, "b alone: a has the same bytes"
     a.data.mul_(2)
     b.add_(1)
     text = copylab.graph(named).text
     assert text.count("STALE") == 1
     assert text.count("CHANGED UNSEEN") == 2
-    assert "written to by" not in text, "all three were written where no watch looked"
+    assert not WRITTEN.search(text), "all three were written where no watch looked"
     with watch:
         b.add_(1)
-        assert "written to by" not in copylab.graph(named).text, "a later write is not to blame"
+        assert not WRITTEN.search(copylab.graph(named).text), "a later write is not to blame"
     with pytest.raises(RuntimeError):
         out.sum().backward()
     assert watch.findings[-1].written is None
@@ -275,7 +274,7 @@ def test_a_counter_that_was_put_back_is_blamed_on_no_line() -> None:
         torch._C._autograd._unsafe_set_version_counter((y,), (0,))
         text = str(copylab.explain(loss))
     assert "at version 1, now at 0" in text
-    assert "written to by" not in text
+    assert not WRITTEN.search(text)
 
 
 def test_a_watch_that_begins_again_sees_writes_to_what_it_saw_saved(engine: Any) -> None:
@@ -287,4 +286,35 @@ def test_a_watch_that_begins_again_sees_writes_to_what_it_saw_saved(engine: Any)
         y.mul_(2)
         text = copylab.graph(y).text
     here = test_a_watch_that_begins_again_sees_writes_to_what_it_saw_saved
-    assert f"backward will raise (written to by {place_in(here, 'y.mul_(2)')})" in text
+    assert f"backward will raise{written_by(here, 'y.mul_(2)')}" in text
+
+
+@pytest.mark.torch
+def test_what_a_function_keeps_and_was_written_has_its_line_in_all_looks() -> None:
+    torch: Any = pytest.importorskip("torch")
+
+    class KeepResult(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, a: Any) -> Any:
+            ctx.y = a.exp()
+            return ctx.y
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad * ctx.y
+
+    with copylab.watch():
+        y = KeepResult.apply(torch.ones(2, requires_grad=True))
+        loss = y.sum()
+        assert "saved ctx.y: y, live, unchanged" in copylab.graph(y=y).text
+        y.data.mul_(2)
+        graph, memory = copylab.graph(y=y), copylab.memory(y=y)
+        explained = str(copylab.explain(loss=loss, y=y))
+    line = written_by(
+        test_what_a_function_keeps_and_was_written_has_its_line_in_all_looks, "y.data.mul_(2)"
+    )
+    unseen = "but CHANGED UNSEEN: backward computes from the new values"
+    assert f"saved ctx.y: y, live, {unseen}{line}\n" in graph.text
+    assert line.strip(" ()") in words_below(graph.svg, "changed unseen")
+    assert f"it was changed past its version counter{line}." in memory.text
+    assert f"without an error{line}." in explained

@@ -54,6 +54,7 @@ from .records import (
     TensorRecord,
 )
 from .retained_gradients import RetainedGradients
+from .save_comparison import SaveUnderWatch
 from .sharing import FoundSharing, SharedFact, find_sharing
 from .snapshots import Snapshot
 from .user_code import COMPARISON_FINDERS, describe_code
@@ -76,6 +77,7 @@ __all__ = [
     "OverlapIndex",
     "RandomStates",
     "RetainedGradients",
+    "SaveUnderWatch",
     "SavedRecord",
     "SharedFact",
     "Snapshot",

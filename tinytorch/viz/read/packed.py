@@ -24,6 +24,7 @@ from .probe import (
     parse_stale_versions,
 )
 from .rehearsal import StandIn, rehearse_call, stand_in_for
+from .save_comparison import SaveUnderWatch
 from .user_code import always_raises, describe_code
 
 
@@ -41,7 +42,7 @@ class PackedState(NamedTuple):
     change: str = ""
     """Why it gives back other values than it was given."""
     writing_line_label: str = ""
-    """The line that is to blame for that change; empty if it is not known."""
+    """The line that is to blame for that change ("train.py, line 12"); empty if it is not known."""
 
 
 def open_packed(raw_saved: Any) -> PackedState:
@@ -134,12 +135,12 @@ def _open_checkpoint(frame: Any, packed_save: Any) -> PackedState:
     return PackedState(doubt=doubt)
 
 
-def _find_changed_inputs(frame: Any, packed_save: Any) -> list[Any] | None:
+def _find_changed_inputs(frame: Any, packed_save: Any) -> list[SaveUnderWatch] | None:
     """Return what a watch knows of each input that changed, of a function that computes with these alone.
 
     None if it may compute with other things, or raise, or if no watch has compared its inputs.
     """
-    changed = []
+    changed: list[SaveUnderWatch] = []
     repeated = frame.recompute_fn
     code = getattr_or_none(_find_in_closure(repeated, "fn"), "__code__")
     # `f.__code__ = g.__code__` may have come since; a context of the program's does what it likes.

@@ -8,6 +8,8 @@ from contextlib import ExitStack
 from functools import cache
 from typing import Any, NamedTuple
 
+from .save_comparison import SaveUnderWatch
+
 _ENGINES = ("torch", "tinytorch")
 
 
@@ -90,14 +92,10 @@ def find_foreign_hook(raw_saved: Any) -> Any:
     return None if hook is None or getattr_or_none(hook, "is_of_watch") else hook
 
 
-def find_watched_save(raw_saved: Any) -> Any:
+def find_watched_save(raw_saved: Any) -> SaveUnderWatch | None:
     """Return the `WatchedSave` that a node holds under `copylab.watch`; None without a watch.
 
-    The watch's `pack` put it in the tensor's place; its `unpack` is marked `is_of_watch`. Read of it:
-    `tensor`, the tensor that was saved, or a detached alias of it; `has_changed`, True if its bytes
-    are others than at the save, None if that is not known; `is_compared_whole`, False if that is
-    known of pieces alone; `is_stale`; `was_detached`; `required_grad`, as it was at the save;
-    `writing_line_label`, the line to blame for a write ("train.py, line 12").
+    The watch's `pack` put it in the tensor's place; its `unpack` is marked `is_of_watch`.
     """
     hook = getattr_or_none(raw_saved, "unpack_hook")
     is_watched = hook is not None and getattr(hook, "is_of_watch", False)

@@ -375,6 +375,8 @@ class SavedRecord:
     is_opened: bool | None = True
     """False if backward cannot open it, None if it may or may not: what a Function in Python saved,
     whose backward does as it likes. Where it is stale, freed or detached, this is `raises`."""
+    # These fields are of the look, and not of what was saved: with `since`, under a watch, after an error.
+    # So they do not make two records differ. `compare_snapshots` asks for state and version alone.
     checksum_now: tuple[str, int] | None = field(default=None, compare=False, repr=False)
     """Geometry, and a checksum of its bytes; None where these were not read. The geometry is its
     shape, stride and dtype, and whether it is without history: "(3,) (1,) torch.float32 True"."""

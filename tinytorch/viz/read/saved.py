@@ -37,6 +37,7 @@ from .probe import (
     version_of,
 )
 from .records import SavedRecord
+from .save_comparison import SaveComparison
 from .user_code import COMPARISON_FINDERS, read_function
 
 _IGNORED_NUMBERS = re.compile(
@@ -60,16 +61,19 @@ class FoundSavedTensor(NamedTuple):
 
 
 class SavedAttribute(NamedTuple):
-    """An attribute of a node (`_saved_self`), and the name that pictures call it by (`self`)."""
+    """Something that the nodes of a class save, by its two names."""
 
-    attribute: str
-    name: str
+    attribute_name: str
+    """The attribute of a node that has it: `_saved_self`."""
+    shown_name: str
+    """What pictures call it: `self`."""
 
 
 class SavedReader:
     """Reads what nodes saved; tensors that are not known yet are added to `tensors`.
 
-    In all methods `raw_saved` is the engine's SavedTensor, as `grad_fn._raw_saved_self` gives it.
+    In all methods `raw_saved` is the engine's SavedTensor, as `grad_fn._raw_saved_self` gives it; None
+    of what has none, as what a hook has unpacked.
     """
 
     def __init__(self, tensors: FoundTensors, reads_values: bool) -> None:
@@ -82,13 +86,13 @@ class SavedReader:
         function = read_function(node)
         function_class = getattr(node, "_forward_cls", None)
         gives_out_once = getattr(function_class, "clear_saved_tensors_on_access", False)
-        for attribute, name in find_saved_attributes(type(node)):
+        for attribute_name, name in find_saved_attributes(type(node)):
             if name == "tensors" and gives_out_once:
                 # Reading ctx.saved_tensors would free them before backward gets them.
                 yield FoundSavedTensor(SavedRecord(name, "once"))
                 continue
             use = _find_use(node, name)
-            for found in self._read_attribute(node, attribute, name):
+            for found in self._read_attribute(node, attribute_name, name):
                 record = self._add_doubt_or_index_state(node, name, found)
                 if use is not FormulaUse.VALUES:
                     record = _add_formula_use(record, use)
@@ -120,28 +124,29 @@ class SavedReader:
         tensor = vars(node)[name]
         view_key = view_key_of(tensor)
         position = self._find_or_add(tensor, view_key)
-        comparison = None
-        for find_comparison in COMPARISON_FINDERS:
-            comparison = find_comparison(node, name)
-            # The first watch that knows the attribute is as good as any other.
-            if comparison is not None:
-                break
+        comparisons = (find_comparison(node, name) for find_comparison in COMPARISON_FINDERS)
+        # The first watch that knows the attribute is as good as any other.
+        comparison = next((known for known in comparisons if known is not None), None)
         checksums = self._compare_with_save(tensor, view_key, comparison)
         return FoundSavedTensor(SavedRecord(f"ctx.{name}", "live", **checksums), position)
 
-    def _read_attribute(self, node: Any, attribute: str, name: str) -> Iterator[FoundSavedTensor]:
+    def _read_attribute(
+        self, node: Any, attribute_name: str, name: str
+    ) -> Iterator[FoundSavedTensor]:
+        """Yield what one attribute of a node has: one record, or of a list one for each of its tensors."""
         # The engine's SavedTensor, or of a list a tuple of them; None of a number.
-        raw_attribute = getattr_or_none(node, "_raw_saved_" + name)
-        if _is_ignored(name, has_raw=raw_attribute is not None):
+        raw_value = getattr_or_none(node, "_raw_saved_" + name)
+        if _is_ignored(name, has_raw=raw_value is not None):
             return
-        is_list = isinstance(raw_attribute, tuple)
-        raw_saved_tensors = raw_attribute if is_list else (raw_attribute,)
+        is_list = isinstance(raw_value, tuple)
+        raw_saved_tensors = raw_value if is_list else (raw_value,)
         if any(map(find_foreign_hook, raw_saved_tensors)):
             for index, raw_saved in enumerate(raw_saved_tensors):
                 yield self._read_packed(f"{name}[{index}]" if is_list else name, raw_saved)
             return
         try:
-            value = getattr(node, attribute)
+            # Here the engine compares the versions, or under a watch the watch's `unpack`.
+            value = getattr(node, attribute_name)
         except RuntimeError as error:
             yield self._make_record_of_error(node, name, str(error), raw_saved_tensors)
             return
@@ -149,11 +154,12 @@ class SavedReader:
             yield FoundSavedTensor(SavedRecord(name, "unreadable"))
             return
         if is_tensor(value):
-            if _was_detached(node, value, raw_attribute):
+            # One tensor has one SavedTensor: a list has given its tensors in a tuple.
+            if _was_detached(node, value, raw_value):
                 position = self._find_position(value, view_key_of(value))
                 yield FoundSavedTensor(SavedRecord(name, "detached"), position)
             else:
-                yield self._read_tensor(name, value, raw_attribute)
+                yield self._read_tensor(name, value, raw_value)
         elif isinstance(value, tuple | list):
             # The engines have a SavedTensor for each element, also for None.
             pairs = zip_longest(value, raw_saved_tensors if is_list else ())
@@ -276,25 +282,26 @@ class SavedReader:
         """Return the fields for the checksum now; under a watch, for that at the save, too."""
         return self._compare_with_save(tensor, view_key, find_watched_save(raw_saved))
 
-    def _compare_with_save(self, tensor: Any, view_key: Any, watched_save: Any) -> dict[str, Any]:
+    def _compare_with_save(
+        self, tensor: Any, view_key: Any, comparison: SaveComparison | None
+    ) -> dict[str, Any]:
         """Return the fields of a record for the checksums of a tensor.
 
-        watched_save: what a watch knows, or None: a `WatchedSave`, or of what a Function keeps a
-        `KeptComparison`, which has the same attributes as far as they are read here.
+        comparison: what a watch knows; None without one.
         """
         checksum_now = self.checksums.find_checksum(tensor, view_key)
         if isinstance(checksum_now, str):
             return {"not_read": checksum_now}
-        has_changed = getattr_or_none(watched_save, "has_changed")
-        if has_changed is None and watched_save is not None:
+        if comparison is None:
+            return {"checksum_now": checksum_now}
+        has_changed = comparison.has_changed
+        if has_changed is None:
             reason = gettext(
                 "it was written to inside of the watch, which cannot compare all of its bytes with those "
                 "at the save"
             )
             return {"checksum_now": checksum_now, "not_read": reason}
-        if has_changed is None:
-            return {"checksum_now": checksum_now}
-        if not has_changed and getattr_or_none(watched_save, "is_compared_whole") is False:
+        if not has_changed and not comparison.is_compared_whole:
             return {"checksum_now": checksum_now, "compared_in_part": True}
         if not has_changed:
             return {
@@ -309,7 +316,7 @@ class SavedReader:
             "checksum_now": checksum_now,
             "checksum_then": (geometry, checksum + 1),
             "compared_with_save": True,
-            "writing_line_label": watched_save.writing_line_label,
+            "writing_line_label": comparison.writing_line_label,
         }
 
     def _make_record_of_error(
@@ -478,10 +485,10 @@ def _may_be_detached(node: Any, name: str) -> bool:
         return False
     value = getattr_or_none(node, f"_saved_{name}")
     is_off_graph, off_graph_count = False, 0
-    for attribute, other_name in find_saved_attributes(type(node)):
+    for attribute_name, other_name in find_saved_attributes(type(node)):
         if other_name.startswith(("result", "running_", "save_")):
             continue
-        other_value = getattr_or_none(node, attribute)
+        other_value = getattr_or_none(node, attribute_name)
         if is_tensor(other_value) and _is_off_graph(other_value):
             off_graph_count += 1
             is_off_graph = is_off_graph or other_value is value
@@ -536,12 +543,12 @@ def _judge_written_index(node: Any, name: str, index: Any) -> str:
 def find_saved_attributes(node_class: type) -> tuple[SavedAttribute, ...]:
     """Return the attributes in which nodes of a class have what they saved: its properties."""
     found = []
-    for attribute in dir(node_class):
-        if not attribute.startswith("_saved_"):
+    for attribute_name in dir(node_class):
+        if not attribute_name.startswith("_saved_"):
             continue
-        name = attribute.removeprefix("_saved_")
+        name = attribute_name.removeprefix("_saved_")
         if not _is_ignored(name, has_raw=hasattr(node_class, f"_raw_saved_{name}")):
-            found.append(SavedAttribute(attribute, name))
+            found.append(SavedAttribute(attribute_name, name))
     # The tensors of a custom Function are in ctx.saved_tensors.
     if hasattr(node_class, "saved_tensors"):
         found.append(SavedAttribute("saved_tensors", "tensors"))

@@ -27,12 +27,13 @@ from .rehearsal import (
     stand_in_for_gradient,
     stand_in_for_series,
 )
+from .save_comparison import SaveComparison
 
 _TRUSTED = ("BackwardHookFunction", "CompiledFunction")
 """Functions of PyTorch whose backward raises nothing of its own."""
-COMPARISON_FINDERS: list[Callable[[Any, str], Any]] = []
-"""Each returns what it knows of an attribute, by its name, that a Function in Python keeps on `ctx`:
-an object with `has_changed` and `writing_line_label`, or None. There is one for each watch that is on."""
+COMPARISON_FINDERS: list[Callable[[Any, str], SaveComparison | None]] = []
+"""Each returns what it knows of an attribute, by its name, that a Function in Python keeps on `ctx`.
+There is one for each watch that is on."""
 _SAVED = ("saved_tensors", "saved_variables")
 _SEES_ALL_NAMES = {"locals", "vars", "eval", "exec", "_getframe", "currentframe", "stack"}
 """A function that calls one of these may read a variable that it does not mention."""

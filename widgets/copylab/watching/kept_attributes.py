@@ -26,7 +26,7 @@ _REPEATED = "run_function"
 
 
 class KeptComparison(NamedTuple):
-    """Whether a Function's attribute is what it was. Pictures read all names, as of a `WatchedSave`."""
+    """Whether a Function's attribute is what it was: a `SaveComparison`, as a `WatchedSave` is."""
 
     has_changed: bool | None
     """True if its bytes, or the code of a function, are others; None if they cannot be compared."""

@@ -18,7 +18,7 @@ from tinytorch.graph import (
     set_saved_tensor_hooks,
 )
 from tinytorch.optim import STEP_LISTENERS
-from tinytorch.viz import THREADS_IN_LOOK, THREADS_ON_SAVED_VALUES
+from tinytorch.viz import THREADS_IN_LOOK, THREADS_ON_SAVED_VALUES, SaveUnderWatch
 
 from .scope import watch_assignments
 from .tinytorch_exits import report_exit, watch_exits
@@ -92,7 +92,8 @@ class TinyTorchHooks:
         if self.watch.covers_this_thread():
             report_exit(self.watch, name, tensors, count, is_recording)
 
-    def pack(self, tensor: Any) -> WatchedSave:
+    # Pictures read what a node holds: by this type mypy compares it with what they need.
+    def pack(self, tensor: Any) -> SaveUnderWatch:
         """Return the `WatchedSave` of a tensor, which the node that saves it holds in its place."""
         if self.watch.ended:  # and its thread goes on
             self.detach()

@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tinytorch.graph import DETACHED_MESSAGE, name_of_node, short_name, stale_text
-from tinytorch.viz import THREADS_IN_LOOK, THREADS_ON_SAVED_VALUES, ExitKind
+from tinytorch.viz import THREADS_IN_LOOK, THREADS_ON_SAVED_VALUES, ExitKind, SaveUnderWatch
 
 from .dispatch_modes import get_quiet_mode_class, push_mode, remove_mode
 from .exits import LeafReference, report_parameters
@@ -330,7 +330,8 @@ class TorchHooks:
 
     # -- saves and reads -----------------------------------------------------------
 
-    def pack(self, tensor: Any) -> WatchedSave:
+    # Pictures read what a node holds: by this type mypy compares it with what they need.
+    def pack(self, tensor: Any) -> SaveUnderWatch:
         """Return the `WatchedSave` of a tensor, which the node that saves it holds in its place."""
         if self.watch.ended:  # and its thread goes on
             self._remove_hooks()

@@ -40,8 +40,7 @@ class ObservedWrite(NamedTuple):
 class WatchedSave:
     """A tensor as a node saved it. A pack hook hands the node this in its place.
 
-    Pictures read some of its attributes by name: `find_watched_save` in `tinytorch/viz/read/probe.py`
-    lists them.
+    `SaveUnderWatch` is what pictures read of it.
 
     Of all writes to its storage, two may be to blame, and no others are kept (`find_place_to_blame`):
 
@@ -100,7 +99,7 @@ class WatchedSave:
         """True if the node that saved it also made it."""
         self.was_leaf = was_leaf
         """True if it was a leaf when it was saved."""
-        self.required_grad: bool = tensor.requires_grad  # at the save; for `viz/read/packed.py`
+        self.required_grad: bool = tensor.requires_grad  # at the save
         self.output_nr = output_nr
         """Which result of the node it is; None if it is none."""
         self.original: Any = None
