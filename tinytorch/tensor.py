@@ -34,7 +34,7 @@ from .base import (
 )
 from .graph import (
     MODES,
-    OPERATIONS,
+    NEEDED_OPERATIONS,
     InferenceCounter,
     Node,
     TensorBase,
@@ -196,7 +196,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Make a tensor as `torch.Tensor(...)` does."""
-        return OPERATIONS.construct_tensor(cls, *args, **kwargs)
+        return NEEDED_OPERATIONS.construct_tensor(cls, *args, **kwargs)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass

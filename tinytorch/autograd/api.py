@@ -115,7 +115,7 @@ def backward_of_tensor(
 def _is_plain_scalar(tensor: Tensor) -> bool:
     """Return True if backward can start at a tensor with an array that holds 1."""
     data, edge = tensor._data, tensor._edge
-    # The history of a view may be out of date; the long way looks at that.
+    # The history of a view may be out of date; `_check_and_walk` looks at that.
     if edge is None or tensor._view_meta is not None or data.ndim:
         return False
     node = edge[0]

@@ -11,7 +11,8 @@ for each node the edges that lead to it are counted. Then, as long as a node is 
    leaf that is complete and next in turn does not go through the queue.
 
 A leaf stands for its own AccumulateGrad: wherever a "node" is an end of an edge, a key or in the
-queue, it may be a tensor (`_ends_graph` tells them apart). Both are looked up by identity.
+queue, it may be a tensor (`_ends_graph` tells them apart). Both are looked up by identity, and have
+what the walk reads before a node runs: `_edges`, `_sequence_number`, `_output_count` (`TensorBase`).
 
 Gradients are plain arrays on their way, because formulas on arrays take half to a third of the time
 of formulas on tensors. They are tensors where the gradient's own graph is wanted (`create_graph`);
@@ -57,17 +58,17 @@ from .gradient_tensors import (
     tensors_over,
 )
 from .validate import (
-    check_shapes_of_outputs,
+    check_shapes_of_gradients,
     expected_on_edge,
-    fit_output,
-    lay_out_outputs,
+    fit_to_edge,
+    lay_out_gradients,
 )
 
 
 class GraphRoot(Node):
     """A node above several roots, so that each walk starts from one node.
 
-    Its backward returns the gradients that the walk starts with, with their states: `fit_output`
+    Its backward returns the gradients that the walk starts with, with their states: `fit_to_edge`
     does not look for what they share.
     """
 
@@ -134,11 +135,13 @@ class GraphTask:
         self.captures: dict[Any, list[Capture]] = {}
         # With `inputs=` the walk is smaller than the graph, in two ways. Nodes that run: those
         # with a target below them and, if gradients are accumulated, the targets themselves. None for
-        # all.
+        # all. Of `z = (y * w).sum()` and `z.backward(inputs=[y])`: the nodes of `sum` and of the
+        # product, and that of `y` or the leaf `y`.
         self.nodes_to_run: set | None = None
         # Nodes to which gradients are sent: `nodes_to_run`, and those where gradients are only
-        # captured, so that the walk ends there. None for all.
-        self.nodes_to_reach: set | None = None
+        # captured, so that the walk ends there: of `torch.autograd.grad(z, y)` that of `y`, which does
+        # not run. The leaf `w` is in neither set, and its gradient is dropped. None for all.
+        self.nodes_to_send_to: set | None = None
         if targets is not None:
             self._find_nodes_to_run(targets, accumulate)
 
@@ -147,8 +150,9 @@ class GraphTask:
         target_nodes = {edge[0] for edge in targets if edge is not None}
         self.nodes_to_run = find_nodes_above(target_nodes, self.root)
         self.captured_gradients = [None] * len(targets)
-        # Even if no target is below it, the hooks on the root's tensor run: `_walk` runs those of
-        # each node that has an entry here, be it an empty one.
+        # An entry for the root, with nothing to capture, as in `y.backward(inputs=[other])`: even if
+        # no target is below it, the hooks on its tensor run, and `_walk` runs those of each node that
+        # has an entry here.
         self.captures = {self.root: []}
         if accumulate:
             self.nodes_to_run |= target_nodes
@@ -157,7 +161,7 @@ class GraphTask:
                 if edge is not None:
                     node, output_nr = edge
                     self.captures.setdefault(node, []).append(Capture(output_nr, index))
-        self.nodes_to_reach = self.nodes_to_run.union(self.captures)
+        self.nodes_to_send_to = self.nodes_to_run.union(self.captures)
 
     def run(self, output_nr: int, gradient: Any) -> None:
         """Walk from an output of the root with its gradient; restore the thread's modes."""
@@ -235,14 +239,14 @@ class GraphTask:
                     arrived = self._run_hooks_before(node, node._hooks, arrived, devices)
                     if arrived is None:
                         continue
-                # By PyTorch's word: the outputs of the node's backward, a gradient for each input.
-                outputs = self._call_backward(node, arrived)
+                # A gradient for each input of the node. PyTorch calls them the outputs of its backward.
+                input_gradients = self._call_backward(node, arrived)
                 thread.is_recording = not self.on_arrays
-                self._route(thread, node, arrived, outputs)
-                # The next node runs before `outputs` is set anew. Those that were summed to
+                self._route(thread, node, arrived, input_gradients)
+                # The next node runs before `input_gradients` is set anew. Those that were summed to
                 # the shape of their edge are of no more use: with one large array more the peak of
                 # a chain of products that broadcast was a third higher.
-                del outputs
+                del input_gradients
         except Exception:
             if self.is_anomaly_mode:
                 failed, _ = edge_for_user((node, 0))
@@ -284,36 +288,38 @@ class GraphTask:
         """Return the gradients for a node's inputs, after posthooks; free what it saved."""
         on_arrays = self.on_arrays
         try:
-            if self.nodes_to_reach is None or self._has_wanted_input(node):
-                outputs = node._apply(arrived, on_arrays)
+            if self.nodes_to_send_to is None or self._has_wanted_input(node):
+                input_gradients = node._apply(arrived, on_arrays)
             else:
                 # It raises if a saved tensor was freed or written to, as PyTorch does there.
                 read_saved(node, on_arrays)
-                outputs = [None] * len(node._edges)
+                input_gradients = [None] * len(node._edges)
         except ValueError:
             # NumPy's, of shapes that do not broadcast. On tensors the formula raises PyTorch's
             # error.
             if on_arrays and not node._needs_tensors:
                 node._apply(list(tensors_over(arrived, devices_of_outputs(node))), False)
             raise
-        if self.nodes_to_reach is not None and not (node._needs_tensors or node._has_one_formula):
+        if self.nodes_to_send_to is not None and not (
+            node._needs_tensors or node._formula_gives_all_inputs
+        ):
             # PyTorch does not compute what nobody asked for, and posthooks observe that.
             for index, edge in enumerate(node._edges):
-                if edge is not None and edge[0] not in self.nodes_to_reach:
-                    outputs[index] = None
+                if edge is not None and edge[0] not in self.nodes_to_send_to:
+                    input_gradients[index] = None
         # In one dimension NumPy's strides are torch's, unless there is no element.
         is_laid_out_by_iterator = node._is_pointwise and on_arrays and arrived[0] is not None
         if is_laid_out_by_iterator and (arrived[0].ndim > 1 or not arrived[0].size):
-            outputs = lay_out_outputs(node, arrived[0], outputs)
+            input_gradients = lay_out_gradients(node, arrived[0], input_gradients)
         # Before any is sent on, and before anything is freed.
-        check_shapes_of_outputs(node, outputs)
+        check_shapes_of_gradients(node, input_gradients)
         if node._hooks is not None or node._needs_tensors:
-            outputs = self._run_hooks_after(node, arrived, outputs)
+            input_gradients = self._run_hooks_after(node, arrived, input_gradients)
         if not self.keep_graph:
             node._release()
         if self.is_anomaly_mode:
-            check_for_nan(node, outputs)
-        return outputs
+            check_for_nan(node, input_gradients)
+        return input_gradients
 
     def _has_wanted_input(self, node: Any) -> bool:
         """Return True if the gradient of an input of this node is wanted, or all are computed at once.
@@ -321,29 +327,33 @@ class GraphTask:
         False for a target of `backward(inputs=...)` that is no leaf, if no other target is below it.
         Of such a node PyTorch reads what it saved and runs no formula, which might raise.
         """
-        nodes_to_reach: Any = self.nodes_to_reach
-        if not node._formulas or node._has_one_formula:
+        nodes_to_send_to: Any = self.nodes_to_send_to
+        if not node._formulas or node._formula_gives_all_inputs:
             return True
-        return any([edge is not None and edge[0] in nodes_to_reach for edge in node._edges])
+        return any([edge is not None and edge[0] in nodes_to_send_to for edge in node._edges])
 
-    def _run_hooks_after(self, node: Any, arrived: GradientList, outputs: list) -> list:
+    def _run_hooks_after(self, node: Any, arrived: GradientList, input_gradients: list) -> list:
         """Return what a node computed, as its edges expect it, or what posthooks make of that.
 
         RuntimeError for what does not fit, before any of it is sent on and anything is freed.
         """
         posthooks = node._hooks and node._hooks.post
         if not (posthooks or node._needs_tensors):
-            return outputs
-        # A copy, which is changed below: `outputs` may be a GradientList that a node keeps.
-        fitted = GradientList(outputs, list(GradientList.ensure_states(outputs).states))
-        devices = [CPU] * len(outputs)
+            return input_gradients
+        # A copy, which is changed below: `input_gradients` may be a GradientList that a node keeps.
+        fitted = GradientList(
+            input_gradients, list(GradientList.ensure_states(input_gradients).states)
+        )
+        devices = [CPU] * len(input_gradients)
         for index, edge in enumerate(node._edges):
-            if edge is None and not (node._needs_tensors or node._has_one_formula):
+            if edge is None and not (node._needs_tensors or node._formula_gives_all_inputs):
                 # Nobody asked for it.
                 fitted[index] = None
-            elif edge is not None and outputs[index] is not None:
+            elif edge is not None and input_gradients[index] is not None:
                 devices[index] = expected_on_edge(edge, node._sequence_number)[2]
-                fitted[index], fitted.states[index] = fit_output(node, arrived, outputs, index)
+                fitted[index], fitted.states[index] = fit_to_edge(
+                    node, arrived, input_gradients, index
+                )
         if not posthooks:
             return fitted
         tensors_before = tensors_over(arrived, devices_of_outputs(node))
@@ -355,43 +365,38 @@ class GraphTask:
 
     # along the edges ------------------------------------------------------------------------------
 
-    def _route(self, thread: Any, node: Any, arrived: GradientList, outputs: list) -> None:
+    def _route(self, thread: Any, node: Any, arrived: GradientList, input_gradients: list) -> None:
         """Send the gradients that a node computed along its edges, in the order of its inputs.
 
-        `outputs`, by PyTorch's word, are what its backward returned: one for each input of the node.
-        The `output_nr` of an edge counts the outputs of the operation that the edge's target records:
-        it says for which of these the gradient is.
+        `input_gradients`: what its backward returned, one for each input of the node. The `output_nr`
+        of an edge counts the outputs of the operation that the edge's target records: it says for
+        which of these the gradient is.
         """
-        nodes_to_reach, dependencies = self.nodes_to_reach, self.dependencies
+        nodes_to_send_to, dependencies = self.nodes_to_send_to, self.dependencies
         for index, edge in enumerate(node._edges):
             if edge is None:
                 continue
             target, output_nr = edge
             key = id(target)
             dependencies[key] = missing = dependencies[key] - 1
-            if nodes_to_reach is not None and target not in nodes_to_reach:
+            if nodes_to_send_to is not None and target not in nodes_to_send_to:
                 continue
             # None has no state of its own; this one allows nothing, whoever reads it.
-            gradient, state = outputs[index], HELD_BY_OTHERS
+            gradient, state = input_gradients[index], HELD_BY_OTHERS
             if gradient is not None:
-                gradient, state = fit_output(node, arrived, outputs, index)
+                gradient, state = fit_to_edge(node, arrived, input_gradients, index)
             # The usual target waits for nothing else: its gradient needs no place to wait in.
             if not missing and target._output_count == 1 and key not in self.buffers:
-                # An output that follows may be the same array, and go to a target where a gradient
-                # waits already: their sum is another array, and the second place is given up. So a
-                # leaf is not finished before that, and then gets the gradient without a copy.
-                # An example: `s = a + b`, `p = b * c`, and backward of `((s + p) * c).sum()`. `p` was
-                # visited before, so a gradient waits for the leaf `b`. Now `s` sends one array to
-                # `a` and to `b`. `a` comes first and is complete: finished at once, it would have
-                # to copy the array, which `b` is still to get. But `b` keeps a sum.
-                may_lose_second_place = state.maybe_held_twice and self.buffers
-                is_complete = target._ends_graph and not may_lose_second_place
-                if is_complete and self._can_finish_leaf_now():
-                    if state.maybe_held_twice:
-                        state = self._settle_state(state, gradient, outputs[index:])
-                    # The leaf has it now: `fit_output` compares each output with those that are
+                # Wait with this leaf if its array may also be on its way to a target that will replace
+                # it by a sum: then no copy is needed. `_settle_state` has an example.
+                may_avoid_copy = state.may_go_to_two_inputs and self.buffers
+                is_ready_leaf = target._ends_graph and not may_avoid_copy
+                if is_ready_leaf and self._can_finish_leaf_now():
+                    if state.may_go_to_two_inputs:
+                        state = self._settle_state(state, gradient, input_gradients[index:])
+                    # The leaf has it now: `fit_to_edge` compares each gradient with those that are
                     # not sent yet, and for it the walk does not hold this one any more.
-                    outputs[index] = None
+                    input_gradients[index] = None
                     self._finish_leaf(target, gradient, state)
                     # Hooks may have switched it.
                     thread.is_recording = not self.on_arrays
@@ -400,7 +405,7 @@ class GraphTask:
                 continue
             # Not sent yet are this one and those after it. Two of them may be one array that goes
             # to the same target, as those of `x + x` do.
-            self._add_to_buffer(target, output_nr, gradient, state, outputs[index:])
+            self._add_to_buffer(target, output_nr, gradient, state, input_gradients[index:])
             if not missing:
                 self._push(target, self.buffers.pop(key))
 
@@ -415,12 +420,12 @@ class GraphTask:
         return is_next and not self.is_anomaly_mode
 
     def _add_to_buffer(
-        self, target: Any, output_nr: int, gradient: Any, state: GradientState, outside_queue: list
+        self, target: Any, output_nr: int, gradient: Any, state: GradientState, not_queued: list
     ) -> None:
         """Put a gradient where it waits for the others of its node, or add it to one that waits.
 
-        `outside_queue`: the outputs of the same node that are not sent yet, this one included. Only
-        `_settle_state` reads it.
+        `not_queued`: what the same node computed and `_route` has not sent yet, this one included;
+        see `_settle_state`, which alone reads it.
         """
         buffer = self.buffers.get(id(target))
         if buffer is None:
@@ -430,8 +435,8 @@ class GraphTask:
             buffer[output_nr], buffer.states[output_nr] = gradient, state
         elif gradient is not None:
             earlier_state = buffer.states[output_nr]
-            if earlier_state.maybe_held_twice:
-                earlier_state = self._settle_state(earlier_state, earlier, outside_queue)
+            if earlier_state.may_go_to_two_inputs:
+                earlier_state = self._settle_state(earlier_state, earlier, not_queued)
             total, state = add_gradients(earlier, gradient, earlier_state)
             buffer[output_nr], buffer.states[output_nr] = total, state
 
@@ -444,25 +449,30 @@ class GraphTask:
         """Decide the states of what arrived at a node that was just taken out of the queue."""
         states = arrived.states
         for index, state in enumerate(states):
-            if state.maybe_held_twice:
+            if state.may_go_to_two_inputs:
                 states[index] = self._settle_state(state, arrived[index], arrived)
 
-    def _settle_state(
-        self, state: GradientState, gradient: Any, outside_queue: list
-    ) -> GradientState:
-        """Return the state of a gradient that was `maybe_held_twice`, by where it is at this moment.
+    def _settle_state(self, state: GradientState, gradient: Any, not_queued: list) -> GradientState:
+        """Return the state of a gradient that was `may_go_to_two_inputs`, by where it is at this moment.
 
         A formula may return one array for two inputs, as that of `x + y` does. In PyTorch both are
         one tensor: the first is added to in place only if the second is no longer on its way.
 
-        All gradients on their way are in a buffer, with a node that is ready, or in `outside_queue`:
-        what arrived at the node that runs next, or what the last one computed and `_route` has not
-        sent yet. This gradient is in one of these places, so if it is held twice it is found twice.
+        An example: `s = a + b`, `p = b * c`, and backward of `((s + p) * c).sum()`. The node of `p`
+        runs first, so a gradient waits for the leaf `b` when that of `s` sends one array to `a` and to
+        `b`. `b` keeps a sum, which is another array. So `a`, which comes first and is complete, gets
+        its array without a copy if it waits until then: at once, it would have to copy what `b` is
+        still to get.
+
+        All gradients on their way are in a buffer, with a node that is ready, or in `not_queued`. That
+        is a list which is in neither: what arrived at the node that was just taken out of the queue,
+        or what the last node computed and `_route` has not sent yet. This gradient is in one of these
+        places, so if it is held twice it is found twice.
         """
         lists_on_their_way = [
             *self.buffers.values(),
             *[entry[-1] for entry in self.ready],
-            outside_queue,
+            not_queued,
         ]
         on_their_way = itertools.chain.from_iterable(lists_on_their_way)
         # Not `count` of a list, which compares arrays by their elements. The first two are enough:

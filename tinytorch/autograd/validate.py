@@ -53,21 +53,21 @@ def expected_on_edge(edge: Any, sequence_nr: int | None = None) -> tuple:
     return gradient_spec_of(node)
 
 
-def fit_output(
-    node: Any, arrived: GradientList, outputs: list, index: int
+def fit_to_edge(
+    node: Any, arrived: GradientList, input_gradients: list, index: int
 ) -> tuple[Any, GradientState]:
     """Return a gradient that a node computed, brought to what its edge expects, and its state.
 
-    `outputs` are what the node's backward returned, as PyTorch calls it: `outputs[index]` is the
-    gradient of its input number `index`, and goes along its edge with that number.
+    `input_gradients`: what the node's backward returned, which PyTorch calls its outputs. The one at
+    `index` is the gradient of the input of that number, and goes along the edge of that number.
 
-    If `outputs` is a GradientList, that has the state. Else the gradient has the state of the array
+    If `input_gradients` is a GradientList, that has the state. Else the gradient has the state of the array
     that arrived, if it is that array or a view of it; if it is neither, that of a new array. So the
     gradients of `x * y`, which fit and are new, pass all questions and leave by the last line.
 
     RuntimeError, in PyTorch's words, if the shape does not fit.
     """
-    edge, gradient = node._edges[index], outputs[index]
+    edge, gradient = node._edges[index], input_gradients[index]
     target, output_nr = edge
     if not target._ends_graph:
         shape, dtype, _ = target._gradient_specs[output_nr]
@@ -84,21 +84,21 @@ def fit_output(
         # never asked.
         if fitted is not gradient or type(gradient) is not ndarray:
             return fitted, _state_of_fitted(gradient, fitted)
-    if type(outputs) is GradientList:
-        return gradient, outputs.states[index]
+    if type(input_gradients) is GradientList:
+        return gradient, input_gradients.states[index]
     # Only a view, or an array that arrived, may share memory with what arrived or with what was
     # saved. Most gradients are new arrays, which this test finds in a tenth of the time. (`arrived[0]` is
     # all that arrived, unless the node has several outputs.)
     if node._has_several_outputs or gradient.base is not None or gradient is arrived[0]:
-        return gradient, _state_of_output(node, arrived, outputs, index)
+        return gradient, _state_of_gradient(node, arrived, input_gradients, index)
     # Asked here, too, as most formulas write nowhere and a call takes longer than the question.
     return gradient, state_of_new(gradient) if FORMULA_WRITES else NEW_GRADIENT
 
 
-def check_shapes_of_outputs(node: Any, outputs: list) -> None:
+def check_shapes_of_gradients(node: Any, input_gradients: list) -> None:
     """Raise PyTorch's RuntimeError if a gradient that a node computed does not fit its edge."""
     for index, edge in enumerate(node._edges):
-        output = outputs[index]
+        output = input_gradients[index]
         if edge is None or output is None:
             continue
         target, output_nr = edge
@@ -177,14 +177,14 @@ def _state_of_fitted(before: Any, after: Any) -> GradientState:
 # strides ------------------------------------------------------------------------------------------
 
 
-def lay_out_outputs(node: Any, gradient: ndarray, outputs: list) -> list:
+def lay_out_gradients(node: Any, gradient: ndarray, input_gradients: list) -> list:
     """Return what formulas computed element by element, with TensorIterator's strides.
 
     NumPy chooses other strides where the operands have several orders.
     """
-    results = list(outputs)
+    results = list(input_gradients)
     for index, (_, saved_indices) in enumerate(node._formulas):
-        output = outputs[index]
+        output = input_gradients[index]
         if type(output) is ndarray and output is not gradient:
             operands = [gradient, *saved_arrays([node._saved[i] for i in saved_indices])]
             if (
@@ -192,7 +192,7 @@ def lay_out_outputs(node: Any, gradient: ndarray, outputs: list) -> list:
                 or 1 in output.shape
                 or not all(map(_is_row_major_or_expanded, operands))
             ):
-                results[index] = _lay_out_output(node, index, output, operands)
+                results[index] = _lay_out_gradient(node, index, output, operands)
     return results
 
 
@@ -204,7 +204,7 @@ def _is_row_major_or_expanded(array: ndarray) -> bool:
     return array.flags.c_contiguous or 0 in array.strides
 
 
-def _lay_out_output(node: Any, index: int, output: ndarray, operands: list) -> ndarray:
+def _lay_out_gradient(node: Any, index: int, output: ndarray, operands: list) -> ndarray:
     """Return what formula number `index` computed from these operands, with torch's strides."""
     same_shape = [array for array in operands if array.shape == output.shape]
     strides = {array.strides for array in same_shape}
@@ -241,10 +241,12 @@ def _strides_on_tensors(node: Any, index: int, gradient: ndarray) -> tuple[int, 
 # states -------------------------------------------------------------------------------------------
 
 
-def _state_of_output(node: Any, arrived: GradientList, outputs: list, index: int) -> GradientState:
+def _state_of_gradient(
+    node: Any, arrived: GradientList, input_gradients: list, index: int
+) -> GradientState:
     """Return the state of a formula's result that may be, or may be a view of, another array."""
-    output = outputs[index]
-    if len(outputs) == 1 and arrived[0] is not None:  # the usual case, to save time
+    output = input_gradients[index]
+    if len(input_gradients) == 1 and arrived[0] is not None:  # the usual case, to save time
         if output is arrived[0]:
             return arrived.states[0]
         if output.base is arrived[0]:
@@ -254,7 +256,7 @@ def _state_of_output(node: Any, arrived: GradientList, outputs: list, index: int
         if gradient is not None and memory_owner(gradient) is memory:
             if output is not gradient:
                 return state.of_view()
-            return _state_of_passed_on(node, outputs, index, state)
+            return _state_of_passed_on(node, input_gradients, index, state)
     looks_at_saved = any(memory_owner(array) is memory for array in saved_arrays(node._saved or ()))
     if looks_at_saved or _is_view_of_result(output):
         return _NEW_VIEW
@@ -262,12 +264,12 @@ def _state_of_output(node: Any, arrived: GradientList, outputs: list, index: int
 
 
 def _state_of_passed_on(
-    node: Any, outputs: list, index: int, state: GradientState
+    node: Any, input_gradients: list, index: int, state: GradientState
 ) -> GradientState:
     """Return the state of a gradient that a formula returned as it arrived."""
-    output, memory = outputs[index], memory_owner(outputs[index])
+    output, memory = input_gradients[index], memory_owner(input_gradients[index])
     others = []
-    for i, (other, edge) in enumerate(zip(outputs, node._edges, strict=True)):
+    for i, (other, edge) in enumerate(zip(input_gradients, node._edges, strict=True)):
         if i == index or other is None or edge is None or memory_owner(other) is not memory:
             continue
         # Brought to another shape or dtype, it is a new array, and the old one is freed by then.

@@ -73,7 +73,7 @@ from .node import (
     redirect_edges,
 )
 from .node_names import name_of_node, short_name
-from .operations import OPERATIONS, provide_operations
+from .operations import NEEDED_OPERATIONS, provide_operations
 from .saved import (
     DETACHED_MESSAGE,
     FREED_MESSAGE,
@@ -106,10 +106,10 @@ __all__ = [
     "IN_FUNCTION",
     "MODES",
     "MULTI_OUTPUT",
+    "NEEDED_OPERATIONS",
     "NEW_GRADIENT",
     "NODE_LISTENERS",
     "NO_GRAD",
-    "OPERATIONS",
     "WRITE_LISTENERS",
     "AccumulateGrad",
     "AutogradMeta",

@@ -55,7 +55,8 @@ class TensorBase:
     _counter: Any
     # Shape, strides and dtype are those of this array.
     _data: np.ndarray
-    # None for a leaf; else the node that made the tensor, and the number of its output.
+    # None for a leaf; else the node that made the tensor, and the number of its output. (`_edges`,
+    # below, is another thing: where a node's gradients go on to.)
     _edge: Any
     # None, or what few tensors have.
     _meta: AutogradMeta | None
@@ -65,7 +66,8 @@ class TensorBase:
     # None unless this is a view.
     _view_meta: ViewMeta | None
 
-    # The engine reads these of a leaf at the end of an edge as it reads them of a node.
+    # The engine reads these of a leaf at the end of an edge as it reads them of a node. From a leaf
+    # gradients go nowhere.
     _edges = ()
     _sequence_number = HIGHEST_NUMBER
     _ends_graph = True

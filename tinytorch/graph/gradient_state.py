@@ -31,27 +31,27 @@ class SeenBy(IntEnum):
 class GradientState:
     """The version that a gradient's tensor would have, and who else can see the gradient.
 
-    `fit_output` finds the state of each gradient that a node computed. From there it goes along with
+    `fit_to_edge` finds the state of each gradient that a node computed. From there it goes along with
     the gradient, and `add_gradients` and `accumulate_into_leaf` ask it what may be done in place.
 
-    `maybe_held_twice`: a formula returned this array more than once (`returned_twice`), so the walk
-    itself may hold it in a second place: then `seen_by` would have to be SAME_TENSOR. It is decided
-    late, where somebody has to know (`GraphTask._settle_state`, by `with_places_known`), as the
-    second place may be gone by then.
+    `may_go_to_two_inputs`: a formula returned this array for two inputs or more (`returned_twice`), so
+    the walk itself may hold it in a second place: then `seen_by` would have to be SAME_TENSOR. It is
+    decided late, where somebody has to know (`GraphTask._settle_state`, by `with_places_known`), as
+    by then the array in the second place may have been replaced by a sum.
     """
 
-    __slots__ = ("is_private", "maybe_held_twice", "seen_by", "version")
+    __slots__ = ("is_private", "may_go_to_two_inputs", "seen_by", "version")
 
-    def __init__(self, version: int, seen_by: SeenBy, maybe_held_twice: bool = False) -> None:
+    def __init__(self, version: int, seen_by: SeenBy, may_go_to_two_inputs: bool = False) -> None:
         self.version = version
         self.seen_by = seen_by
-        self.maybe_held_twice = maybe_held_twice
+        self.may_go_to_two_inputs = may_go_to_two_inputs
         # Read for each sum of gradients, so it is computed once.
-        self.is_private = seen_by is SeenBy.NOBODY and not maybe_held_twice
+        self.is_private = seen_by is SeenBy.NOBODY and not may_go_to_two_inputs
 
     def after_write(self) -> GradientState:
         """State after one more write in place."""
-        return GradientState(self.version + 1, self.seen_by, self.maybe_held_twice)
+        return GradientState(self.version + 1, self.seen_by, self.may_go_to_two_inputs)
 
     def of_view(self) -> GradientState:
         """State of a view of this gradient, whose base PyTorch keeps alive as long as the view."""
@@ -72,11 +72,11 @@ class GradientState:
     def over_shared_memory(self) -> GradientState:
         """State once there is another gradient over the same memory."""
         seen_by = min(self.seen_by, SeenBy.SAME_MEMORY)
-        return GradientState(self.version, seen_by, self.maybe_held_twice)
+        return GradientState(self.version, seen_by, self.may_go_to_two_inputs)
 
     def returned_twice(self) -> GradientState:
         """State of an array that a formula returned for more than one input."""
-        return GradientState(self.version, self.seen_by, maybe_held_twice=True)
+        return GradientState(self.version, self.seen_by, may_go_to_two_inputs=True)
 
     def with_places_known(self, is_held_twice: bool) -> GradientState:
         """State once it is known whether the walk holds the gradient in another place, too."""

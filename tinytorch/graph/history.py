@@ -15,7 +15,7 @@ from .hooks import move_retained_grad
 from .modes import MODES
 from .node import Edge, Node
 from .node_names import name_of_node, short_name
-from .operations import OPERATIONS
+from .operations import NEEDED_OPERATIONS
 from .saved import FREED_MESSAGE
 
 
@@ -60,7 +60,7 @@ def regenerate_grad_fn(view: Any) -> None:
     # Whatever made the view, torch's new node is AsStridedBackward0: it goes from the base to the
     # view in one step.
     geometry = view.shape, view.stride(), view.storage_offset()
-    node = OPERATIONS.as_strided.make_node((base, *geometry))
+    node = NEEDED_OPERATIONS.as_strided.make_node((base, *geometry))
     node._note_gradient_specs(view)
     view._edge, view._view_meta = (node, 0), (base, version, creation)
     if view._meta is not None:
@@ -240,17 +240,17 @@ class CopySlices(Node):
             raise RuntimeError(FREED_MESSAGE)
         # The gradient may have other strides than the base. A copy with its strides has the view
         # where the base has it.
-        whole = OPERATIONS.new_empty_strided(grad, self._base.shape, self._base.stride)
-        OPERATIONS.copy_(whole, grad)
+        whole = NEEDED_OPERATIONS.new_empty_strided(grad, self._base.shape, self._base.stride)
+        NEEDED_OPERATIONS.copy_(whole, grad)
         offset = self._view.offset - self._base.offset
-        part = OPERATIONS.as_strided(whole, self._view.shape, self._view.stride, offset)
-        gradients = self._write._apply([OPERATIONS.clone_contiguous(part)], on_arrays)
+        part = NEEDED_OPERATIONS.as_strided(whole, self._view.shape, self._view.stride, offset)
+        gradients = self._write._apply([NEEDED_OPERATIONS.clone_contiguous(part)], on_arrays)
         if self._edges[0] is None:
             return [None, *gradients[1:]]
         if gradients[0] is None:
-            OPERATIONS.zero_(part)
+            NEEDED_OPERATIONS.zero_(part)
         else:
-            OPERATIONS.copy_(part, gradients[0])
+            NEEDED_OPERATIONS.copy_(part, gradients[0])
         results = [whole, *gradients[1:]]
         if not on_arrays:
             return results

@@ -17,7 +17,7 @@ from typing import Any, Self
 from ..base import type_name, warn_user
 from .autograd_meta import TensorBase, materialize_meta
 from .modes import call_user
-from .operations import OPERATIONS
+from .operations import NEEDED_OPERATIONS
 
 
 class RemovableHandle:
@@ -167,7 +167,9 @@ def run_hooks_on_tensors(node_hooks: NodeHooks, grads: Any) -> tuple:
         tensor, grad = reference(), gradients[output_nr]
         if tensor is not None and grad is not None:
             meta = tensor._meta
-            meta.grad = OPERATIONS.clone_contiguous(grad) if meta.grad is None else meta.grad + grad
+            meta.grad = (
+                NEEDED_OPERATIONS.clone_contiguous(grad) if meta.grad is None else meta.grad + grad
+            )
     return tuple(gradients)
 
 

@@ -373,7 +373,7 @@ def check_for_nan(node: Any, gradients: list) -> None:
     """Raise torch's RuntimeError if anomaly mode looks for nan and a node computed one."""
     if not MODES.check_nan:
         return
-    computes_all = node._needs_tensors or node._has_one_formula
+    computes_all = node._needs_tensors or node._formula_gives_all_inputs
     for i, (gradient, edge) in enumerate(zip(gradients, node._edges, strict=True)):
         if edge is None and not computes_all:
             continue  # PyTorch does not compute what goes nowhere

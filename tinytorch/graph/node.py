@@ -80,8 +80,8 @@ class Node:
     _formulas: tuple[tuple[Callable | None, tuple[int, ...]], ...] = ()
     # Indices of the inputs, in the order in which their formulas run.
     _formula_order: tuple[int, ...] = ()
-    # One formula computes the gradients of all inputs.
-    _has_one_formula = False
+    # The first formula gives the gradients of all inputs, as that of `cat` does.
+    _formula_gives_all_inputs = False
     # As torch prints it, if it is not that of the class.
     _name = ""
     # A `MultiNode` sets it on each node.
@@ -197,7 +197,7 @@ class Node:
             raise TypeError(f"expected {self._output_count} arguments, got {len(grads)} instead")
         gradients = self._apply(list(grads), False)
         # torch leaves out what nobody asked for, unless one formula computes all of it anyway.
-        if not (self._has_one_formula and any(self._edges)):
+        if not (self._formula_gives_all_inputs and any(self._edges)):
             pairs = zip(gradients, self._edges, strict=True)
             gradients = [None if edge is None else grad for grad, edge in pairs]
         return gradients[0] if len(gradients) == 1 else tuple(gradients)
@@ -543,7 +543,7 @@ def _choose_apply(functions: list, indices: list[tuple], needed_by: list[int | N
     """
     saved_count = len(needed_by)  # it has an entry for each saved value
     if len(indices) == 1 and indices[0] == tuple(range(saved_count)):
-        return _apply_only_formula
+        return _apply_for_one_input
     # As of `mul`, which saves `other` and `self`: the gradient of input 0, `self`, reads the first
     # of them, and that of input 1, `other`, the second.
     if indices == [(0,), (1,)] and needed_by == [0, 1]:
@@ -556,7 +556,7 @@ def make_node_class(
     formulas: dict[str, Callable | None],
     also_saved: tuple[str, ...] = (),
     base: type = Node,
-    has_one_formula: bool = False,
+    formula_gives_all_inputs: bool = False,
     results: tuple[str, ...] = ("result",),
     is_pointwise: bool = False,
     not_tensors: frozenset[str] = frozenset(),
@@ -566,7 +566,7 @@ def make_node_class(
     `formulas[input](grad, saved...)` is the gradient for that input; None in place of the formula
     if there is no gradient. Saved values are shown as attributes unless their names start with an
     underscore. `also_saved`: names of values that torch saves although no formula that runs reads
-    them. `has_one_formula`: the one formula returns the gradients of all inputs (of `cat`, which
+    them. `formula_gives_all_inputs`: the one formula returns the gradients of all inputs (of `cat`, which
     has as many as it is given). `results`: names of the outputs, as formulas read them.
     `is_pointwise`: the gradients get the strides that TensorIterator gives. `not_tensors`: names
     of the operation's parameters that are no tensors.
@@ -591,11 +591,11 @@ def make_node_class(
         "_formulas": tuple(zip(functions, indices, strict=True)),
         "_formula_order": _find_formula_order(formulas),
         "_apply": _apply_formulas,
-        "_has_one_formula": has_one_formula,
+        "_formula_gives_all_inputs": formula_gives_all_inputs,
         "_is_pointwise": is_pointwise,
         "_output_nr_of_saved": {names.index(n): nr for nr, n in enumerate(results) if n in names},
     }
-    if base is Node and not has_one_formula:
+    if base is Node and not formula_gives_all_inputs:
         body["_apply"] = _choose_apply(functions, indices, needed_by)
     body |= _make_attributes_of_saved(names)
     return type(name, (base,), body)
@@ -624,7 +624,7 @@ def _apply_formulas(self: Any, grads: list, on_arrays: bool) -> list:
     values = read_saved(self, on_arrays)
     if not is_any_given:
         return [None] * len(edges)
-    if self._has_one_formula:
+    if self._formula_gives_all_inputs:
         formula, indices = self._formulas[0]
         return list(formula(grad, *[values[k] for k in indices]))
     gradients: list = [None] * len(edges)
@@ -665,8 +665,8 @@ def _make_apply_of_two(first: Callable, second: Callable) -> Callable:
     return apply
 
 
-def _apply_only_formula(self: Any, grads: list, on_arrays: bool) -> list:
-    """Return the gradient of the only input, whose formula reads all saved values in order."""
+def _apply_for_one_input(self: Any, grads: list, on_arrays: bool) -> list:
+    """Return the gradient of the only input of a node, whose formula reads all saved values in order."""
     grad = grads[0]
     if grad is None:
         read_saved(self, on_arrays)  # for its errors, see `_apply_formulas`

@@ -26,11 +26,11 @@ class Operations:
     zero_: Callable[[Any], Any]
 
 
-OPERATIONS = Operations()
+NEEDED_OPERATIONS = Operations()
 
 
 def provide_operations(**operations: Any) -> None:
-    """Set what `OPERATIONS` has. TypeError unless all of it is given, and nothing else."""
+    """Set what `NEEDED_OPERATIONS` has. TypeError unless all of it is given, and nothing else."""
     if set(operations) != set(Operations.__annotations__):
         raise TypeError(f"expected {sorted(Operations.__annotations__)}")
-    vars(OPERATIONS).update(operations)
+    vars(NEEDED_OPERATIONS).update(operations)

@@ -20,7 +20,7 @@ from ..base import type_name
 from .autograd_meta import TensorBase, materialize_meta, needs_grad
 from .modes import MODES, call_user, no_grad
 from .node_names import name_of_node, short_name
-from .operations import OPERATIONS
+from .operations import NEEDED_OPERATIONS
 
 FREED_MESSAGE = (
     "Trying to backward through the graph a second time (or directly access saved tensors "
@@ -287,7 +287,7 @@ class SavedNumber(Saved):
 
     def unpack(self, node: Any = None) -> Any:
         """Return the 0-d tensor. RuntimeError if it was freed."""
-        return OPERATIONS.tensor_of_number(self.read_for_formula(node, True))
+        return NEEDED_OPERATIONS.tensor_of_number(self.read_for_formula(node, True))
 
     def release(self) -> None:
         """Free the number, as torch frees the tensor."""
@@ -295,7 +295,7 @@ class SavedNumber(Saved):
 
     def as_saved_tensor(self) -> SavedTensor:
         """Return the object that `grad_fn._raw_saved_*` shows."""
-        saved = SavedTensorOfNumber(OPERATIONS.tensor_of_number(self.number or 0))
+        saved = SavedTensorOfNumber(NEEDED_OPERATIONS.tensor_of_number(self.number or 0))
         if self.number is None:
             saved.release()
         return saved

@@ -38,7 +38,7 @@ from .choosing import (
     where,
     write_into_copy,
 )
-from .copies import clone, contiguous_format, convert_grad, preserve_format
+from .copies import clone, contiguous_format, convert_in_formula, preserve_format
 from .creation import new_ones, new_zeros, number_array, ones_like, zeros_like
 from .define import op
 from .filling import written_zeros
@@ -757,14 +757,16 @@ def _share_grad(
 ) -> Any:
     """Divide the gradient of an extreme by the number of elements that have its value."""
     is_self, is_src = eq(self, result), eq(src, at.read(result, dim, index))
-    counts = at.add(convert_grad(is_self, dtype), dim, index, convert_grad(is_src, dtype))
+    counts = at.add(
+        convert_in_formula(is_self, dtype), dim, index, convert_in_formula(is_src, dtype)
+    )
     return grad / counts
 
 
 def _find_extremes(at: _Places, x: Any, extremes: Any, dtype: Any) -> Any:
     """Return a mask of the elements that are the extremes of their places."""
     mask = eq(x, extremes)
-    return convert_grad(mask, dtype) if at.has_typed_masks else mask
+    return convert_in_formula(mask, dtype) if at.has_typed_masks else mask
 
 
 def _check_has_gradient(reduce: str) -> None:
@@ -834,7 +836,7 @@ def _grad_of_reduced_source(
         )
     # Where one factor alone is 0, its gradient is the product of the others.
     is_zero = eq(src, 0)
-    zeros = at.add(zeros_like(self), dim, index, convert_grad(is_zero, dtype))
+    zeros = at.add(zeros_like(self), dim, index, convert_in_formula(is_zero, dtype))
     is_only_zero = bitwise_and(is_zero, eq(at.read(zeros, dim, index), 1))
     others = at.reduce(self, dim, index, masked_fill(src, is_only_zero, 1), reduce, include_self)
     return where(

@@ -1,7 +1,7 @@
 """Calling operations: the overload that a call means, and short ways for the most common calls.
 
-`Overloads` reads a call as PyTorch's parser does and hands the arguments to `Op.run`. That alone is
-right for every call.
+`Overloads` reads a call as PyTorch's parser does and hands the arguments to `Op.run`, the *general
+way*. That alone is right for every call.
 
 The rest of this file is optimization. A call is *plain* if its arguments are given by position and
 are of the very types that the schema names. For one overload `make_plain_call` makes a function that
@@ -12,7 +12,7 @@ of two kinds:
 - a *short way*, of `make_unary_call`, `make_binary_call`, `make_view_call` or `make_in_place_call`,
   skips `Op.run`, too: it does the same steps without asking what does not occur there. Where it
   does occur (another device, a view that requires grad, anomaly mode, operands to be converted) it
-  leaves the call to `Op.run`.
+  leaves the call to the general way.
 """
 
 from __future__ import annotations
@@ -295,7 +295,7 @@ def make_plain_call(
     return make_binary_call(op, otherwise)
 
 
-def has_short_way(op: Any) -> bool:
+def can_have_short_way(op: Any) -> bool:
     """Return True if one of the short ways below is made for an operation.
 
     They make one tensor: a view of one, or a new one of one (beside which numbers may stand, as in
@@ -475,12 +475,13 @@ def _read_plain(param: Param, value: Any) -> Any:
 
 # short ways ---------------------------------------------------------------------------------------
 
-# The four functions repeat each other where a call in common would cost a tenth of the time of an
-# addition. What is said here holds in each of them where it has such a line:
+# `make_unary_call`, `make_binary_call`, `make_view_call` and `make_in_place_call`, below, repeat each
+# other where a call in common would cost a tenth of the time of an addition. What is said here holds
+# in each of them where it has such a line:
 #
 # - `thread` is the `ThreadState` of the thread that runs: its modes.
-# - `Op.run` tells the listeners of anomaly mode and of a watch what it does before the kernel runs. So
-#   it runs each call while there are any.
+# - `run`, the general way, tells the listeners of anomaly mode and of a watch what it does before the
+#   kernel runs. So it runs each call while there are any.
 # - It also runs a call whose first operand is an inference tensor, unless that is written to: if
 #   all operands are, the version of a new result may be another (`are_inner_writes_counted`), and a
 #   view has a counter of its own.
@@ -516,7 +517,11 @@ def record_failed_call(op: Any, *values: Any) -> None:
 
 
 def record_and_make_error(op: Any, x: Any, y: Any) -> Exception:
-    """Do what `record_failed_call` does for two operands; return PyTorch's error of their shapes."""
+    """Do what `record_failed_call` does for two operands; return PyTorch's error of their shapes.
+
+    A ufunc of floats or integers of one dtype raises ValueError for shapes alone. (`np.power` does
+    for exponents below 0, too, but what the kernel of `pow` calls is no ufunc.)
+    """
     record_failed_call(op, x, y, *op.defaults[2:])
     return broadcast_error(x._data.shape, y._data.shape)
 
@@ -571,7 +576,7 @@ def make_recorder_of_two(op: Any) -> Callable[[Any, Any, Any, Any, bool], None] 
     if node_class is None:
         return None
     is_result_saved = bool(node_class._output_nr_of_saved)
-    save, constant_values = make_saver_of_two(op), find_constant_saved_values(op)
+    save_two, constant_values = make_saver_of_two(op), find_constant_saved_values(op)
 
     def record(result: Any, data: Any, x: Any, y: Any, is_y_tensor: bool) -> None:
         edge, other_edge = x._edge, None
@@ -586,7 +591,7 @@ def make_recorder_of_two(op: Any) -> Callable[[Any, Any, Any, Any, bool], None] 
         node = _new(node_class)
         node._edges = (edge, other_edge)
         if constant_values is None:
-            node._saved = save(x, y, is_y_tensor, edge, other_edge)
+            node._saved = save_two(x, y, is_y_tensor, edge, other_edge)
         else:
             node._saved = constant_values
         node._sequence_number = next_number()
@@ -608,7 +613,7 @@ def make_write_recorder(op: Any) -> Callable[[Any, Any, bool], Any]:
     """
     node_class, save, defaults = op.node_class, op.save, op.defaults[2:]
 
-    def begin_recording(x: Any, y: Any, is_y_tensor: bool) -> Any:
+    def record_write(x: Any, y: Any, is_y_tensor: bool) -> Any:
         edge, other_edge = x._edge, None
         if edge is None and x._meta is not None and x._meta.requires_grad:
             edge = (x, 0)
@@ -627,7 +632,7 @@ def make_write_recorder(op: Any) -> Callable[[Any, Any, bool], Any]:
         node._gradient_specs = ((x._data.shape, x._data.dtype, CPU),)
         return node
 
-    return begin_recording
+    return record_write
 
 
 def find_constant_saved_values(op: Any) -> tuple | None:
@@ -668,10 +673,10 @@ def make_saver_of_two(op: Any) -> Callable[[Any, Any, bool, Any, Any], tuple]:
     """
     # Each factor is needed by the gradient of the other one: `other` by that of `self`, which is
     # input 0, and `self` by that of `other`, input 1.
-    needed_by = [(saved.name, saved.needed_by) for saved in op.saved_values]
+    names_and_needers = [(saved.name, saved.needed_by) for saved in op.saved_values]
     # `op.numbers`: `other` may be a number, of which `Op.save` makes a SavedNumber for such an
     # operation alone. `save_factors` makes one of each number.
-    if needed_by == [("other", 0), ("self", 1)] and op.numbers:
+    if names_and_needers == [("other", 0), ("self", 1)] and op.numbers:
         return save_factors
     save, defaults = op.save, op.defaults[2:]
     return lambda x, y, is_y_tensor, edge, other_edge: save((x, y, *defaults), (edge, other_edge))
@@ -701,7 +706,7 @@ def find_direct_dtypes(op: Any) -> Collection[int]:
 
 def make_unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     """Make the short way of an operation on one tensor, with memory of its own: `exp`, `x ** 2`."""
-    run, kernel, compute = op.run, op.kernel, op.run_on_arrays
+    run, kernel, compute = op.run, op.kernel, op.compute
     # `compute` is the whole kernel, which converts and lays out; `function` is what that calls.
     function, is_copy = kernel.function, kernel.is_copy
     is_ufunc, direct_nums = isinstance(function, np.ufunc), find_direct_dtypes(op)
@@ -765,7 +770,7 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
         dtype = a.dtype
         if is_y_tensor:
             b = y._data
-            is_usual = b.dtype is dtype  # of one dtype nearly always: else the long way
+            is_usual = b.dtype is dtype  # of one dtype nearly always: else the general way
             if (y._storage is not None or y._view_meta is not None) and needs_general_way(y):
                 is_usual = False
         elif takes_numbers and (type(y) is float or type(y) is int):
@@ -782,7 +787,7 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
         thread = MODES.thread
         try:
             data = thread.run_ufunc_silenced(ufunc, a, b)
-        except ValueError:
+        except ValueError:  # of shapes
             raise record_and_make_error(op, x, y) from None
         # Of two 0-d arrays NumPy computes a number, which `lay_out_result` makes an array.
         if data.ndim != 1 or not data.size:
@@ -805,8 +810,8 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
 
 def make_view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     """Make the short way of an operation that gives one view: `view`, `t`, `select`."""
-    run, compute = op.run, op.run_on_arrays
-    # Not None: `has_short_way` takes only views that have a gradient.
+    run, compute = op.run, op.compute
+    # Not None: `can_have_short_way` takes only views that have a gradient.
     record: Any = make_recorder_of_one(op)
     defaults = op.defaults[1:]
     has_required = REQUIRED in defaults
@@ -855,7 +860,7 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
     It needs no room for a result: the ufunc itself writes, if both operands have the same shape and
     no cell in common.
     """
-    run, defaults, begin_recording = op.run_in_place, op.defaults[2:], make_write_recorder(op)
+    run, defaults, record_write = op.run_in_place, op.defaults[2:], make_write_recorder(op)
     ufunc = _find_function_of_operands(op)
     direct_nums, takes_numbers = op.kernel.direct_dtype_nums, op.numbers
 
@@ -887,7 +892,7 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
         node = None
         if thread.is_recording and (x._edge or x._meta or (is_y_tensor and (y._edge or y._meta))):
             # Before the kernel: an error must leave the cells as they were.
-            node = begin_recording(x, y, is_y_tensor)
+            node = record_write(x, y, is_y_tensor)
         thread.run_ufunc_silenced(ufunc, a, b, a)
         count_write(x)
         if node is not None:
@@ -897,4 +902,4 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
     return call
 
 
-__all__ = ["Offer", "Overloads", "has_short_way", "make_plain_call"]
+__all__ = ["Offer", "Overloads", "can_have_short_way", "make_plain_call"]

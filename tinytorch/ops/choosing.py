@@ -92,8 +92,9 @@ def declare_with_in_place(
     )
 
 
-# Two overloads of one name, by whether the value is a tensor or a number. Formulas call the second.
-_, masked_fill_with_ = declare_with_in_place(
+# Two overloads of one name: the value is a tensor, or a number. The second has the plain names, as
+# formulas mostly call that.
+_, masked_fill_with_tensor_ = declare_with_in_place(
     "masked_fill",
     "Tensor mask, Tensor value",
     fill_where,

@@ -179,7 +179,7 @@ class CopyBackwards(Node):
         if self._edges[0] is not None:
             found[0] = np.zeros(grad.shape, grad.dtype) if on_arrays else grad.new_zeros(grad.shape)
         if self._edges[1] is not None:
-            found[1] = convert_grad(grad, *self._source)
+            found[1] = convert_in_formula(grad, *self._source)
         return found
 
 
@@ -237,8 +237,8 @@ copy_ = op(
 # conversions: the tensor itself if there is nothing to convert, else a recorded copy
 
 
-def convert_grad(x: Any, d: dtypes.dtype, where: device | None = None) -> Any:
-    """Convert what a formula was given, an array or a tensor, to another dtype and device."""
+def convert_in_formula(x: Any, d: dtypes.dtype, where: device | None = None) -> Any:
+    """Convert an array or a tensor in a formula, a gradient or not, to another dtype and device."""
     if type(x) is not np.ndarray:
         return convert_tensor(x, d, where)
     return x if x.dtype == d.np else copy_array(as_array_of_torch(x), None, d.np)
@@ -255,7 +255,9 @@ to_copy = op(
     method=False,
     backward="ToCopyBackward0",
     readers={"_self_device": lambda values: device_of(values[0])},
-    self=lambda grad, _self_dtype, _self_device: convert_grad(grad, _self_dtype, _self_device),
+    self=lambda grad, _self_dtype, _self_device: convert_in_formula(
+        grad, _self_dtype, _self_device
+    ),
 )
 
 

@@ -65,7 +65,7 @@ from ..graph import (
     save_value,
 )
 from ..tensor import Tensor, device_of, make_tensor
-from .calling import Overloads, has_short_way, make_plain_call
+from .calling import Overloads, can_have_short_way, make_plain_call
 from .kernels import Kernel, pointwise
 from .out_argument import OUT_DTYPE_ERRORS, OutArgument, OutRule
 from .schema import Schema, is_number
@@ -84,7 +84,7 @@ _TWO_DEVICES = (
     "Expected all tensors to be on the same device, but found at least two devices, {} and {}!"
 )
 
-# all that are declared, in order
+# All operations that are declared, an entry for each overload, in order.
 OPS: list[Op] = []
 
 
@@ -126,11 +126,11 @@ class Op:
     Formulas and other operations call it with tensors, or with plain arrays, on which only the
     kernel runs. The ways to run it, each leaving to the next what it is not made for:
 
-    - `__call__`: on an array it calls `run_on_arrays`, the kernel; else `run_on_tensors`, to which
-      it also leaves a write to an array;
+    - `__call__`: on an array it calls `compute`, the kernel alone; else `run_on_tensors`, to which it
+      also leaves a write to an array;
     - `run_on_tensors`: the short way of ops/calling.py, for an operation that has one;
     - `_complete_and_run`: fills in defaults, and finds out if there are arrays after all;
-    - `run`: step by step, of complete arguments. Its kind decides which it is: `_run_fresh`,
+    - `run`: the general way, of complete arguments. Its kind decides which it is: `_run_fresh`,
       `_run_view`, `_run_restride`, `run_in_place`, or the function of a composite.
 
     An operation that makes a result also has `run_in_place` (as `name_`) and `run_into_out` (with
@@ -168,13 +168,13 @@ class Op:
         self.kind = "restride" if is_restride else kernel.kind
         # Most kernels do no more than their function, and are not worth a call in between.
         is_function = type(kernel).__call__ is Kernel.__call__
-        # A composite, which calls other operations, is run by it on tensors as well.
-        self.run_on_arrays: Callable = kernel.function if is_function else kernel
+        # The kernel, on arrays. A composite, which calls other operations, has it run on tensors, too.
+        self.compute: Callable = kernel.function if is_function else kernel
         ways = {
             "fresh": self._run_fresh,
             "view": self._run_view,
             "write": self.run_in_place,
-            "composite": self.run_on_arrays,
+            "composite": self.compute,
             "restride": self._run_restride,
         }
         self.run: Callable = ways[self.kind]
@@ -216,7 +216,7 @@ class Op:
     @functools.cached_property
     def has_short_way(self) -> bool:
         """True if calls have a short way."""
-        return has_short_way(self)
+        return can_have_short_way(self)
 
     @functools.cached_property
     def run_on_tensors(self) -> Callable:
@@ -253,19 +253,19 @@ class Op:
         if type(values[0]) is not ndarray or self.is_write:
             return self.run_on_tensors(*values)
         if len(values) == len(self.defaults):
-            return self.run_on_arrays(*values)
-        return self.run_on_arrays(*values, *self.defaults[len(values) :])
+            return self.compute(*values)
+        return self.compute(*values, *self.defaults[len(values) :])
 
     def fill_in_defaults(self, values: tuple) -> tuple:
         """Return the arguments of a call with the defaults of those that are left out."""
         return values + self.defaults[len(values) :]
 
     def _complete_and_run(self, *values: Any) -> Any:
-        """Fill in defaults, then run step by step, on tensors or on arrays."""
+        """Fill in defaults, then run on arrays, or on tensors in the general way."""
         values = self.fill_in_defaults(values)
         is_for_arrays = not self.is_write and not isinstance(values[0], TensorBase)
         if is_for_arrays and is_called_on_arrays(values):
-            return self.run_on_arrays(*values)
+            return self.compute(*values)
         return self.run(*values)
 
     # histories -----------------------------------------------------------------------------------
@@ -398,7 +398,7 @@ class Op:
         tensors = self.tensors_of(values)
         node = self.begin_recording(values, tensors)
         common_device = self.common_device(values, tensors)
-        data = run_silenced(self.run_on_arrays, *arrays_of(values))
+        data = run_silenced(self.compute, *arrays_of(values))
         if type(data) in (tuple, list):
             result = self.result_type([make_tensor(d, common_device) for d in data])
         else:
@@ -424,7 +424,7 @@ class Op:
         """Run an operation that gives one view or several."""
         source = values[0]
         node = self.begin_recording(values, [source])
-        data = self.run_on_arrays(*arrays_of(values))
+        data = self.compute(*arrays_of(values))
         counter = None
         # Where autograd does not know of the view, the mode alone decides in PyTorch whether it is
         # an inference tensor, as of any new tensor: what the source is does not matter.
@@ -448,7 +448,7 @@ class Op:
         node = None
         if not target._counter.is_inference:
             node = self.begin_recording(values, [target], is_write=True)
-        data, before = self.run_on_arrays(*arrays_of(values)), gradient_spec_of(target)
+        data, before = self.compute(*arrays_of(values)), gradient_spec_of(target)
         # Before the array changes: the new one may look at a part of the memory alone.
         target._materialize_storage()
         target._data = data
@@ -597,11 +597,11 @@ class Op:
         """Return the arrays of the results."""
         # Composites run on tensors, all other kernels on arrays.
         if self.kernel.kind == "composite":
-            tensors = self.run_on_arrays(*values)
+            tensors = self.compute(*values)
             if type(tensors) not in (tuple, list):
                 tensors = [tensors]
             return [tensor._data for tensor in tensors]
-        results = run_silenced(self.run_on_arrays, *arrays)
+        results = run_silenced(self.compute, *arrays)
         if type(results) not in (tuple, list):
             results = [results]
         return [np.asarray(result) for result in results]
@@ -777,7 +777,7 @@ def _make_node_class(declared: Op) -> Any:
         also_saved=parts.also_saved,
         base=MultiNode if schema.has_several_results else Node,
         # The formula of a list returns a gradient for each of its tensors.
-        has_one_formula=any(p.is_list for p in schema.params if p.name in parts.formulas),
+        formula_gives_all_inputs=any(p.is_list for p in schema.params if p.name in parts.formulas),
         results=results,
         is_pointwise=isinstance(declared.kernel, pointwise),
         not_tensors=frozenset([p.name for p in schema.params if not (p.is_tensor or p.is_list)]),
@@ -813,7 +813,7 @@ def _make_result_type(name: str, fields: tuple[str, ...]) -> Any:
 def _offer_with_in_place(
     name: str, declared: Op, in_place: bool, function: bool, method: bool, out: bool
 ) -> None:
-    """Put an operation under a name into the package and on Tensor, and `name_` on Tensor."""
+    """Put an operation under a name into FUNCTIONS and on Tensor, and `name_` on Tensor."""
     is_in_place = declared.kind == "write" and declared.name.endswith("_")
     _add_overload(name, declared, is_in_place, function, method, out)
     if in_place and not declared.schema.writes_self:
@@ -823,7 +823,7 @@ def _offer_with_in_place(
 def _add_overload(
     name: str, declared: Op, in_place: bool, function: bool, method: bool, out: bool
 ) -> None:
-    """Put an operation under a name into the package and on Tensor."""
+    """Put an operation under a name into FUNCTIONS, which the package offers, and on Tensor."""
     overloads = OVERLOADS.setdefault(name, Overloads(name, in_place))
     overloads.add(declared, out, method)
     # A function that is there already is made anew, to try this overload, too.

@@ -2,7 +2,8 @@
 
 A kernel knows nothing of tensors and of gradients. A bare function is one: its results are fresh
 arrays. The classes here say more: that a function works element by element, reduces, gives views of
-the same memory, or values to write.
+the same memory, or values to write. Their names are in lower case, as declarations call them like
+functions that make one of another: `pointwise(np.exp)`.
 """
 
 from __future__ import annotations
@@ -195,8 +196,8 @@ class pointwise(Kernel):
     arguments follow.
     """
 
-    # Of a kernel that another one calls (`_powers` in `row_major(_powers)`, `_sub` in `_rsub`): `op`
-    # binds the schema to the outer one alone.
+    # Of a kernel that another one calls (`_pow_kernel` in `row_major(_pow_kernel)`, `_sub_kernel` in
+    # `_rsub_kernel`): `op` binds the schema to the outer one alone.
     operand_count = 2
     # for each operand, True if the strides of the result may go by it
     decides_layout: list[bool] = [True, True]
@@ -229,7 +230,7 @@ class pointwise(Kernel):
     def bind_schema(self, schema: Any) -> pointwise:
         """Return a copy that knows which parameters are operands: those that share a dtype.
 
-        A copy, as overloads have a kernel in common: `_modulo` gets numbers on either side.
+        A copy, as overloads have a kernel in common: `_remainder_kernel` gets numbers on either side.
         """
         bound = copy.copy(self)
         for i, param in enumerate(schema.params):

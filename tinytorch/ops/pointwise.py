@@ -4,6 +4,9 @@ A declaration has torch's schema, the NumPy function, and a formula for each gra
 follow torch's `derivatives.yaml`. Where that has a Python number beside a tensor, PyTorch calls the
 overload for numbers, which saves the number and no tensor; here this is `plus`, `minus`, `times` or
 `divide`. Source: the function of the same name in torch.
+
+A kernel that several declarations have in common has a name such as `_add_kernel`; a function on
+arrays of which a kernel is made, one such as `_power_of_arrays` or `_clamp_array`.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from ..base import dtypes, lay_out_result, make_absence_error, refuse_operand
 from ..graph import make_undifferentiable_node_class
 from ..tensor import Tensor
 from .choosing import masked_fill_, where
-from .copies import convert_grad
+from .copies import convert_in_formula
 from .creation import empty_like, new_zeros, zeros_like
 from .define import offer_member, op
 from .filling import fill_
@@ -40,7 +43,8 @@ def offer_reflected(symbol: str, of_tensors: Any, of_number: Any) -> None:
     """Offer Python's operator for a number on the left, where it does not commute.
 
     Both functions get the operands as they stand: what is on the left, then the tensor. On the left
-    is a tensor only if somebody calls the method by its name.
+    is a tensor only if somebody calls the method by its name. `of_number` may be an overload for two
+    tensors, if its kernel takes a number on either side.
     """
 
     def method(self: Tensor, other: Any) -> Any:
@@ -357,7 +361,7 @@ for _name, _ufunc in (
     )
 
 
-def _round_decimals(a: Any, decimals: int) -> Any:
+def _round_array(a: Any, decimals: int) -> Any:
     """Round to so many places behind the point, or in front of it."""
     power = a.dtype.type(10.0 ** abs(decimals) if abs(decimals) < 309 else np.inf)
     return np.rint(a * power) / power if decimals >= 0 else np.rint(a / power) * power
@@ -365,7 +369,7 @@ def _round_decimals(a: Any, decimals: int) -> Any:
 
 op(
     "round(Tensor self, *, int decimals)",
-    pointwise(_round_decimals, takes="f", stub="round_cpu"),
+    pointwise(_round_array, takes="f", stub="round_cpu"),
     out="found",
     self=lambda grad: zeros_like(grad),
 )
@@ -451,25 +455,25 @@ def scale_grad(grad: Any, alpha: Any) -> Any:
     return grad if alpha == 1 else times(grad, alpha)
 
 
-_add = pointwise(
+_add_kernel = pointwise(
     lambda a, b, alpha: np.add(a, _scale_addend(a, b, alpha)),
     takes="bif",
     stub="add_stub",
     function_of_operands=np.add,
 )
-_sub = pointwise(
+_sub_kernel = pointwise(
     lambda a, b, alpha: np.subtract(a, _scale_addend(a, b, alpha)),
     takes="if",
     stub="add_stub",
     check=_check_subtraction,
     function_of_operands=np.subtract,
 )
-# A bare Kernel, which exchanges `a` and `b` and leaves the rest to `_sub`: the strides of the result
+# A bare Kernel, which exchanges `a` and `b` and leaves the rest to `_sub_kernel`: the strides of the result
 # go by the order of subtraction, `b` first.
-_rsub = Kernel(lambda a, b, alpha: _sub(b, a, alpha))
+_rsub_kernel = Kernel(lambda a, b, alpha: _sub_kernel(b, a, alpha))
 add = op(
     "add(Tensor self, Tensor other, *, Scalar alpha=1)",
-    _add,
+    _add_kernel,
     numbers=True,
     operator="add",
     self=lambda grad: grad,
@@ -477,7 +481,7 @@ add = op(
 )
 sub = op(
     "sub(Tensor self, Tensor other, *, Scalar alpha=1)",
-    _sub,
+    _sub_kernel,
     numbers=True,
     operator="sub",
     self=lambda grad: grad,
@@ -485,7 +489,7 @@ sub = op(
 )
 rsub = op(
     "rsub(Tensor self, Tensor other, *, Scalar alpha=1)",
-    _rsub,
+    _rsub_kernel,
     method=False,
     in_place=False,
     out=False,
@@ -494,7 +498,7 @@ rsub = op(
 )
 _subtract_from_number = op(
     "rsub(Tensor self, Scalar other, Scalar alpha=1)",
-    _rsub,
+    _rsub_kernel,
     method=False,
     in_place=False,
     out=False,
@@ -522,7 +526,7 @@ def _refuse_zero_divisor(function: Any) -> Any:
     return divide_or_raise
 
 
-def _truncate_quotient(a: Any, b: Any) -> Any:
+def _truncate_quotient_of_arrays(a: Any, b: Any) -> Any:
     """Return the quotient without its fraction, as C has it."""
     if a.dtype.kind == "f":
         return np.trunc(a / b)
@@ -530,7 +534,7 @@ def _truncate_quotient(a: Any, b: Any) -> Any:
     return quotient + ((quotient < 0) & (quotient * b != a))
 
 
-def _remainder(a: Any, b: Any) -> Any:
+def _remainder_of_arrays(a: Any, b: Any) -> Any:
     """Return the remainder, with the sign of the divisor."""
     if a.dtype.kind != "f":
         return np.remainder(a, b)
@@ -555,11 +559,13 @@ def _floor_divide_in_place(self: Any, other: Any) -> Any:
         return refuse_operand(self, other)
 
 
-_quotient = pointwise(np.true_divide, "float")
-_floor_quotient = pointwise(
+_div_kernel = pointwise(np.true_divide, "float")
+_floor_divide_kernel = pointwise(
     _refuse_zero_divisor(np.floor_divide), takes="if", stub="div_floor_cpu", resizes_once=True
 )
-_modulo = pointwise(_refuse_zero_divisor(_remainder), takes="if", stub="remainder_cpu")
+_remainder_kernel = pointwise(
+    _refuse_zero_divisor(_remainder_of_arrays), takes="if", stub="remainder_cpu"
+)
 mul = op(
     "mul(Tensor self, Tensor other)",
     pointwise(np.multiply),
@@ -570,7 +576,7 @@ mul = op(
 )
 div = op(
     "div(Tensor self, Tensor other)",
-    _quotient,
+    _div_kernel,
     numbers=True,
     operator="truediv",
     self=lambda grad, other: grad / other,
@@ -596,7 +602,7 @@ for _other in ("Tensor", "Scalar"):
 # Not in place by default: the node of `floor_divide_` has a name of its own in PyTorch.
 floor_divide = op(
     "floor_divide(Tensor self, Tensor other)",
-    _floor_quotient,
+    _floor_divide_kernel,
     numbers=True,
     operator="floordiv",
     in_place=False,
@@ -604,27 +610,27 @@ floor_divide = op(
 )
 op(
     "floor_divide_(Tensor(a!) self, Tensor other)",
-    write(_floor_quotient.values_to_write),
+    write(_floor_divide_kernel.values_to_write),
     numbers=True,
     function=False,
     node_class=make_undifferentiable_node_class("aten::floor_divide_"),
 )
 op(
     "floor_divide(Tensor self, Scalar other)",
-    _floor_quotient,
+    _floor_divide_kernel,
     in_place=False,
     out=False,
     node_class=make_undifferentiable_node_class("aten::floor_divide"),
 )
 op(
     "floor_divide_(Tensor(a!) self, Scalar other)",
-    write(_floor_quotient.values_to_write),
+    write(_floor_divide_kernel.values_to_write),
     function=False,
     node_class=make_undifferentiable_node_class("aten::floor_divide_"),
 )
 remainder = op(
     "remainder(Tensor self, Tensor other)",
-    _modulo,
+    _remainder_kernel,
     operator="mod",
     backward="RemainderBackward1",
     self=lambda grad: grad,
@@ -632,22 +638,24 @@ remainder = op(
 )
 remainder_of_number = op(
     "remainder(Scalar self, Tensor other)",
-    _modulo,
+    _remainder_kernel,
     out=False,
     node_class=make_undifferentiable_node_class("aten::remainder"),
 )
 op(
     "remainder(Tensor self, Scalar other)",
-    _modulo,
+    _remainder_kernel,
     backward="RemainderBackward0",
     self=lambda grad: grad,
 )
 offer_member("__rtruediv__", _divide_number_by, function=False)
 offer_member("__ifloordiv__", _floor_divide_in_place, function=False)
 _QUOTIENTS = {
-    None: _quotient,
-    "floor": _floor_quotient,
-    "trunc": pointwise(_refuse_zero_divisor(_truncate_quotient), takes="if", stub="div_trunc_cpu"),
+    None: _div_kernel,
+    "floor": _floor_divide_kernel,
+    "trunc": pointwise(
+        _refuse_zero_divisor(_truncate_quotient_of_arrays), takes="if", stub="div_trunc_cpu"
+    ),
 }
 
 
@@ -670,10 +678,10 @@ def _grad_of_rounded(grad: Any, other: Any, rounding_mode: str | None) -> Any:
     return grad / other if rounding_mode is None else zeros_like(grad)
 
 
-_rounded = rounded_quotient(lambda a, b, mode: _QUOTIENTS[mode].function(a, b))
+_div_rounded_kernel = rounded_quotient(lambda a, b, mode: _QUOTIENTS[mode].function(a, b))
 div_rounded = op(
     "div(Tensor self, Tensor other, *, str? rounding_mode)",
-    _rounded,
+    _div_rounded_kernel,
     numbers=True,
     in_place=True,
     backward="DivBackward2",
@@ -684,7 +692,7 @@ div_rounded = op(
 )
 op(
     "div(Tensor self, Scalar other, *, str? rounding_mode)",
-    _rounded,
+    _div_rounded_kernel,
     out=False,
     in_place=True,
     backward="DivBackward3",
@@ -697,14 +705,14 @@ offer_reflected("mod", of_tensors=remainder, of_number=remainder_of_number)
 _FORMULA_ONLY = {"function": False, "method": False, "in_place": False, "out": False}
 plus = op(
     "add(Tensor self, Scalar other, Scalar alpha=1)",
-    _add,
+    _add_kernel,
     **_FORMULA_ONLY,
     backward="AddBackward1",
     self=lambda grad: grad,
 )
 minus = op(
     "sub(Tensor self, Scalar other, Scalar alpha=1)",
-    _sub,
+    _sub_kernel,
     **_FORMULA_ONLY,
     backward="SubBackward1",
     self=lambda grad: grad,
@@ -768,11 +776,11 @@ def _grad_of_exponent(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
     return grad * times(result, math.log(self) if self > 0 else math.nan)
 
 
-_powers = pointwise(_power_of_arrays, takes="if", stub="pow")
+_pow_kernel = pointwise(_power_of_arrays, takes="if", stub="pow")
 
 power_of_tensors = op(
     "pow(Tensor self, Tensor exponent)",
-    _powers,
+    _pow_kernel,
     operator="pow",
     backward="PowBackward1",
     self=lambda grad, self, exponent: where(
@@ -783,7 +791,7 @@ power_of_tensors = op(
         * where(
             logical_and(self == 0, exponent >= 0),
             0,
-            result * log(convert_grad(self, _result_type(self, exponent))),
+            result * log(convert_in_formula(self, _result_type(self, exponent))),
         )
     ),
 )
@@ -798,7 +806,7 @@ def _prepare_power(out: OutArgument, a: Any, exponent: Any) -> None:
 power_of_number = op(
     "pow(Scalar self, Tensor exponent)",
     # PyTorch makes a result row by row for this overload alone
-    row_major(_powers),
+    row_major(_pow_kernel),
     out=OutRule(prepare=_prepare_power),
     backward="PowBackward2",
     exponent=_grad_of_exponent,
@@ -820,7 +828,7 @@ op("square_(Tensor(a!) self)", composite(lambda self: power.run_in_place(self, 2
 # other functions of two operands ------------------------------------------------------------------
 
 
-def _interpolate(a: Any, b: Any, weight: Any) -> Any:
+def _interpolate_arrays(a: Any, b: Any, weight: Any) -> Any:
     """Return what is between `a` and `b`, by the weight of `b`."""
     # NumPy would leave out a part of the result, with a warning.
     if isinstance(weight, complex):
@@ -840,7 +848,7 @@ def _check_end(a: Any, end: Any, weight: Any = None) -> None:
 
 op(
     "lerp(Tensor self, Tensor end, Tensor weight)",
-    pointwise(_interpolate, takes="f", stub="lerp_kernel_tensor", check=_check_end),
+    pointwise(_interpolate_arrays, takes="f", stub="lerp_kernel_tensor", check=_check_end),
     out="found",
     backward="LerpBackward1",
     # `1 - weight`, as C++ computes it: by a subtraction in place from a tensor of ones.
@@ -850,7 +858,7 @@ op(
 )
 op(
     "lerp(Tensor self, Tensor end, Scalar weight)",
-    pointwise(_interpolate, takes="f", stub="lerp_kernel_scalar", check=_check_end),
+    pointwise(_interpolate_arrays, takes="f", stub="lerp_kernel_scalar", check=_check_end),
     in_place=True,
     backward="LerpBackward0",
     self=lambda grad, weight: times(grad, 1.0 - weight),
@@ -908,7 +916,7 @@ def _grad_of_extreme(grad: Any, self: Any, other: Any, is_other_taken: Any) -> A
     return masked_fill_(where(self == other, divide(grad, 2), grad), is_other_taken, 0)
 
 
-def _clamp(a: Any, low: Any, high: Any) -> Any:
+def _clamp_array(a: Any, low: Any, high: Any) -> Any:
     """Return an array with all elements between two bounds; None for no bound."""
     # in this order: of equal zeros it gives the second
     if low is not None:
@@ -952,18 +960,18 @@ def _grad_inside_bounds(grad: Any, self: Any, min: Any, max: Any) -> Any:
     return where(inside, grad, 0)
 
 
-_largest = pointwise(np.maximum, takes="bif", stub="maximum_cpu")
-_smallest = pointwise(np.minimum, takes="bif", stub="minimum_cpu")
+_maximum_kernel = pointwise(np.maximum, takes="bif", stub="maximum_cpu")
+_minimum_kernel = pointwise(np.minimum, takes="bif", stub="minimum_cpu")
 maximum = op(
     "maximum(Tensor self, Tensor other)",
-    _largest,
+    _maximum_kernel,
     in_place=False,
     self=lambda grad, self, other: _grad_of_extreme(grad, self, other, self < other),
     other=lambda grad, self, other: _grad_of_extreme(grad, self, other, self > other),
 )
 minimum = op(
     "minimum(Tensor self, Tensor other)",
-    _smallest,
+    _minimum_kernel,
     in_place=False,
     self=lambda grad, self, other: _grad_of_extreme(grad, self, other, self > other),
     other=lambda grad, self, other: _grad_of_extreme(grad, self, other, self < other),
@@ -986,7 +994,7 @@ def _grad_of_bound(grad: Any, self: Any, min: Any, max: Any, lower: bool) -> Any
 
 op(
     "clamp(Tensor self, Tensor? min=None, Tensor? max=None)",
-    pointwise(_clamp, check=_check_bound_tensors),
+    pointwise(_clamp_array, check=_check_bound_tensors),
     aka=("clip",),
     backward="ClampBackward0",
     self=_grad_inside_bounds,
@@ -995,7 +1003,7 @@ op(
 )
 op(
     "clamp(Tensor self, Scalar? min=None, Scalar? max=None)",
-    pointwise(_clamp, takes="if", stub="clamp_scalar_cpu", check=_check_bounds, in_c=True),
+    pointwise(_clamp_array, takes="if", stub="clamp_scalar_cpu", check=_check_bounds, in_c=True),
     out="found",
     aka=("clip",),
     backward="ClampBackward1",

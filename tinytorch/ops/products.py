@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base import BY_NUM, check_overlap, cpp_name, size_of_dim, wrap_dim, wrap_dims
 from .arranging import flip
-from .copies import convert_grad, copy_
+from .copies import convert_in_formula, copy_
 from .creation import new_ones
 from .define import op
 from .filling import written_zeros
@@ -96,14 +96,14 @@ def _sum_from_the_end(x: Any, dim: int) -> Any:
 
 def _cumsum_backward(grad: Any, dim: int, _self_dtype: Any) -> Any:
     """Return the gradient of running sums: an element is part of all sums that come after it."""
-    grad = convert_grad(grad, _self_dtype)
+    grad = convert_in_formula(grad, _self_dtype)
     shape = grad.shape
     return grad if np.prod(shape) <= 1 or shape[dim] == 1 else _sum_from_the_end(grad, dim)
 
 
 def _cumprod_backward(grad: Any, self: Any, dim: int, result: Any, _self_dtype: Any) -> Any:
     """Return the gradient of running products."""
-    grad = convert_grad(grad, _self_dtype)
+    grad = convert_in_formula(grad, _self_dtype)
     shape = tuple(self.shape)
     if np.prod(shape) <= 1 or shape[dim] == 1:
         return grad
@@ -169,7 +169,7 @@ def _multiply_others(grad: Any, self: Any, d: int) -> Any:
 
 def _convert_like(x: Any, grad: Any) -> Any:
     """Return what a formula was given in the dtype of the gradient."""
-    return convert_grad(x, BY_NUM[grad.dtype.num] if type(grad) is np.ndarray else grad.dtype)
+    return convert_in_formula(x, BY_NUM[grad.dtype.num] if type(grad) is np.ndarray else grad.dtype)
 
 
 def _prod_backward(grad: Any, self: Any, result: Any) -> Any:

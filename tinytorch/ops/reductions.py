@@ -22,7 +22,7 @@ from ..base import (
     wrap_given_dims,
 )
 from ..graph import make_undifferentiable_node_class
-from .choosing import masked_fill_, masked_fill_with_, scatter_from_, where
+from .choosing import masked_fill_, masked_fill_with_tensor_, scatter_from_, where
 from .copies import convert_tensor
 from .creation import new_zeros
 from .define import make_function_of, offer_member, op
@@ -242,7 +242,7 @@ def grad_shared_by_equals(grad: Any, self: Any, result: Any) -> Any:
     """Share the gradient of the one value of a tensor among the elements that have it."""
     # nan is equal to nothing: a maximum of nan shares its gradient among the elements that are nan.
     mask = isnan(self) if (result != result).any() else self == result
-    return masked_fill_with_(new_zeros(grad, self.shape), mask, grad / sum_all(mask))
+    return masked_fill_with_tensor_(new_zeros(grad, self.shape), mask, grad / sum_all(mask))
 
 
 def check_chosen_from(a: Any, d: int | None, name: str) -> None:

@@ -173,7 +173,7 @@ _ALL = (
 METHODS: Mapping[str, Method] = MappingProxyType({entry.name: entry for entry in _ALL})
 """All methods by name, the common ones first."""
 
-_OPERATIONS = """
+_CALLS_OF_OPERATIONS = """
 # other shapes
 x.view(x.shape); x.view_as(x); x.view(torch.int32); x.reshape(x.shape); x.reshape_as(x)
 x.flatten(); x.ravel(); x.unflatten(-1, (2, 2)); torch.nn.Flatten(0)(x)
@@ -238,7 +238,7 @@ def _read_operations() -> Iterator[Method]:
     names: set[str] = set()
     for entry in _ALL:
         names |= {entry.name, *entry.also}
-    for line in _OPERATIONS.strip().splitlines():
+    for line in _CALLS_OF_OPERATIONS.strip().splitlines():
         for call in () if line.startswith("#") else line.split("; "):
             name, page = call, _torch_page("tensor_view")
             if word := call.startswith(("x.", "torch.")) and find_word(call):
