@@ -12,7 +12,7 @@ for each node the edges that lead to it are counted. Then, as long as a node is 
 
 A leaf stands for its own AccumulateGrad: wherever a "node" is an end of an edge, a key or in the
 queue, it may be a tensor (`_ends_graph` tells them apart). Both are looked up by identity, and have
-what the walk reads before a node runs: `_edges`, `_sequence_number`, `_output_count` (`TensorBase`).
+what the walk reads before a node runs: `_edges`, `_sequence_number` and `_output_count`.
 
 Gradients are plain arrays on their way, because formulas on arrays take half to a third of the time
 of formulas on tensors. They are tensors where the gradient's own graph is wanted (`create_graph`);
@@ -139,8 +139,8 @@ class GraphTask:
         # product, and that of `y` or the leaf `y`.
         self.nodes_to_run: set | None = None
         # Nodes to which gradients are sent: `nodes_to_run`, and those where gradients are only
-        # captured, so that the walk ends there: of `torch.autograd.grad(z, y)` that of `y`, which does
-        # not run. The leaf `w` is in neither set, and its gradient is dropped. None for all.
+        # captured, so that the walk ends there: of `torch.autograd.grad(z, y)` that of `y`, which
+        # does not run. The leaf `w` is in neither set, and its gradient is dropped. None for all.
         self.nodes_to_send_to: set | None = None
         if targets is not None:
             self._find_nodes_to_run(targets, accumulate)
@@ -150,9 +150,9 @@ class GraphTask:
         target_nodes = {edge[0] for edge in targets if edge is not None}
         self.nodes_to_run = find_nodes_above(target_nodes, self.root)
         self.captured_gradients = [None] * len(targets)
-        # An entry for the root, with nothing to capture, as in `y.backward(inputs=[other])`: even if
-        # no target is below it, the hooks on its tensor run, and `_walk` runs those of each node that
-        # has an entry here.
+        # An entry for the root, with nothing to capture, as in `y.backward(inputs=[other])`: even
+        # if no target is below it, the hooks on its tensor run, and `_walk` runs those of each node
+        # that has an entry here.
         self.captures = {self.root: []}
         if accumulate:
             self.nodes_to_run |= target_nodes
@@ -239,7 +239,7 @@ class GraphTask:
                     arrived = self._run_hooks_before(node, node._hooks, arrived, devices)
                     if arrived is None:
                         continue
-                # A gradient for each input of the node. PyTorch calls them the outputs of its backward.
+                # One for each input of the node: PyTorch calls them the outputs of its backward.
                 input_gradients = self._call_backward(node, arrived)
                 thread.is_recording = not self.on_arrays
                 self._route(thread, node, arrived, input_gradients)
@@ -387,8 +387,8 @@ class GraphTask:
                 gradient, state = fit_to_edge(node, arrived, input_gradients, index)
             # The usual target waits for nothing else: its gradient needs no place to wait in.
             if not missing and target._output_count == 1 and key not in self.buffers:
-                # Wait with this leaf if its array may also be on its way to a target that will replace
-                # it by a sum: then no copy is needed. `_settle_state` has an example.
+                # Wait with this leaf if its array may also be on its way to a target that will
+                # replace it by a sum: then no copy is needed. `_settle_state` has an example.
                 may_avoid_copy = state.may_go_to_two_inputs and self.buffers
                 is_ready_leaf = target._ends_graph and not may_avoid_copy
                 if is_ready_leaf and self._can_finish_leaf_now():
@@ -459,10 +459,10 @@ class GraphTask:
         one tensor: the first is added to in place only if the second is no longer on its way.
 
         An example: `s = a + b`, `p = b * c`, and backward of `((s + p) * c).sum()`. The node of `p`
-        runs first, so a gradient waits for the leaf `b` when that of `s` sends one array to `a` and to
-        `b`. `b` keeps a sum, which is another array. So `a`, which comes first and is complete, gets
-        its array without a copy if it waits until then: at once, it would have to copy what `b` is
-        still to get.
+        runs first, so a gradient waits for the leaf `b` when that of `s` sends one array to `a` and
+        to `b`. `b` keeps a sum, which is another array. So `a`, which comes first and is complete,
+        gets its array without a copy if it waits until then: at once, it would have to copy what `b`
+        is still to get.
 
         All gradients on their way are in a buffer, with a node that is ready, or in `not_queued`. That
         is a list which is in neither: what arrived at the node that was just taken out of the queue,
