@@ -96,6 +96,21 @@ y = (w * w).sum()
 torch.autograd.grad(y, w)
 (y * 2).backward()
 """
+FUNCTION = """
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, s):
+        ctx.save_for_backward(x, s)
+        return x * s
+    @staticmethod
+    def backward(ctx, g):
+        x, s = ctx.saved_tensors
+        return g * s, g * x
+s, memory = torch.ones(3, requires_grad=True), torch.zeros(3)
+for _ in range(2):
+    memory = Scale.apply(memory + 1, s)
+    memory.sum().backward()
+"""
 FOUND = {
     "a default argument": (DEFAULT, "total", (4, 5, 4, 5)),
     "an attribute of a module": (ATTRIBUTE, "net.total", (6, 7, 6, 7)),
@@ -107,6 +122,7 @@ FOUND = {
     "a backward between, elsewhere": (ONE_OF_TWO, "h", (3, 5, 6, 6)),
     "one that had retained it": (RETAINED_FIRST, "loss", (3, 5, None, 6)),
     "two losses, one value": (SHARED_VALUE, "loss", (3, 6, None, 7)),
+    "a Function reads first": (FUNCTION, "memory", (13, 14, 13, 14)),
     "autograd.grad": (BY_GRAD, "y", (3, 4, 5, 5)),
 }
 RIGHT = [

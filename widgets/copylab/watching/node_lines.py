@@ -83,7 +83,7 @@ class NodeLines:
         """Note that a backward has read what a node saved. node_line: the one that made the node."""
         backward = self._last_backward
         if backward is None or backward.number != backward_nr:
-            position, caller = self.count_backwards() + 1, self._place_finder.find_node_line()
+            position, caller = self.count_backwards() + 1, self._place_finder.find_backward_line()
             backward = BackwardCall(backward_nr, position, caller, self.newest_nr)
             self._last_backward = backward
         node_line.backward = backward

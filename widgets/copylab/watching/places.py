@@ -19,6 +19,9 @@ from .scope import find_program_thread
 
 _OPTIMIZER_PATH = f"{os.sep}optim"  # torch/optim/sgd.py, tinytorch/optim.py
 
+_RUNNERS_OF_BACKWARD = ("_engine_run_backward", "_walk")
+"""What runs nodes: in torch/autograd/graph.py, in tinytorch/autograd/engine.py."""
+
 
 class Place(NamedTuple):
     """A line of a program.
@@ -164,6 +167,18 @@ class PlaceFinder:
         """Return the line that runs as a `NodeLine`: faster than its place."""
         frame = self.find_frame()
         return None if frame is None else NodeLine(frame)
+
+    def find_backward_line(self) -> NodeLine | None:
+        """Return the line that called the backward which runs now.
+
+        A Function's backward and a hook are lines of the program, too, and run inside of it.
+        """
+        for frame in iterate_callers(sys._getframe(1)):
+            code = frame.f_code
+            if code.co_name in _RUNNERS_OF_BACKWARD and self.skips_file(code.co_filename):
+                caller = self._skip_engines(frame)
+                return None if caller is None else NodeLine(caller)
+        return self.find_node_line()
 
     def find_writing_place(self) -> Place | None:
         """Return the place of the line that runs and writes, with `optimizer` set if it has called one."""
