@@ -272,7 +272,7 @@ def test_the_course_is_in_its_order() -> None:
     found = {lesson.name: lesson for lesson in load_course()}
     assert list(found)[:3] == ["00_start", "01_assignment", "02_clone"]
     clone = found["02_clone"]
-    assert clone.title == "clone: a copy that stays on the graph"
+    assert clone.title == "clone: what still joins the two?"
     assert list(clone.tasks) == ["clone/seven", "clone/rest", "clone/readings", "clone/both"]
     assert clone.title_of_task("clone/both") == "Exercise 2: a clone with a gradient"
     assert clone.tasks["clone/both"].title == "Exercise 2", "above the task itself"
@@ -311,7 +311,7 @@ def test_the_course_lesson_by_lesson() -> None:
     add_note("predictions", "mine/<b>", {"right": 1, "of": 1})
     add_note("exercises", "alone", {"state": "wrong"})
     seen = progress()
-    assert "clone: a copy that stays on the graph 1 of 2 1 of 2" in lines(seen.text)
+    assert "clone: what still joins the two? 1 of 2 1 of 2" in lines(seen.text)
     assert len(seen.rows()) == len(load_course()) + 2 == len(empty.rows()) + 2
     others = [
         "alone … begun, not solved yet",
@@ -397,7 +397,7 @@ def test_rows_lead_to_what_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_titles_are_in_the_language_of_the_course() -> None:
     use_language("zh")
-    assert [lesson.title for lesson in load_course()][2] != "clone: a copy that stays on the graph"
+    assert [lesson.title for lesson in load_course()][2] != "clone: what still joins the two?"
 
 
 def test_a_misconception_is_met_and_settled() -> None:

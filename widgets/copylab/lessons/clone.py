@@ -1,4 +1,4 @@
-"""clone: a copy that stays on the graph; what it shares, what it costs, where its gradient goes."""
+"""clone: what it shares, what it costs, where its gradient goes."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ filled = predict(
         gradient("x", wrong={"None": "copy_ is not recorded"}),
     ],
     key="copy_/filled",
-    title="A write that is recorded",
+    title="copy_, then a write into the source",
 )
 
 
