@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from browser.books import stepping, write
 from browser.conftest import Lab, Watched
-from copylab import steps
+from copylab import CopyLab, steps
 from copylab.lessons.assignment import written
 from copylab.lessons.clone import seven
 from playwright.sync_api import Locator, Page, expect
@@ -351,6 +351,13 @@ loss.backward()
 """
 
 
+# Of an error: how much of its text is out of view, in its box and in what scrolls around it.
+CUT_OF_ERROR = """(text) => {
+    const [own, around] = [text, text.closest(".cl-happened")].map((one) => one.scrollHeight - one.clientHeight);
+    return [own, around, text.scrollWidth - text.clientWidth];
+}"""
+
+
 def test_a_long_error_leaves_the_first_line_in_view(watched: Watched, tmp_path: Path) -> None:
     """At 800 px the upper half of line 1 was cut off, below it stood six lines of PyTorch's."""
     steps(LONG_ERROR, engine=tinytorch).save(tmp_path / "page.html")
@@ -369,16 +376,55 @@ def test_a_long_error_leaves_the_first_line_in_view(watched: Watched, tmp_path: 
     ([*_, (_, missing)], _) = player.evaluate(MOMENTS)
     assert missing == [], "nor of the sentences"
     error = player.locator(".cl-error > pre")
-    assert error.evaluate("(text) => text.scrollHeight > text.clientHeight"), "all of it is there"
-    assert error.get_attribute("tabindex") == "0"
-    # Where there is room for both, the error is seen whole.
-    shorter = LONG_ERROR.replace("kept = []\nkept.append(h)\n", "")
-    steps(shorter, engine=tinytorch).save(tmp_path / "page.html")
-    page.set_viewport_size({"width": 1280, "height": 800})
+    assert error.evaluate(CUT_OF_ERROR) == [0, 0, 0]
+    assert error.get_attribute("tabindex") is None, "nothing scrolls in it"
+    # How the run ended is its title, and not said twice.
+    title = player.locator(".cl-error > .cl-end")
+    expect(title).to_have_text("The error on line 7 ended the run.")
+    expect(player.locator(".cl-end")).to_have_count(1)
+    player.press("ArrowLeft")
+    expect(player.locator(".cl-happened > .cl-end")).to_be_hidden()
+
+
+def test_the_error_after_another_copy_is_seen_whole(watched: Watched, tmp_path: Path) -> None:
+    """As wide as in JupyterLab at 1280 x 800: of five lines of the error, three and a half were in view."""
+    code = next(read_code(html) for lesson, html in list_stored_players() if lesson == "04_data")
+    steps(code, engine=tinytorch).save(tmp_path / "page.html")
+    page = watched.page
+    page.set_viewport_size({"width": 848 + 16, "height": 800})
     page.goto((tmp_path / "page.html").as_uri())
+    page.get_by_role("button", name="detach instead of .data on line 3").click()
+    player = page.locator(".cl-player")
     player.press("End")
-    expect(player.locator(".cl-alarms .cl-error")).to_be_visible()
-    assert error.evaluate("(text) => text.scrollHeight <= text.clientHeight")
+    error = player.locator(".cl-alarms .cl-error > pre")
+    expect(error).to_contain_text("expected version 0 instead")
+    assert error.evaluate(CUT_OF_ERROR) == [0, 0, 0]
+    assert player.evaluate("(player) => player.offsetHeight") <= 560
+    ([*_, (_, missing)], _) = player.evaluate(MOMENTS)
+    assert missing == []
+
+
+def test_an_error_of_many_lines_is_seen_whole(watched: Watched, tmp_path: Path) -> None:
+    """Each had a box of its own to scroll: an error of the learner's, and one that the program caught."""
+    error = "raise ValueError(chr(10).join(str(i) for i in range(18)))"
+    caught = f"try:\n    {error}\nexcept ValueError:\n    pass\n"
+    steps(caught + error, engine=tinytorch).save(tmp_path / "page.html")
+    lab = CopyLab()
+    lab.run(error)
+    (tmp_path / "lab.html").write_text(f"<!doctype html><body>{lab.html}", "utf-8")
+    page = watched.page
+    page.set_viewport_size({"width": 848 + 16, "height": 800})
+    page.goto((tmp_path / "page.html").as_uri())
+    player = page.locator(".cl-player")
+    for key, box in (("Home", ".cl-raised"), ("End", ".cl-error")):
+        player.press(key)
+        text = player.locator(f"{box} > pre").first
+        expect(text).to_contain_text("17")
+        assert text.evaluate("(text) => text.scrollHeight - text.clientHeight") == 0
+    page.goto((tmp_path / "lab.html").as_uri())
+    text = page.locator(".cl-alarm.cl-error > pre")
+    expect(text).to_contain_text("17")
+    assert text.evaluate("(text) => text.scrollHeight - text.clientHeight") == 0
 
 
 @pytest.mark.stress

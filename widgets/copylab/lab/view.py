@@ -342,7 +342,7 @@ def _describe_run(result: LabResult) -> list[Part]:
             title = gettext("Error on line {number}", number=result.error_line)
         else:
             title = gettext("Line {number}", number=result.error_line)
-        parts.append(Alarm(title, _quote_output(title, result.error)))
+        parts.append(Alarm(title, Code(make_printable(result.error), indent="")))
     if result.explanation:
         words = _collect_words(result)
         reasons = [

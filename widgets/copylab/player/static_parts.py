@@ -283,10 +283,12 @@ class OutputPart(Part):
         return f"  {gettext('{what}:', what=self.title)}\n{_indent_twice(self.output)}"
 
     def html(self) -> str:
-        """A `<div>`; a long output scrolls, and can be reached by key for that."""
-        # A player may show three lines of an error, so that its code is whole.
-        room = 120 if self.kind == "error" else 500
-        scrolls = len(self.output) > room or self.output.count("\n") > 9
+        """A `<div>`; a long output scrolls, and can be reached by key for that.
+
+        An error is seen whole.
+        """
+        is_long = len(self.output) > 500 or self.output.count("\n") > 9
+        scrolls = is_long and self.kind not in ("error", "raised")
         region = {"tabindex": 0, "role": "region", "aria_label": self.title} if scrolls else {}
         inside = html_element("strong", escape(self.title))
         inside += html_element("pre", escape_output(self.output), **region)

@@ -27,8 +27,6 @@ const HEIGHTS = [560, 700];
 const roundToLines = (y) => y - ((y - 6) % 20.15);
 // Of the code, at least: what is longer scrolls in it, so that the sentences beside it can be seen whole.
 const LEAST_CODE = 112;
-// Of a long error, which gives way to code that is not seen whole: half a line says that it scrolls.
-const ERROR_HEIGHTS = [227, 160, 126, 93, 59];
 // Words are so much larger where there is room: the largest that fits.
 const WORDS_SCALES = [1.25, 1.12];
 // And so is memory, where there is no graph.
@@ -329,19 +327,14 @@ class Player {
     const rest = this.root.offsetHeight - this.stage.offsetHeight;
     const heights = HEIGHTS.map((height) => height - rest);
     const forms = width < NARROW ? [] : this.listForms();
+    this.wordsHeights = new Map();
     let best = null;
-    for (const height of ERROR_HEIGHTS) {
-      if (best && best.code + best.wordsHeight < best.height - best.below - 1) break;
-      this.root.style.setProperty("--cl-error", `${height}px`);
-      this.wordsHeights = new Map();
-      best = null;
-      for (const name of forms) {
-        // Where nothing is cut, only both pictures side by side may be lower, and that takes room.
-        if (best && !best.cost && !(name === "row" && this.hasRoomForRow(width))) break;
-        const form = this.measureForm(name, width, heights);
-        const isLower = form.cost === best?.cost && form.height < best.height;
-        if (!best || form.cost < best.cost || isLower) best = form;
-      }
+    for (const name of forms) {
+      // Where nothing is cut, only both pictures side by side may be lower, and that takes room.
+      if (best && !best.cost && !(name === "row" && this.hasRoomForRow(width))) break;
+      const form = this.measureForm(name, width, heights);
+      const isLower = form.cost === best?.cost && form.height < best.height;
+      if (!best || form.cost < best.cost || isLower) best = form;
     }
     if (best) this.useForm(best);
     else this.useOneColumn(width);
@@ -493,6 +486,10 @@ class Player {
     this.outputs.replaceChildren(...copy(stop.outputs.filter(isQuiet)));
     // How it ended is no news before the end, unless something cut it short.
     this.ending.hidden = !(this.end && (stop.isLast || this.cut));
+    // An error has it as its title: a line less, so that all of both is in view.
+    const title = stop.isLast && this.end && this.alarms.querySelector(".cl-error > strong");
+    if (title) title.replaceWith(this.ending);
+    else this.happened.append(this.ending);
   }
 
   /** A choice for each loop and function; folded away itself where they are many. */
