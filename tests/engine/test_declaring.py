@@ -27,10 +27,10 @@ EXAMPLE, IN_LISTS, WITH_A_NUMBER = re.findall(
 )
 
 
-def registries() -> tuple[dict, dict, dict, list]:
-    """All that declaring writes to, as it is now."""
-    groups = {n: [*g.offers] for n, g in define.OVERLOADS.items()}
-    return dict(define.FUNCTIONS), dict(vars(Tensor)), groups, [*define.OPS]
+def registries() -> tuple[list, list, list, list]:
+    """All that declaring writes to, as it is now, in its order: stubs and pages are written in that."""
+    groups = [(n, [*g.offers]) for n, g in define.OVERLOADS.items()]
+    return [*define.FUNCTIONS.items()], [*vars(Tensor).items()], groups, [*define.OPS]
 
 
 def take_away(name: str) -> None:
@@ -43,6 +43,16 @@ def take_away(name: str) -> None:
             delattr(Tensor, n)
 
 
+def give_back(name: str, attributes: list[tuple[str, Any]]) -> None:
+    """Give an op that was taken away back to Tensor, in its place: before those declared after it."""
+    names = [n for n, _ in attributes]
+    places = [names.index(n) for n in (name, f"{name}_") if n in names]
+    for n, attribute in attributes[min(places, default=len(names)) :]:
+        if n in vars(Tensor):
+            delattr(Tensor, n)
+        setattr(Tensor, n, attribute)
+
+
 @contextlib.contextmanager
 def declared(text: str) -> Iterator[Callable]:
     """The function of an op that a text declares where the pointwise ones are declared; taken back in the end.
@@ -50,7 +60,7 @@ def declared(text: str) -> Iterator[Callable]:
     If that op has been added to the lists since, as the page teaches, it is away meanwhile.
     """
     functions, attributes, _, ops = registries()
-    overloads = dict(define.OVERLOADS)
+    overloads = [*define.OVERLOADS.items()]
     (name,) = re.findall(r'\bop\(\s*"(\w+)\(', text)
     try:
         take_away(name)
@@ -59,11 +69,10 @@ def declared(text: str) -> Iterator[Callable]:
     finally:
         take_away(name)
         define.OPS[:] = ops
-        define.FUNCTIONS.update(functions)
-        define.OVERLOADS.update(overloads)
-        for n in (name, f"{name}_"):
-            if n in attributes:
-                setattr(Tensor, n, attributes[n])
+        for registry, items in ((define.FUNCTIONS, functions), (define.OVERLOADS, overloads)):
+            registry.clear()
+            registry.update(items)
+        give_back(name, attributes)
 
 
 def said(call: Callable) -> str:
@@ -166,7 +175,7 @@ def test_nothing_of_it_is_left() -> None:
         during = registries()
         assert all(a != b for a, b in zip(before, during, strict=True))
     assert registries() == before
-    assert hasattr(tinytorch.ones(1), "hypot") == ("hypot" in before[1])
+    assert hasattr(tinytorch.ones(1), "hypot") == ("hypot" in dict(before[1]))
 
 
 def test_an_op_that_is_there_already_comes_back_as_it_was() -> None:
