@@ -145,13 +145,15 @@ def test_a_name_that_is_not_in_the_files_of_its_step_is_noticed() -> None:
 
 
 def test_what_the_page_of_pictures_names_besides_its_steps_is_in_the_files_it_names() -> None:
-    last = PICTURES.read_text(encoding="utf-8").partition("## To say one thing more")[2]
+    page = PICTURES.read_text(encoding="utf-8")
+    last = page.partition("## To change or extend a sentence")[2]
     root = GUIDE.parents[1]
     names_in_viz = re.findall(r"`((?:read|diagnose|show|render)/\w+\.py)`", last)
     files = [root / "tinytorch" / "viz" / name for name in names_in_viz]
-    files += [root / name for name in re.findall(r"`(widgets/[\w/]+\.py)`", last)]
-    names = {name for name in re.findall(r"`(\w+)`", last) if name != "Remark"}
-    assert names
+    files += [root / name for name in re.findall(r"`((?:widgets|tests)/[\w/]+\.py)`", last)]
+    names = set(re.findall(r"`(\w+)`", last))
+    assert len(names) > 30
+    assert [str(file) for file in files if not file.exists()] == []
     assert not_in_files(Step(files, names)) == []
 
 

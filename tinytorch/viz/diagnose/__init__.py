@@ -19,8 +19,8 @@ from .refusals import Refusal, find_refusals, find_refusals_of_snapshot, phrase_
 from .shared_phrases import (
     add_writing_lines,
     phrase_consequence,
-    phrase_then_and_now,
-    phrase_writes,
+    phrase_versions_then_and_now,
+    phrase_write_count,
     phrase_writing_lines,
 )
 from .unreached import describe_exits
@@ -53,8 +53,8 @@ __all__ = [
     "name_maybe_writers",
     "phrase_consequence",
     "phrase_refusal",
-    "phrase_then_and_now",
-    "phrase_writes",
+    "phrase_versions_then_and_now",
+    "phrase_write_count",
     "phrase_writing_lines",
     "silence_warnings",
 ]

@@ -27,11 +27,11 @@ from .refusals import (
     find_reshaped,
 )
 from .shared_phrases import (
-    add_others,
+    add_count_of_others,
     add_writing_lines,
     advise_copy,
-    name_saved,
-    phrase_first_saved,
+    make_placeholders_of_first,
+    saved_noun,
 )
 from .undefined_gradients import find_nodes_with_gradient
 from .visiting_order import find_visiting_order
@@ -122,11 +122,11 @@ def _describe_detached(saved_entries: Sequence[SavedEntry]) -> Iterator[Backward
         sentence = gettext(
             "{node} saved {saved}, which detach_() has cut off its history since",
             node=short_node_name(saved_entries[0].node.name),
-            saved=gettext("its {saved}", saved=name_saved(saved_entries[0].saved)),
+            saved=gettext("its {saved}", saved=saved_noun(saved_entries[0].saved)),
         )
         way_out = gettext("call detach(), which gives another tensor, or detach_() after backward")
         yield BackwardFinding(
-            "detached", add_others(sentence, saved_entries), way_out, saved_entries
+            "detached", add_count_of_others(sentence, saved_entries), way_out, saved_entries
         )
 
 
@@ -183,9 +183,9 @@ def _describe_freed(
     sentence = gettext(
         "{node} gave its saved {saved} back in an earlier backward without retain_graph=True",
         node=short_node_name(node.name),
-        saved=name_saved(saved),
+        saved=saved_noun(saved),
     )
-    sentence = add_others(sentence, freed)
+    sentence = add_count_of_others(sentence, freed)
     way_out = gettext(
         "compute the result anew, or call the earlier backward with retain_graph=True"
     )
@@ -220,12 +220,12 @@ def _describe_used_twice(shared: Sequence[SavedEntry], first_root: str) -> Backw
         "{first}.backward(), called first, gives back what {node} saved ({saved})",
         first=first_root,
         node=short_node_name(node.name),
-        saved=name_saved(saved),
+        saved=saved_noun(saved),
     )
     way_out = gettext(
         "add them up and call backward once, or call the first one with retain_graph=True"
     )
-    return BackwardFinding("freed", add_others(sentence, shared), way_out, shared)
+    return BackwardFinding("freed", add_count_of_others(sentence, shared), way_out, shared)
 
 
 def _describe_no_derivative(node: NodeRecord) -> BackwardFinding:
@@ -297,7 +297,7 @@ def _find_unknown_saves(
             sentence = gettext(
                 "{node} saved {saved}; what was saved has been written to or given back since, and its "
                 "backward raises if it opens that",
-                **phrase_first_saved(snap, [entry]),
+                **make_placeholders_of_first(snap, [entry]),
             )
             sentence = add_writing_lines(sentence, entry.saved)
             # Where it ran, another tensor was read, or the error was caught.
@@ -311,7 +311,7 @@ def _find_unknown_saves(
             "opened",
             len(hidden),
             node=short_node_name(hidden[0].node.name),
-            name=gettext("its {saved}", saved=name_saved(hidden[0].saved)),
+            name=gettext("its {saved}", saved=saved_noun(hidden[0].saved)),
         )
         yield BackwardFinding("not known", sentence, "", hidden, after_run="not compared")
 
@@ -419,7 +419,7 @@ def _find_not_compared(
                 entry
             )
     for (reason, is_in_part), group in groups.items():
-        names = _name_few_saved(snap, group)
+        names = _join_labels_of_saved(snap, group)
         if is_in_part:
             yield _describe_partly_compared(group, names)
         elif reason:
@@ -428,19 +428,19 @@ def _find_not_compared(
             yield _describe_first_look(group, names)
 
 
-def _name_few_saved(snap: Snapshot, group: Sequence[SavedEntry]) -> str:
+def _join_labels_of_saved(snap: Snapshot, group: Sequence[SavedEntry]) -> str:
     distinct = {
         entry.saved.tensor or f"{entry.node.id} {entry.saved.name}": entry for entry in group
     }
-    names = [_name_saved(snap, entry) for entry in list(distinct.values())[:MOST_NAMES]]
+    names = [_label_or_noun_of_saved(snap, entry) for entry in list(distinct.values())[:MOST_NAMES]]
     # Of thousands, the others are only counted: by their keys.
     return join_few_names([*names, *list(distinct)[MOST_NAMES:]])
 
 
-def _name_saved(snap: Snapshot, entry: SavedEntry) -> str:
+def _label_or_noun_of_saved(snap: Snapshot, entry: SavedEntry) -> str:
     if entry.saved.tensor:
         return snap.label(entry.saved.tensor)
-    return str(phrase_first_saved(snap, [entry])["saved"])
+    return str(make_placeholders_of_first(snap, [entry])["saved"])
 
 
 def _describe_unreadable(group: Sequence[SavedEntry], names: str, reason: str) -> BackwardFinding:

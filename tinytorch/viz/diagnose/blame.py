@@ -35,7 +35,7 @@ from .finding_records import (
     SavedEntry,
     list_saved,
 )
-from .shared_phrases import advise_copy, name_saved
+from .shared_phrases import advise_copy, saved_noun
 from .write_findings import find_write_findings
 
 _LEAF_WRITE = re.compile(
@@ -384,7 +384,7 @@ def _describe_save(step: PastStep, node: NodeRecord, saved: SavedRecord) -> str:
     return gettext(
         "{node} saved its {saved} ({names}) on {where}.",
         node=short_node_name(node.name),
-        saved=name_saved(saved),
+        saved=saved_noun(saved),
         names=names,
         where=step.label,
     )

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..read import GradientSpec, NodeRecord, Snapshot, TensorRecord
 from ..wording import format_shape, gettext, join_few_names, short_dtype, short_node_name
 from .roots import find_roots
-from .shared_phrases import name_saved
+from .shared_phrases import saved_noun
 from .undefined_gradients import find_nodes_with_gradient
 
 _MOST_ROOTS = 50
@@ -201,7 +201,7 @@ def _find_refusals_of_product(snap: Snapshot, node: NodeRecord) -> Iterator[Refu
                 "{other} by .data",
                 node=short_node_name(node.name),
                 shape=format_shape(spec.shape),
-                saved=name_saved(saved),
+                saved=saved_noun(saved),
                 other=format_shape(shape),
             )
             yield Refusal(node, sentence, _advise_new_tensor())

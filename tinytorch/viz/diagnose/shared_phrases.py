@@ -1,6 +1,9 @@
 """Phrases on saved tensors and writes that sentences of `explain` and of pictures share.
 
-They are not in `show`, the room of pictures' sentences, since `explain` is below that room.
+They are not in `show`, the room of pictures' sentences, since `explain` is below that room. Each
+returns a part of a sentence, named in its docstring by an example; the whole sentences are in
+`show/graph_remarks.py` (the node's entry), `show/hazard_sentences.py` (the tensor's row) and
+`write_findings.py` (`explain`). docs/pictures_inside.md has the table of them.
 """
 
 from __future__ import annotations
@@ -21,8 +24,10 @@ from ..wording import (
 )
 from .finding_records import SavedEntry
 
+# -- what was saved, and what was written to it since ------------------------------------------
 
-def name_saved(saved: SavedRecord) -> str:
+
+def saved_noun(saved: SavedRecord) -> str:
     """Return the noun for what a node saved: `result`, `weight`, and for `self` another word.
 
     Nodes have the names of PyTorch's declarations, where the first argument is `self`: "its self" is
@@ -32,29 +37,42 @@ def name_saved(saved: SavedRecord) -> str:
     return nouns.get(saved.name, saved.name)
 
 
-def phrase_first_saved(snap: Snapshot, saved_entries: Sequence[SavedEntry]) -> dict[str, Any]:
-    """Return what sentences say of the first of several saved tensors, by placeholder.
+def make_placeholders_of_first(
+    snap: Snapshot, saved_entries: Sequence[SavedEntry]
+) -> dict[str, Any]:
+    """Return what fills the placeholders of a sentence on the first of several saved tensors.
 
-    node: the kind of the node that saved it. saved: its noun, and its label if it has one, as "its result (y)". then_and_now: as `phrase_then_and_now` has them.
+    node: the kind of the node that saved it. saved: "its result (y)", the noun and, if it has one, the
+    label. then_and_now: "at version 0, now at 1". The others are counted by `add_count_of_others`.
     """
     node, saved = saved_entries[0]
-    label = gettext("its {saved}", saved=name_saved(saved))
+    label = gettext("its {saved}", saved=saved_noun(saved))
     # A number of ours would tell a reader of this sentence nothing.
     if saved.tensor is not None and (name := snap.find_label(saved.tensor)):
         label = gettext("{sentence} ({addition})", sentence=label, addition=name)
     return {
         "node": short_node_name(node.name),
         "saved": label,
-        "then_and_now": phrase_then_and_now(saved),
+        "then_and_now": phrase_versions_then_and_now(saved),
     }
 
 
-def phrase_then_and_now(saved: SavedRecord) -> str:
+def add_count_of_others(sentence: str, saved_entries: Sequence[SavedEntry]) -> str:
+    """Add ` (and 2 more saved tensors)` to a sentence on the first, if there are others."""
+    others = len(saved_entries) - 1
+    if not others:
+        return sentence
+    addition = ngettext("and {number} more saved tensor", "and {number} more saved tensors", others)
+    return gettext("{sentence} ({addition})", sentence=sentence, addition=addition)
+
+
+def phrase_versions_then_and_now(saved: SavedRecord) -> str:
     """Return `at version 0, now at 1`: in sentences on something stale, behind "saved".
 
     It is half a sentence: the whole ones are the texts with {then_and_now}. A translation that says
     "saved" in this half, too, has it there in brackets or behind a comma. Whatever tells what was
-    saved from what is there now belongs in here, so that all of these sentences say it.
+    saved from what is there now belongs in here, so that all of these sentences say it: the texts
+    of both pictures, and `explain`. The captions of a card and of a row do without it.
     """
     return gettext("at version {then}, now at {now}", then=saved.saved_version, now=saved.version)
 
@@ -73,13 +91,10 @@ def phrase_consequence(saved: SavedRecord) -> str:
     return gettext("backward will raise")
 
 
-def add_others(sentence: str, saved_entries: Sequence[SavedEntry]) -> str:
-    """Add ` (and 2 more saved tensors)` to a sentence on the first, if there are others."""
-    others = len(saved_entries) - 1
-    if not others:
-        return sentence
-    addition = ngettext("and {number} more saved tensor", "and {number} more saved tensors", others)
-    return gettext("{sentence} ({addition})", sentence=sentence, addition=addition)
+# -- the line that wrote: known under a watch alone --------------------------------------------
+
+# A sentence has it in brackets at its end. So it is the same sentence without a watch, and a
+# drawing that has no room for the sentence takes the words without brackets.
 
 
 def phrase_writing_lines(*records: SavedRecord) -> str:
@@ -101,7 +116,10 @@ def add_writing_lines(sentence: str, *records: SavedRecord) -> str:
     return gettext("{sentence} ({addition})", sentence=sentence, addition=addition)
 
 
-def phrase_writes(tensor: TensorRecord) -> str:
+# -- who wrote, and the way out ----------------------------------------------------------------
+
+
+def phrase_write_count(tensor: TensorRecord) -> str:
     """Return `3 writes`, as a tensor's version counter has counted them."""
     return ngettext("{number} write", "{number} writes", tensor.version or 0)
 

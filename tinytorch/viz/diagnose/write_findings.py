@@ -16,13 +16,13 @@ from .finding_records import (
 )
 from .hazards import find_maybe_written_memory, select_stale
 from .shared_phrases import (
-    add_others,
+    add_count_of_others,
     add_writing_lines,
     advise_copy,
+    make_placeholders_of_first,
     name_counter_sharers,
     name_in_python,
-    phrase_first_saved,
-    phrase_writes,
+    phrase_write_count,
 )
 
 
@@ -71,7 +71,7 @@ def _describe_written_leaves(
     snap: Snapshot, saved_entries: Sequence[SavedEntry], leaves: dict[str, str]
 ) -> BackwardFinding:
     sentence = gettext(
-        "{node} saved {saved} {then_and_now}", **phrase_first_saved(snap, saved_entries)
+        "{node} saved {saved} {then_and_now}", **make_placeholders_of_first(snap, saved_entries)
     )
     reason = ngettext(
         "{names}, a leaf that requires grad, has been written to since, as by a step of an optimizer",
@@ -82,7 +82,7 @@ def _describe_written_leaves(
     reason = add_writing_lines(reason, *(entry.saved for entry in saved_entries))
     return BackwardFinding(
         kind="stale",
-        sentence=join_clauses(add_others(sentence, saved_entries), reason),
+        sentence=join_clauses(add_count_of_others(sentence, saved_entries), reason),
         way_out=_advise_backward_first(),
         saved_entries=saved_entries,
         sharing=name_counter_sharers(snap, saved_entries[0].saved.tensor),
@@ -98,14 +98,16 @@ def _describe_written_group(snap: Snapshot, saved_entries: Sequence[SavedEntry])
             "{node} saved {saved} {then_and_now}: it has been written to once since",
             "{node} saved {saved} {then_and_now}: it has been written to {number} times since",
             writes_since,
-            **phrase_first_saved(snap, saved_entries),
+            **make_placeholders_of_first(snap, saved_entries),
         )
     else:
         # The program has put the counter back, so it does not tell how many writes there were.
         sentence = gettext(
-            "{node} saved {saved} {then_and_now}", **phrase_first_saved(snap, saved_entries)
+            "{node} saved {saved} {then_and_now}", **make_placeholders_of_first(snap, saved_entries)
         )
-    sentence = add_others(add_writing_lines(sentence, saved), saved_entries)
+    # The line of the first alone, as its versions are: of the others, which may have been saved
+    # later, another line may be to blame.
+    sentence = add_count_of_others(add_writing_lines(sentence, saved), saved_entries)
     if len(sharing) > 1:
         counted = gettext(
             "{names} share that version counter, and a write through any of them counts",
@@ -176,8 +178,8 @@ def _likely_cause(snap: Snapshot, node: NodeRecord, saved: SavedRecord) -> objec
 
 def _phrase_changed_bytes(snap: Snapshot, saved_entries: Sequence[SavedEntry]) -> str:
     """Say that what was saved holds other bytes, and what backward makes of these."""
-    values = phrase_first_saved(snap, saved_entries)
-    values["saved"] = add_others(values["saved"], saved_entries)
+    values = make_placeholders_of_first(snap, saved_entries)
+    values["saved"] = add_count_of_others(values["saved"], saved_entries)
     saved = saved_entries[0].saved
     values["consequence"] = _phrase_consequence_of_change(saved_entries)
     if saved.name.startswith("ctx."):
@@ -292,16 +294,16 @@ def _describe_maybe_written(
         "counter {counter} of {here}, which backward checks, has not seen them. If they came "
         "after the save, the "
         "gradient is wrong without an error",
-        **phrase_first_saved(snap, saved_entries),
+        **make_placeholders_of_first(snap, saved_entries),
         there=there,
         other=writer.counter,
-        writes=phrase_writes(writer),
+        writes=phrase_write_count(writer),
         counter=tensor.counter,
         here=here,
     )
     return BackwardFinding(
         kind="unseen write",
-        sentence=add_others(sentence, saved_entries),
+        sentence=add_count_of_others(sentence, saved_entries),
         way_out=_advise_other_write(snap, tensor, writer),
         saved_entries=saved_entries,
         sharing=(here, there),

@@ -16,7 +16,7 @@ from ..diagnose import (
     name_maybe_writers,
     phrase_consequence,
     phrase_refusal,
-    phrase_then_and_now,
+    phrase_versions_then_and_now,
     phrase_writing_lines,
 )
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
@@ -425,14 +425,17 @@ class _GraphDescriber:
     def _remark_of_state(
         self, saved: SavedRecord, before: SavedRecord | None, is_doubtful: bool
     ) -> Remark:
-        text = _sentence_of_saved(self.snap, saved)
+        """Return the remark on one thing that was saved: what it is, and the state that it is in."""
+        state = _phrase_value_and_state(self.snap, saved)
         if before is not None:
-            text = gettext("{sentence} ({addition})", sentence=text, addition=state_before(before))
+            state = gettext(
+                "{sentence} ({addition})", sentence=state, addition=state_before(before)
+            )
         kind, caption = _kind_and_caption_of_saved(self.snap, saved)
         if kind == "unchanged" and is_doubtful:
             # A tick beside "perhaps changed unseen" would say the opposite.
             kind = "live"
-        sentence = gettext("saved {name}: {state}", name=escape_unseen(saved.name), state=text)
+        sentence = gettext("saved {name}: {state}", name=escape_unseen(saved.name), state=state)
         return Remark(kind, sentence, caption)
 
     # -- folds ---------------------------------------------------------------------
@@ -577,6 +580,9 @@ class _GraphDescriber:
         return short_node_name(self.snap.node(entry_id).name)
 
 
+# -- folds and tensors -----------------------------------------------------------------------------
+
+
 def _describe_inside(changes: Changes, fold: NodeFold) -> GraphContents:
     if fold.inside is None:
         raise ValueError(f"{fold.id} is a fold of leaves")
@@ -629,11 +635,22 @@ def _origin_of_tensor(tensor: TensorRecord) -> str:
     )
 
 
-def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
-    """Return a saved value and its state, for the text."""
+# -- what was saved: the same state is said twice, in words of the text and of the card ---------
+
+# The text has all of it in one line: the versions, the consequence, the line that wrote. A card has
+# room for a few words with a sign, so the line that wrote is a remark of its own ("writing line"), and
+# the versions are left out. What is stale takes three functions: `_phrase_stale_state` for the text,
+# `_kind_and_caption_of_saved` for the card, `_remarks_of_saved` for the order of the remarks.
+
+
+def _phrase_value_and_state(snap: Snapshot, saved: SavedRecord) -> str:
+    """Return a saved value and its state, for the text: `y, STALE: saved at version 0, now at 1; ...`.
+
+    `_remark_of_state` puts "saved result: " before it.
+    """
     value = snap.label(saved.tensor) if saved.tensor is not None else format_value(saved.value)
-    # Of what cannot be read, it may not be known which tensor it is.
-    labels = [value] if saved.tensor is not None else []
+    # What cannot be read (stale, detached) may be a tensor that is not known: then it has no label.
+    label = [value] if saved.tensor is not None else []
     match saved.state:
         case "live":
             if saved.version is None:
@@ -651,13 +668,13 @@ def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
                 sentence = gettext("{what}, unchanged", what=sentence)
             return add_writing_lines(sentence, saved)
         case "stale":
-            return join_phrases([*labels, add_writing_lines(_phrase_stale(saved), saved)])
+            return join_phrases([*label, add_writing_lines(_phrase_stale_state(saved), saved)])
         case "detached":
             sentence = gettext(
                 "DETACHED in place since it was saved; {consequence}",
                 consequence=phrase_consequence(saved),
             )
-            return join_phrases([*labels, sentence])
+            return join_phrases([*label, sentence])
         case "freed" if saved.is_opened is None:
             return gettext("freed by a backward; another backward raises if it opens them")
         case "freed":
@@ -672,8 +689,22 @@ def _sentence_of_saved(snap: Snapshot, saved: SavedRecord) -> str:
     return gettext("cannot be read")
 
 
+def _phrase_stale_state(saved: SavedRecord) -> str:
+    """Return `STALE: saved at version 0, now at 1; backward will raise`, for the text."""
+    phrases = {
+        "then_and_now": phrase_versions_then_and_now(saved),
+        "consequence": phrase_consequence(saved),
+    }
+    if not saved.may_raise:
+        return gettext("saved {then_and_now}; {consequence}", **phrases)
+    return gettext("STALE: saved {then_and_now}; {consequence}", **phrases)
+
+
 def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[RemarkKind, str]:
-    """Return the kind of remark and a saved value with its state, for a card or its tooltip."""
+    """Return the kind of remark, and a saved value with its state for a card or its tooltip.
+
+    The kind decides which of the two, and with which sign: see `REMARK_LOOKS` in `render/graph_cards.py`.
+    """
     head = gettext("saved {name}", name=shorten_text(escape_unseen(saved.name), SAVED_COLUMNS))
     value = head
     if saved.tensor is not None:
@@ -698,10 +729,10 @@ def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[Rema
             return "live", gettext("{what}, written to since, not read by backward", what=value)
         case "stale":
             return "raises", gettext("{what}, written to since", what=value)
-    return _caption_without_value(saved, head)
+    return _kind_and_caption_without_value(saved, head)
 
 
-def _caption_without_value(saved: SavedRecord, head: str) -> tuple[RemarkKind, str]:
+def _kind_and_caption_without_value(saved: SavedRecord, head: str) -> tuple[RemarkKind, str]:
     """Return kind and caption of what cannot be looked at, or is gone: only its name is known."""
     match saved.state:
         case "detached":
@@ -717,14 +748,7 @@ def _caption_without_value(saved: SavedRecord, head: str) -> tuple[RemarkKind, s
     return "unreadable", gettext("{what}: cannot be read", what=head)
 
 
-def _phrase_stale(saved: SavedRecord) -> str:
-    phrases = {
-        "then_and_now": phrase_then_and_now(saved),
-        "consequence": phrase_consequence(saved),
-    }
-    if not saved.may_raise:
-        return gettext("saved {then_and_now}; {consequence}", **phrases)
-    return gettext("STALE: saved {then_and_now}; {consequence}", **phrases)
+# -- the graph as a whole --------------------------------------------------------------------------
 
 
 def _heading_of_graph(snap: Snapshot, leaves: Sequence[TensorRecord]) -> Remark:

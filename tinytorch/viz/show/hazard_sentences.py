@@ -5,6 +5,9 @@ sentence alone, as the drawing has the mark of the version counter beside the te
 without a row has no such mark, and of its hazards the drawing says the sentence, too. The line that
 wrote (`add_writing_lines`) is in both. What the graph picture says of the same is in
 `graph_remarks`: there it is in the node's entry.
+
+All remarks here are of one kind, "hazard": that writes "In trouble: " before the sentence, and draws
+the caption in red. The graph picture has kinds of its own ("raises", "changed unseen"), one for each sign.
 """
 
 from __future__ import annotations
@@ -20,8 +23,8 @@ from ..diagnose import (
     list_saved,
     phrase_consequence,
     phrase_refusal,
-    phrase_then_and_now,
-    phrase_writes,
+    phrase_versions_then_and_now,
+    phrase_write_count,
 )
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import gettext, join_few_names, short_node_name
@@ -73,50 +76,60 @@ def describe_hazards_out_of_sight(snap: Snapshot, ids_with_row: Collection[str])
     return list(sentences)
 
 
+# -- what a node saved, and backward no longer finds as it was ---------------------------------
+
+
 def _describe_saved_hazards(snap: Snapshot) -> Iterator[tuple[str | None, Remark]]:
     """Yield a remark for each hazard of what a node saved, and the id of the saved tensor.
 
     The id is None where it could not be found out which tensor was saved.
     """
     for node, saved in find_stale_saved(snap):
-        caption = gettext(
-            "saved by {node}: {consequence}",
-            node=short_node_name(node.name),
-            consequence=phrase_consequence(saved),
-        )
-        caption = add_writing_lines(caption, saved)
-        yield saved.tensor, Remark("hazard", _sentence_of_stale(node, saved), caption)
+        yield saved.tensor, _describe_stale(node, saved)
     for node, saved in list_saved(snap.nodes):
         if saved.was_written_unseen:
-            sentence = gettext(
-                "{node} saved it, and it was changed past its version counter",
-                node=short_node_name(node.name),
-            )
-            caption = gettext(
-                "saved by {node}: the gradient may be wrong", node=short_node_name(node.name)
-            )
-            sentence = add_writing_lines(sentence, saved)
-            caption = add_writing_lines(caption, saved)
-            yield saved.tensor, Remark("hazard", sentence, caption)
+            yield saved.tensor, _describe_unseen_write(node, saved)
         if saved.state == "detached" and saved.may_raise:
-            names = {
-                "node": short_node_name(node.name),
-                "consequence": phrase_consequence(saved),
-            }
-            sentence = gettext(
-                "{node} saved it, and detach_() has cut it off its history since: {consequence}",
-                **names,
-            )
-            caption = gettext("saved by {node}, detached since: {consequence}", **names)
-            yield saved.tensor, Remark("hazard", sentence, caption)
+            yield saved.tensor, _describe_detached(node, saved)
     yield from _describe_maybe_unseen_writes(snap)
 
 
-def _describe_refusals(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
-    """Yield a remark for each leaf that refuses its gradient, and the id of that leaf."""
-    for refusal in find_refusals_of_snapshot(snap):
-        if refusal.node.variable is not None:
-            yield refusal.node.variable, Remark.in_both("hazard", phrase_refusal(refusal))
+def _describe_stale(node: NodeRecord, saved: SavedRecord) -> Remark:
+    """Return the remark on a write that was counted: `saved it at version 0, now at 1: backward will raise`."""
+    values = {"node": short_node_name(node.name), "consequence": phrase_consequence(saved)}
+    sentence = gettext(
+        "{node} saved it {then_and_now}: {consequence}",
+        then_and_now=phrase_versions_then_and_now(saved),
+        **values,
+    )
+    caption = gettext("saved by {node}: {consequence}", **values)
+    return Remark("hazard", add_writing_lines(sentence, saved), add_writing_lines(caption, saved))
+
+
+def _describe_unseen_write(node: NodeRecord, saved: SavedRecord) -> Remark:
+    """Return the remark on a write that no counter counted, and other bytes prove."""
+    node_name = short_node_name(node.name)
+    sentence = gettext(
+        "{node} saved it, and it was changed past its version counter", node=node_name
+    )
+    caption = gettext("saved by {node}: the gradient may be wrong", node=node_name)
+    return Remark("hazard", add_writing_lines(sentence, saved), add_writing_lines(caption, saved))
+
+
+def _describe_detached(node: NodeRecord, saved: SavedRecord) -> Remark:
+    """Return the remark on what `detach_` has cut off: no line wrote, so none is named."""
+    values = {"node": short_node_name(node.name), "consequence": phrase_consequence(saved)}
+    return Remark(
+        "hazard",
+        gettext(
+            "{node} saved it, and detach_() has cut it off its history since: {consequence}",
+            **values,
+        ),
+        gettext("saved by {node}, detached since: {consequence}", **values),
+    )
+
+
+# -- what only the counter of another tensor shows ---------------------------------------------
 
 
 def _describe_maybe_unseen_writes(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
@@ -143,22 +156,22 @@ def _sentence_of_maybe_unseen(snap: Snapshot, tensor: TensorRecord, writer: Tens
         return gettext(
             "{other} counted {writes} here that {own} did not see: backward may be silently wrong",
             other=writer.counter,
-            writes=phrase_writes(writer),
+            writes=phrase_write_count(writer),
             own=tensor.counter,
         )
     return gettext(
         "{other} counted {writes} here that its own counter did not see: backward may be silently "
         "wrong",
         other=writer.counter,
-        writes=phrase_writes(writer),
+        writes=phrase_write_count(writer),
     )
 
 
-def _sentence_of_stale(node: NodeRecord, saved: SavedRecord) -> str:
-    sentence = gettext(
-        "{node} saved it {then_and_now}: {consequence}",
-        node=short_node_name(node.name),
-        then_and_now=phrase_then_and_now(saved),
-        consequence=phrase_consequence(saved),
-    )
-    return add_writing_lines(sentence, saved)
+# -- what is of a leaf itself, and of nothing saved --------------------------------------------
+
+
+def _describe_refusals(snap: Snapshot) -> Iterator[tuple[str, Remark]]:
+    """Yield a remark for each leaf that refuses its gradient, and the id of that leaf."""
+    for refusal in find_refusals_of_snapshot(snap):
+        if refusal.node.variable is not None:
+            yield refusal.node.variable, Remark.in_both("hazard", phrase_refusal(refusal))
