@@ -27,9 +27,12 @@ def remember_tensors(tensors: Sequence[Any]) -> None:
     """Note that gradients are these tensors, for as long as somebody holds them."""
     for tensor in tensors:
         if tensor is not None:
+            # What views of it will have as their base. Of several bases over one memory, as `detach`
+            # makes them, that of the latest: what is still to arrive was made of that.
+            base = tensor if tensor._view_meta is None else tensor._view_meta[0]
+            _REMEMBERED[id(memory_owner(tensor._data))] = base
+            # Behind that, as a view of all of it may be over the same array.
             _REMEMBERED[id(tensor._data)] = tensor
-            # The earliest over a memory is the base; tensors that come later are views of it.
-            _REMEMBERED.setdefault(id(memory_owner(tensor._data)), tensor)
             note_holder(tensor)
 
 
