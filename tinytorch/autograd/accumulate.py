@@ -168,9 +168,9 @@ def _obeys_layout(gradient: ndarray, data: ndarray) -> bool:
     if not gradient.size and gradient.base is None:
         # NumPy has strides of 0 where there is no element, PyTorch has those of a size of 1.
         strides = contiguous_strides(gradient.shape, gradient.itemsize)
-    elif 0 in strides:
-        # Expanded: even where the size is 1 PyTorch makes a copy.
-        return not gradient.size and strides == data.strides
+    elif 0 in strides and _is_expanded_at_one(gradient) and is_dense(data):
+        # Even where there is no element PyTorch makes a copy.
+        return False
     if strides == data.strides and data.flags.c_contiguous and gradient.dtype is data.dtype:
         return True
     if not is_dense(data):
@@ -185,3 +185,8 @@ def _obeys_layout(gradient: ndarray, data: ndarray) -> bool:
         stride * leaf_itemsize == leaf_stride * itemsize or size == 1
         for stride, leaf_stride, size in dimensions
     )
+
+
+def _is_expanded_at_one(gradient: ndarray) -> bool:
+    """Return True for a gradient with a stride of 0 at a size of 1, as only `expand` gives it."""
+    return any(s == 0 and n == 1 for s, n in zip(gradient.strides, gradient.shape, strict=True))

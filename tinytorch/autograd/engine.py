@@ -61,6 +61,7 @@ from .validate import (
     check_shapes_of_gradients,
     expected_on_edge,
     fit_to_edge,
+    lay_out_empty,
     lay_out_gradients,
 )
 
@@ -312,7 +313,12 @@ class GraphTask:
         if is_laid_out_by_iterator and (arrived[0].ndim > 1 or not arrived[0].size):
             input_gradients = lay_out_gradients(node, arrived[0], input_gradients)
         # Before any is sent on, and before anything is freed.
-        check_shapes_of_gradients(node, input_gradients)
+        if (
+            check_shapes_of_gradients(node, input_gradients)
+            and on_arrays
+            and arrived[0] is not None
+        ):
+            input_gradients = lay_out_empty(node, arrived, input_gradients)
         if node._hooks is not None or node._needs_tensors:
             input_gradients = self._run_hooks_after(node, arrived, input_gradients)
         if not self.keep_graph:

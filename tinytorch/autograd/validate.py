@@ -32,7 +32,7 @@ from ..graph import (
     state_of_new,
 )
 from ..ops import copy_array
-from ..tensor import make_tensor_over
+from ..tensor import as_array_of_torch, make_tensor_over
 
 ndarray = np.ndarray
 
@@ -95,8 +95,12 @@ def fit_to_edge(
     return gradient, state_of_new(gradient) if FORMULA_WRITES else NEW_GRADIENT
 
 
-def check_shapes_of_gradients(node: Any, input_gradients: list) -> None:
-    """Raise PyTorch's RuntimeError if a gradient that a node computed does not fit its edge."""
+def check_shapes_of_gradients(node: Any, input_gradients: list) -> bool:
+    """Return True if any gradient that a node computed has no elements.
+
+    RuntimeError, in PyTorch's words, if one does not fit its edge.
+    """
+    is_any_empty = False
     for index, edge in enumerate(node._edges):
         output = input_gradients[index]
         if edge is None or output is None:
@@ -111,6 +115,10 @@ def check_shapes_of_gradients(node: Any, input_gradients: list) -> None:
             shape = target._data.shape
         if output.shape != shape:
             _check_shape(node, index, output, shape)
+        # Of a tensor `size` is a method, hence true.
+        if not output.size:
+            is_any_empty = True
+    return is_any_empty
 
 
 def fit_gradient(node: Any, index: int, gradient: Any, shape: tuple, dtype: Any) -> Any:
@@ -196,6 +204,31 @@ def lay_out_gradients(node: Any, gradient: ndarray, input_gradients: list) -> li
     return results
 
 
+def lay_out_empty(node: Any, arrived: GradientList, input_gradients: list) -> list:
+    """Return what a node computed, where it has no elements with torch's strides: NumPy's are all 0.
+
+    Before the next formula makes a view of it, which keeps them.
+    """
+    if type(input_gradients) is GradientList:
+        return input_gradients
+    results = list(input_gradients)
+    for index, output in enumerate(input_gradients):
+        if type(output) is not ndarray or output.size or output.base is not None:
+            continue
+        is_of_formula = node._formulas and not (
+            node._formula_gives_all_inputs or node._has_several_outputs
+        )
+        if output.ndim < 2 or not is_of_formula or _is_any_packed(node):
+            results[index] = as_array_of_torch(output)
+        else:
+            steps = _strides_on_tensors(node, index, arrived[0])
+            strides = tuple([step * output.itemsize for step in steps])
+            results[index] = copy_with_strides(output, strides)
+        if FORMULA_WRITES:
+            move_formula_writes(output, results[index])
+    return results
+
+
 def _is_row_major_or_expanded(array: ndarray) -> bool:
     """Return True for an array that is laid out so.
 
@@ -208,10 +241,9 @@ def _lay_out_gradient(node: Any, index: int, output: ndarray, operands: list) ->
     """Return what formula number `index` computed from these operands, with torch's strides."""
     same_shape = [array for array in operands if array.shape == output.shape]
     strides = {array.strides for array in same_shape}
-    # Of several layouts each step of the formula makes another one, as does a layout with gaps. What
-    # a hook packed is not read again: the hook would be called twice.
-    packed = [v for v in node._saved if isinstance(v, SavedTensor) and v.packed is not None]
-    if packed or (len(strides) == 1 and output.size and _would_keep_strides(same_shape[0])):
+    # Of several layouts each step of the formula makes another one, as does a layout with gaps.
+    is_kept = len(strides) == 1 and output.size and _would_keep_strides(same_shape[0])
+    if is_kept or _is_any_packed(node):
         laid_out = lay_out_result(output, *same_shape)
     else:
         # In elements, as NumPy may have computed in another dtype.
@@ -220,6 +252,11 @@ def _lay_out_gradient(node: Any, index: int, output: ndarray, operands: list) ->
     if laid_out is not output and FORMULA_WRITES:
         move_formula_writes(output, laid_out)
     return laid_out
+
+
+def _is_any_packed(node: Any) -> bool:
+    """Return True if a hook packed what a node saved: reading it again would call the hook twice."""
+    return any(isinstance(v, SavedTensor) and v.packed is not None for v in node._saved)
 
 
 def _would_keep_strides(array: ndarray) -> bool:

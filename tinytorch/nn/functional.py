@@ -13,6 +13,7 @@ import numpy as np
 from ..base import (
     BY_NUM,
     broadcast_shape,
+    contiguous_strides,
     dtype,
     lay_out_result,
     make_module_getattr,
@@ -21,9 +22,12 @@ from ..base import (
 )
 from ..ops import (
     addmm,
+    array_of,
     as_array,
     check_kernel,
+    clone,
     composite,
+    contiguous_format,
     divide,
     expand,
     make_function_of,
@@ -65,9 +69,9 @@ def _compute_linear(input: Any, weight: Any, bias: Any) -> Any:
     if not input.is_contiguous():
         return matmul(input, t(weight)).add_(bias)
     sizes = input.shape
-    return view(
-        addmm(bias, reshape(input, (-1, sizes[-1])), t(weight)), (*sizes[:-1], weight.shape[0])
-    )
+    # Not -1, which is ambiguous where there is no feature.
+    rows = reshape(input, (math.prod(sizes[:-1]), sizes[-1]))
+    return view(addmm(bias, rows, t(weight)), (*sizes[:-1], weight.shape[0]))
 
 
 _linear_op = op(
@@ -176,7 +180,11 @@ def _compute_mse(a: np.ndarray, b: np.ndarray, reduction: int) -> np.ndarray:
 
 def _mse_gradient(grad: Any, a: Any, b: Any, reduction: int) -> Any:
     factor = divide(grad, math.prod(a.shape) / 2) if reduction == _MEAN else times(grad, 2)
-    return (a - b) * factor
+    product = (a - b) * factor
+    # PyTorch computes it into a tensor that it made row by row, whatever the input's strides are.
+    array = array_of(product)
+    is_row_major = array.strides == contiguous_strides(array.shape, array.itemsize)
+    return product if is_row_major else clone(product, contiguous_format)
 
 
 _mse_loss = op("mse_loss(Tensor self, Tensor target, int reduction=1)", _compute_mse, **_HIDDEN,

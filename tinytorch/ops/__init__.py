@@ -49,7 +49,7 @@ from .reductions import log_softmax, softmax
 from .striding import as_strided
 from .sums import expand
 from .typed_storage import TypedStorage
-from .views import reshape, t, view
+from .views import array_of, reshape, t, view
 
 __all__ = [
     "FUNCTIONS",
@@ -58,6 +58,7 @@ __all__ = [
     "absent",
     "addmm",
     "arranging",
+    "array_of",
     "as_array",
     "as_strided",
     "by_index",
