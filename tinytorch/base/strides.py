@@ -341,7 +341,7 @@ def check_no_overlap(target: ndarray, *sources: Any) -> None:
 
 
 def broadcast_error(a: tuple, b: tuple) -> RuntimeError:
-    """Return torch's error for two shapes that do not broadcast.
+    """Return torch's error for two shapes that do not broadcast, or to more than any memory holds.
 
     It names the last dimension that does not fit.
     """
@@ -355,7 +355,9 @@ def broadcast_error(a: tuple, b: tuple) -> RuntimeError:
                 f"The size of tensor a ({x}) must match the size of tensor b ({y}) at "
                 f"non-singleton dimension {i}"
             )
-    return RuntimeError("shapes do not broadcast")
+    # They fit, and NumPy has refused more elements than can be counted.
+    sizes = [y if x == 1 else x for x, y in zip(sizes_a, sizes_b, strict=True)]
+    return RuntimeError(f"Storage size calculation overflowed with sizes={sizes}")
 
 
 def broadcast_shape(shape: tuple, *others: tuple) -> tuple:

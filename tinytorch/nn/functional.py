@@ -180,6 +180,8 @@ def _compute_mse(a: np.ndarray, b: np.ndarray, reduction: int) -> np.ndarray:
 
 def _mse_gradient(grad: Any, a: Any, b: Any, reduction: int) -> Any:
     factor = divide(grad, math.prod(a.shape) / 2) if reduction == _MEAN else times(grad, 2)
+    if array_of(b).dtype == bool:
+        b = times(b, 1)  # `-` takes no flags
     product = (a - b) * factor
     # PyTorch computes it into a tensor that it made row by row, whatever the input's strides are.
     array = array_of(product)

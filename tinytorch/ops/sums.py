@@ -119,7 +119,10 @@ def _expand_array(a: np.ndarray, size: tuple, implicit: bool = False) -> np.ndar
     shape, strides = a.shape, a.strides
     # What the gradient of `sum()` is: one element for all.
     if not shape and size and min(size) > 0:
-        return np.ndarray(size, a.dtype, a, 0, (0,) * len(size))
+        try:
+            return np.ndarray(size, a.dtype, a, 0, (0,) * len(size))
+        except ValueError:
+            return _restride_expanded(a, size, [0] * len(size))  # for its error
     at, steps = len(shape) - len(size), []
     if at > 0:
         return _expand_array_checked(a, size)
@@ -131,7 +134,17 @@ def _expand_array(a: np.ndarray, size: tuple, implicit: bool = False) -> np.ndar
         else:
             return _expand_array_checked(a, size)
         at += 1
-    return restride_array(a, size, tuple(steps))
+    return _restride_expanded(a, size, steps)
+
+
+def _restride_expanded(a: np.ndarray, size: tuple, steps: list) -> np.ndarray:
+    """Return a view of this size. RuntimeError, as in PyTorch, for more elements than can be counted."""
+    try:
+        return restride_array(a, size, tuple(steps))
+    except ValueError:
+        if math.prod(size) < 1 << 63:
+            raise
+    raise RuntimeError("numel: integer multiplication overflow")
 
 
 def _expand_array_checked(a: np.ndarray, size: tuple) -> np.ndarray:
@@ -170,7 +183,7 @@ def _expand_array_checked(a: np.ndarray, size: tuple) -> np.ndarray:
             )
     if min(new, default=0) < 0:
         raise RuntimeError("numel: integer multiplication overflow")
-    return restride_array(a, tuple(new), tuple(steps))
+    return _restride_expanded(a, tuple(new), steps)
 
 
 expand = op(
