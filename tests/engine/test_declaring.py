@@ -60,7 +60,7 @@ def declared(text: str) -> Iterator[Callable]:
     If that op has been added to the lists since, as the page teaches, it is away meanwhile.
     """
     functions, attributes, _, ops = registries()
-    overloads = [*define.OVERLOADS.items()]
+    overloads: list[Any] = [*define.OVERLOADS.items()]
     (name,) = re.findall(r'\bop\(\s*"(\w+)\(', text)
     try:
         take_away(name)
