@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tinytorch
@@ -110,6 +111,29 @@ def test_a_target_that_is_a_factor_is_refused_by_addmm() -> None:
         x[:2].addmm_(x[1:], tinytorch.ones(2, 2))
     assert x.tolist() == [[1, 1]] * 3
     assert x[:2].addmm_(x[1:].clone(), tinytorch.ones(2, 2)).tolist() == [[3, 3]] * 2
+
+
+def test_losses_that_are_absent_say_how_else_they_are_computed() -> None:
+    """The way that each error names gives PyTorch's values, of the loss and of its gradient."""
+    torch = pytest.importorskip("torch")
+    ours, theirs = tinytorch.nn.functional, torch.nn.functional
+    values = [[1.0, 2.0, 4.0], [0.5, -1.0, 0.0]]
+    x, y = (e.tensor(values, requires_grad=True) for e in (tinytorch, torch))
+    p, q = (e.tensor([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]]) for e in (tinytorch, torch))
+    with pytest.raises(NotImplementedError, match="log_softmax") as caught:
+        ours.cross_entropy(x, p)
+    assert "the pictures and widgets work on its tensors too" in caught.value.__notes__[0]
+    (-(p * x.log_softmax(1)).sum(1).mean()).backward()
+    theirs.cross_entropy(y, q).backward()
+    assert x.grad is not None and np.allclose(x.grad.numpy(), y.grad.numpy())
+
+    x, y = (e.arange(12.0).sin().view(2, 3, 2).requires_grad_() for e in (tinytorch, torch))
+    t, u = (e.tensor([[0, 1], [2, -100]]) for e in (tinytorch, torch))
+    with pytest.raises(NotImplementedError, match="movedim"):
+        ours.cross_entropy(x, t)
+    ours.cross_entropy(x.movedim(1, -1).flatten(0, -2), t.flatten()).backward()
+    theirs.cross_entropy(y, u).backward()
+    assert x.grad is not None and np.allclose(x.grad.numpy(), y.grad.numpy())
 
 
 def test_a_complex_number_says_that_it_is_absent() -> None:

@@ -16,6 +16,7 @@ from ..base import (
     contiguous_strides,
     dtype,
     lay_out_result,
+    make_absence_error,
     make_module_getattr,
     refuse_keywords,
     warn_user,
@@ -257,53 +258,89 @@ def binary_cross_entropy_with_logits(
     return _logits_loss(input, target, None, None, _number_of_reduction(reduction))
 
 
-def _index_of_classes(a: np.ndarray, y: np.ndarray) -> tuple:
-    """Return the index of the right class in each row of `a`.
+_IGNORED = -100  # PyTorch's `ignore_index`, where none is given
 
-    IndexError for a class that does not exist.
-    """
+
+def _check_classes(a: np.ndarray, y: np.ndarray) -> None:
+    """Raise PyTorch's errors for what are no log-probabilities and classes."""
+    if not a.ndim:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
     batch = y.shape[0] if y.ndim else 0
-    if a.shape[:-1] != y.shape and a.ndim == 2:
+    if a.ndim > 1 and a.shape[0] != batch:
         raise ValueError(
             f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({batch})."
         )
-    if a.ndim not in (1, 2) or y.ndim > 1:
+    if a.ndim > 2:
+        raise make_absence_error(
+            "a loss of classes in more than two dimensions",
+            "use input.movedim(1, -1).flatten(0, -2) and target.flatten()",
+        )
+    if y.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if y.dtype.char not in "lqB":
         raise RuntimeError(
             f"expected target dtype to be Long or Byte, but got {BY_NUM[y.dtype.num].scalar_name}"
         )
-    index = y.reshape(-1)
-    is_outside = (index < 0) | (index >= a.shape[-1])
+    if a.ndim > 1 and not y.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    if a.ndim == 1 and y.ndim and batch != 1:
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {batch}")
+
+
+def _index_of_classes(a: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which rows of `a` count, and the right class in each.
+
+    IndexError for a class that does not exist.
+    """
+    _check_classes(a, y)
+    classes = y.reshape(-1)
+    rows = np.flatnonzero(classes != _IGNORED)
+    classes = classes[rows]
+    is_outside = (classes < 0) | (classes >= a.shape[-1])
     if is_outside.any():
-        raise IndexError(f"Target {int(index[is_outside][0])} is out of bounds.")
-    # As indices of two dimensions: the row, and the right class in it.
-    return np.arange(index.size), index
+        raise IndexError(f"Target {int(classes[is_outside][0])} is out of bounds.")
+    return rows, classes
 
 
 def _nll_gradient(
     grad: Any, a: Any, y: Any, weight: None, reduction: int, ignore_index: int, total: Any
 ) -> np.ndarray:
+    index = rows, _ = _index_of_classes(a, y)
+    if a.ndim == y.ndim == 1 and a.shape != y.shape:
+        raise RuntimeError(f"size mismatch (got input: {list(a.shape)}, target: {list(y.shape)})")
     out = np.zeros(a.shape, a.dtype)
-    divisor = total if reduction == _MEAN else 1
-    out.reshape(-1, a.shape[-1])[_index_of_classes(a, y)] = -grad.reshape(-1) / divisor
+    # The gradient of a mean or sum is one number for all rows.
+    slopes = -grad.reshape(-1) / (total if reduction == _MEAN else 1)
+    np.atleast_2d(out)[index] = slopes if slopes.size == 1 else slopes[rows]
     return out
 
 
 def _compute_nll(
     a: np.ndarray, y: np.ndarray, weight: None, reduction: int, ignore_index: int
 ) -> np.ndarray:
-    right = a.reshape(-1, a.shape[-1])[_index_of_classes(a, y)]
-    return _reduce_losses(-right.reshape(y.shape), reduction)
+    index = rows, _ = _index_of_classes(a, y)
+    matrix = np.atleast_2d(a)
+    losses = np.zeros(len(matrix), a.dtype)
+    losses[rows] = -matrix[index]
+    if reduction == _NONE:
+        return losses.reshape(a.shape[:-1])
+    total = np.add.reduce(losses, None)
+    return total / losses.dtype.type(rows.size) if reduction == _MEAN else total
+
+
+def _total_weight(values: tuple) -> Tensor:
+    """Return the number of targets that count, or 0 where PyTorch does not count them."""
+    a, y, _, reduction, _ = values
+    is_counted = reduction != _NONE or a._data.ndim == 1
+    count = np.count_nonzero(y._data != _IGNORED) if is_counted else 0
+    return make_tensor(np.asarray(count, a._data.dtype), a.device)
 
 
 # PyTorch saves these, too, and shows them: `ignore_index` through an unsigned type, and the number
 # of targets (their total weight) as a tensor.
 _EXTRA_SAVED = {
-    "ignore_index": lambda values: -100 % (1 << 64),
-    "total_weight": lambda values: make_tensor(
-        np.asarray(values[1]._data.size, values[0]._data.dtype), values[0].device
-    ),
+    "ignore_index": lambda values: _IGNORED % (1 << 64),
+    "total_weight": _total_weight,
 }
 _nll_backward = op(
     "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, Tensor total_weight)",
@@ -333,6 +370,16 @@ def cross_entropy(input: Tensor, target: Tensor, *, reduction: str = "mean") -> 
 
     Shapes: input (N, C) or (C), target (N) or () of int64 class numbers.
     """
+    if target.shape == input.shape:
+        if not target.is_floating_point():
+            raise RuntimeError(
+                "Expected floating point type for target with class probabilities, got "
+                f"{target.dtype.scalar_name}"
+            )
+        raise make_absence_error(
+            "cross_entropy of class probabilities",
+            "use -(target * input.log_softmax(1)).sum(1).mean()",
+        )
     return nll_loss(_log_softmax(input, 0 if input.ndim == 1 else 1), target, reduction=reduction)
 
 

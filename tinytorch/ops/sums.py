@@ -138,7 +138,7 @@ def _expand_array(a: np.ndarray, size: tuple, implicit: bool = False) -> np.ndar
 
 
 def _restride_expanded(a: np.ndarray, size: tuple, steps: list) -> np.ndarray:
-    """Return a view of this size. RuntimeError, as in PyTorch, for more elements than can be counted."""
+    """Return a view of this size. RuntimeError, in PyTorch's words, if it has too many elements."""
     try:
         return restride_array(a, size, tuple(steps))
     except ValueError:
