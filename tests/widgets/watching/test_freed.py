@@ -1,15 +1,15 @@
 """A graph that is gone through a second time, under a watch: which line leads back, and which one freed it."""
 
-import linecache
 import re
 from types import ModuleType
 from typing import Any
 
 import pytest
 from copylab.doc import indent_text
-from copylab.watching import Watch, watch
+from copylab.watching import watch
 from copylab.watching.node_lines import _is_freed
 from needs import torch_missing
+from watched_programs import run_with_lines
 
 from tinytorch.viz import explain
 
@@ -96,6 +96,43 @@ y = (w * w).sum()
 torch.autograd.grad(y, w)
 (y * 2).backward()
 """
+GRAD_RAISES = """
+w = torch.ones(3, requires_grad=True)
+y = (w * w).sum()
+y.backward()
+torch.autograd.grad(y * 2, w)
+"""
+BACKWARD_OF_MODULE = """
+w = torch.ones(3, requires_grad=True)
+first = (w * w).sum()
+second = w.exp().sum()
+torch.autograd.backward([first, second])
+torch.autograd.backward([w.sin().sum(), second])
+"""
+ONE_OF_THE_INPUTS = """
+w, v = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+of_w = (w * w).sum()
+of_v = (v * v).sum()
+of_w.backward()
+of_v.backward()
+loss = of_w + of_v
+torch.autograd.grad(loss, w)
+"""
+WITHOUT_ITS_NODE = """
+w = torch.ones(3, requires_grad=True)
+h = w * w
+h.sum().backward()
+y = h.exp().sum()
+torch.autograd.grad(y, h, retain_graph=True)
+y.backward(inputs=[h])
+"""
+PENALTY = """
+net = torch.nn.Linear(3, 1)
+x = torch.ones(2, 3, requires_grad=True)
+score = torch.tanh(net(x)).sum()
+(slope,) = torch.autograd.grad(score, x, create_graph=False)
+(score + slope.pow(2).sum()).backward()
+"""
 FUNCTION = """
 class Scale(torch.autograd.Function):
     @staticmethod
@@ -124,7 +161,15 @@ FOUND = {
     "two losses, one value": (SHARED_VALUE, "loss", (3, 6, None, 7)),
     "a Function reads first": (FUNCTION, "memory", (13, 14, 13, 14)),
     "autograd.grad": (BY_GRAD, "y", (3, 4, 5, 5)),
+    "a penalty without create_graph": (PENALTY, "score", (4, 5, 6, 6)),
 }
+FOUND_BY_FUNCTIONS = {
+    "grad raises": (GRAD_RAISES, "y", (3, 4, 5, 5)),
+    "one of two roots": (BACKWARD_OF_MODULE, "second", (4, 5, None, 6)),
+    "the input that is asked for": (ONE_OF_THE_INPUTS, "of_w", (3, 5, 7, 8)),
+    "an input that is no leaf": (WITHOUT_ITS_NODE, "h", (3, 4, 5, 7)),
+}
+"""Whatever calls the engine."""
 RIGHT = [
     HIDDEN_STATE.replace("h], 1", "h.detach()], 1"),
     SHARED_TRUNK.replace("loss_of_judge.backward()", "loss_of_judge.backward(retain_graph=True)"),
@@ -133,25 +178,10 @@ RIGHT = [
 ]
 
 
-def run(engine: ModuleType, source: str, **others: Any) -> tuple[Watch, Any, dict[str, Any]]:
-    """Run a program under a watch, with lines that findings can quote."""
-    name = f"<program {hash(source)}>"
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    engine.manual_seed(0)
-    names: dict[str, Any] = {"torch": engine, **others}
-    error: Any = None
-    with watch(silent="record") as watched:
-        try:
-            exec(compile(source, name, "exec"), names)
-        except RuntimeError as raised:
-            error = raised
-    return watched, error, names
-
-
-@pytest.mark.parametrize("what", FOUND)
+@pytest.mark.parametrize("what", FOUND | FOUND_BY_FUNCTIONS)
 def test_the_lines_are_those_of_the_program(engine: ModuleType, what: str) -> None:
-    source, name, lines = FOUND[what]
-    watched, error, _ = run(engine, source)
+    source, name, lines = (FOUND | FOUND_BY_FUNCTIONS)[what]
+    watched, error, _ = run_with_lines(engine, source)
     assert "a second time" in str(error)
     (finding,) = watched.findings
     found: Any = finding
@@ -159,7 +189,8 @@ def test_the_lines_are_those_of_the_program(engine: ModuleType, what: str) -> No
     assert tuple(place and place.line for place in places) == lines
     assert finding.title.startswith(f"{name} ")
     assert not finding.silent
-    assert finding.lines in error.__notes__[0].replace("\n  ", "\n")
+    (note,) = error.__notes__
+    assert finding.lines in note.replace("\n  ", "\n")
     assert "retain_graph=True" in finding.way_out
 
 
@@ -169,7 +200,9 @@ def test_explain_has_the_same_lines_before_it_raises(engine: ModuleType, what: s
     # On the line of backward, so that the numbers of all lines stay.
     call = re.compile(r"^( *)(.+)\.backward\(", re.MULTILINE)
     source = call.sub(r"\1said(\2); \2.backward(", FOUND[what][0])
-    watched, error, _ = run(engine, source, said=lambda loss: said.append(str(explain(loss))))
+    watched, error, _ = run_with_lines(
+        engine, source, said=lambda loss: said.append(str(explain(loss)))
+    )
     assert error is not None
     lines = watched.findings[0].lines.partition("\nreached")[0]
     assert indent_text(lines, "    ") in said[-1]
@@ -180,7 +213,7 @@ def test_explain_has_the_same_lines_before_it_raises(engine: ModuleType, what: s
 def test_a_right_program_has_no_finding_and_the_same_gradients(
     engine: ModuleType, source: str
 ) -> None:
-    watched, error, names = run(engine, source)
+    watched, error, names = run_with_lines(engine, source)
     assert error is None
     assert watched.findings == []
     engine.manual_seed(0)
@@ -264,7 +297,7 @@ def test_a_thread_whose_nodes_have_other_numbers_does_not_matter(
     engine: ModuleType, count: int
 ) -> None:
     numbers = "v = torch.ones(3, requires_grad=True)\nfor _ in range(20): v * v\n"
-    watched, _, _ = run(engine, numbers + THREAD.format(count=count) + SHARED_TRUNK)
+    watched, _, _ = run_with_lines(engine, numbers + THREAD.format(count=count) + SHARED_TRUNK)
     (finding,) = watched.findings
     assert finding.lines.splitlines()[0].endswith("fake = (w * 2).tanh()")
 
@@ -284,7 +317,7 @@ def test_nodes_of_threads_that_may_have_the_same_numbers_are_not_told_apart(
         thread = thread.replace(
             "def work", "made = threading.Event()\ndone = threading.Event()\ndef work"
         )
-    watched, error, names = run(torch, thread + SHARED_TRUNK)
+    watched, error, names = run_with_lines(torch, thread + SHARED_TRUNK)
     if not is_joined:
         names["done"].set()
         names["t"].join()

@@ -201,7 +201,9 @@ def _add_freed_lines(
 ) -> Iterator[BackwardFinding]:
     """Yield the findings, that on a freed graph with the lines that led to it, if a watch has seen them."""
     for finding in findings:
-        is_freed = finding.kind == "freed" and finding.saved_entries[0].saved.state == "freed"
+        # Also where a Function, such as a reentrant checkpoint, may not open what it has given back.
+        entries = finding.saved_entries
+        is_freed = bool(entries) and entries[0].saved.state == "freed"
         tensor = find_tensor(root) if is_freed else None
         yield finding if tensor is None else replace(finding, lines=find_freed_lines(tensor))
 

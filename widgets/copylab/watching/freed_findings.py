@@ -120,12 +120,12 @@ def list_lines_of_graph(graph: FreedGraph | FreedFinding) -> list[str]:
     return rows
 
 
-def make_freed_finding(graph: FreedGraph, root: Any, frame: FrameType | None) -> FreedFinding:
+def make_freed_finding(graph: FreedGraph, frame: FrameType | None) -> FreedFinding:
     """Make the finding, with the names that the callers of backward have.
 
-    root: what backward began at. frame: the line that called it.
+    frame: the line that called it.
     """
-    old_node = graph.old_node if graph.is_carried else root.grad_fn
+    old_node = graph.old_node if graph.is_carried else graph.root
     names = _find_names(frame)
     old_name = names.get(id(old_node), "")
     new_name = next(filter(None, (names.get(id(node)) for node in graph.new_nodes)), "")

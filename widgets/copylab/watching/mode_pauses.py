@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import cache, wraps
 from importlib import import_module
+from inspect import unwrap
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +37,9 @@ class ModePauses:
         self.optim: Any = import_module("torch.optim.optimizer")
         self.mode_at = torch._C._get_dispatch_stack_at
         self.count_modes = torch._C._len_torch_dispatch_stack
-        run_backward = getattr(torch.autograd.graph, "_engine_run_backward", None)
-        self.engine_code = getattr(run_backward, "__code__", None)
+        run_backward: Any = getattr(torch.autograd.graph, "_engine_run_backward", None)
+        # It may be replaced, by another watch, too.
+        self.engine_code = getattr(unwrap(run_backward), "__code__", None)
         """The code of the frame below which the engine runs formulas."""
         self.are_formulas: dict[type, bool] = {}
         """Kinds of nodes, and True for those whose formulas are PyTorch's own."""

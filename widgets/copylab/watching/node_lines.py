@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from tinytorch.graph import FREED_MESSAGE
 
+from .engine_runs import EngineRun
 from .places import NodeLine, Place, PlaceFinder
 
 _MOST_LINES = 20_000
@@ -44,6 +45,8 @@ class FreedGraph(NamedTuple):
     """The line that made the first newer node: it has computed with a result of the freed graph."""
     new_nodes: Sequence[Any]
     """That node, and those that lead to it, the nearest first."""
+    root: Any
+    """The node that backward begins at, and that leads there."""
 
     @property
     def is_carried(self) -> bool:
@@ -93,19 +96,22 @@ class NodeLines:
         return 0 if self._last_backward is None else self._last_backward.position
 
     def find_freed_graph(
-        self, root: Any, backward_count: int, newest_foreign_nr: int
+        self, call: EngineRun, backward_count: int, newest_foreign_nr: int
     ) -> FreedGraph | None:
         """Find what a backward has met that has raised; None if that is not known.
 
-        root: the node that it began at. backward_count: how many backwards had read something before it.
+        backward_count: how many backwards had read something before it.
         newest_foreign_nr: up to this number, a node may be of another thread and have its number, too.
         """
-        parents = _collect_parents(root)
+        roots = call.root_nodes
+        parents = _collect_parents(roots)
+        # Held here, or PyTorch makes the objects of the inputs' nodes anew.
+        running = _find_running_nodes(call, parents)
         # It has run the nodes from the highest number down, and freed them: what it met is the first
         # that an earlier one has read, and freed.
         read_before = [
             (node._sequence_nr(), node)
-            for _, (node, _) in parents.items()
+            for node in running
             if node._sequence_nr() > newest_foreign_nr
             and (node_line := self.find_node_line(node._sequence_nr())) is not None
             and node_line.backward is not None
@@ -120,9 +126,9 @@ class NodeLines:
                 old, new = _find_way_in(node, parents, backward.newest_nr)
                 freed = None if backward.node_line is None else backward.node_line.place
                 new_nodes = [] if new is None else list(_iterate_up(new, parents))
-                return FreedGraph(
-                    freed, old, self._find_place(old or node), self._find_place(new), new_nodes
-                )
+                root = next(each for each in _iterate_up(node, parents) if each in roots)
+                made, carried = self._find_place(old or node), self._find_place(new)
+                return FreedGraph(freed, old, made, carried, new_nodes, root)
         return None
 
     def _find_place(self, node: Any) -> Place | None:
@@ -130,11 +136,11 @@ class NodeLines:
         return None if node_line is None else node_line.place
 
 
-def _collect_parents(root: Any) -> dict[int, tuple[Any, list[Any]]]:
+def _collect_parents(roots: list[Any]) -> dict[int, tuple[Any, list[Any]]]:
     """Return each node of a graph with those that lead to it, by its identity."""
     # PyTorch makes the objects of its nodes anew: they are the same as long as they are held here.
-    parents: dict[int, tuple[Any, list[Any]]] = {id(root): (root, [])}
-    nodes = [root]
+    parents: dict[int, tuple[Any, list[Any]]] = {id(root): (root, []) for root in roots}
+    nodes = [root for root, _ in parents.values()]
     for node in nodes:
         for child, _ in node.next_functions:
             if child is None:
@@ -144,6 +150,19 @@ def _collect_parents(root: Any) -> dict[int, tuple[Any, list[Any]]]:
                 nodes.append(child)
             parents[id(child)][1].append(node)
     return parents
+
+
+def _find_running_nodes(call: EngineRun, parents: dict[int, tuple[Any, list[Any]]]) -> list[Any]:
+    """Return the nodes of a graph that a backward runs: all, or those that lead to its inputs."""
+    nodes = [node for node, _ in parents.values()]
+    if not call.inputs:
+        return nodes
+    running: dict[int, Any] = {}
+    for target in filter(call.is_input, nodes):
+        above = list(_iterate_up(target, parents))
+        # At an input itself the gradient is taken, and its node does not run; where it goes to `.grad`, it does.
+        running |= {id(node): node for node in above[not call.accumulates :]}
+    return list(running.values())
 
 
 def _is_freed(node: Any) -> bool:

@@ -24,7 +24,6 @@ from tinytorch.viz import (
     GraphExit,
     engine_name,
     format_repr,
-    grad_fn_or_none,
     is_observed,
     mark_look,
     memory,
@@ -39,6 +38,7 @@ from ..wording import gettext, join_sentences, ngettext
 from . import scope
 from .aliases import find_aliases
 from .backward_log import BackwardLog
+from .engine_runs import EngineRun
 from .exits import ExitLog, LeafReference, MakingLog
 from .findings import Finding, GradientWarning
 from .formulas import find_use
@@ -643,7 +643,6 @@ class Watch(Presentation):
         """
         if self.ended:
             return False
-        self._steps.has_backward = True
         # The numbers take two backwards more, which a mode or profiler of the program's would see; to
         # ask whether they are due, a mode of functions would.
         if is_observed(root) or not self.measurement.is_due(args, kwargs, self._has_small_change):
@@ -677,26 +676,28 @@ class Watch(Presentation):
         finding, _ = self._add_finding(save, Finding(silent=False, node=node_name), backward_nr)
         _add_lines(error, finding)
 
-    def count_backwards(self, root: Any) -> int:
-        """Return how many backwards have read something in this thread, by the engine of a tensor."""
-        hooks = self._find_hooks(root)
+    def begin_run(self, call: EngineRun) -> int:
+        """Note a backward that is about to run, and return how many have read something in this thread."""
+        if call.accumulates and not self._is_in_look():
+            self._steps.has_backward = True
+        hooks = self._find_hooks(call.engine)
         return 0 if hooks is None else hooks.node_lines.count_backwards()
 
-    def report_error(self, root: Any, backward_count: int, error: RuntimeError) -> None:
+    def report_error(self, call: EngineRun, backward_count: int, error: RuntimeError) -> None:
         """Note the finding on a backward that has raised because an earlier one has freed its graph.
 
-        root: what it began at. backward_count: how many backwards had read something before it.
+        backward_count: how many backwards had read something before it.
         """
-        hooks = self._find_hooks(root)
+        hooks = self._find_hooks(call.engine)
         is_freed = str(error).startswith(FREED_MESSAGE.partition(" (")[0])
         if hooks is None or not is_freed or self._is_in_look():
             return
         with mark_look():
-            found = self._find_freed_graph(hooks, root.grad_fn, backward_count)
+            found = self._find_freed_graph(hooks, call, backward_count)
             if found is None:
                 return
             frame = self._place_finder.find_frame()
-            finding: Finding = make_freed_finding(found, root, frame)
+            finding: Finding = make_freed_finding(found, frame)
             finding.backward = None if frame is None else place_of(frame)
             finding.rank = find_rank()
         finding, _ = self._store_finding(finding.key, finding, backward_count, None)
@@ -704,17 +705,18 @@ class Watch(Presentation):
 
     def find_freed_lines(self, root: Any) -> str:
         """Return the lines that lead from a result into a graph which a backward has freed; called by looks."""
-        hooks, node = self._find_hooks(root), grad_fn_or_none(root)
-        if hooks is None or node is None:
+        call = EngineRun(engine_name(root), (root,), (), accumulates=True)
+        hooks = self._find_hooks(call.engine)
+        if hooks is None:
             return ""
-        found = self._find_freed_graph(hooks, node, hooks.node_lines.count_backwards())
+        found = self._find_freed_graph(hooks, call, hooks.node_lines.count_backwards())
         return "" if found is None else "\n".join(list_lines_of_graph(found))
 
     def _find_freed_graph(
-        self, hooks: TorchHooks | TinyTorchHooks, node: Any, backward_count: int
+        self, hooks: TorchHooks | TinyTorchHooks, call: EngineRun, backward_count: int
     ) -> FreedGraph | None:
         newest_foreign_nr = self._find_newest_foreign_nr(hooks)
-        return hooks.node_lines.find_freed_graph(node, backward_count, newest_foreign_nr)
+        return hooks.node_lines.find_freed_graph(call, backward_count, newest_foreign_nr)
 
     def _find_newest_foreign_nr(self, hooks: TorchHooks | TinyTorchHooks) -> int:
         """Return the number of the newest node that another thread than these hooks' has made; -1 without any."""
@@ -727,10 +729,10 @@ class Watch(Presentation):
         numbers += [each.find_newest_nr() for each in others if each and each is not hooks]
         return max(numbers)
 
-    def _find_hooks(self, root: Any) -> TorchHooks | TinyTorchHooks | None:
-        """Return the engine of a tensor under this watch in this thread; None if it is not watched here."""
+    def _find_hooks(self, engine: str) -> TorchHooks | TinyTorchHooks | None:
+        """Return an engine under this watch in this thread; None if it is not watched here."""
         attached: Any = self._attached.get(scope.find_program_thread(), {})
-        hooks: TorchHooks | TinyTorchHooks | None = attached.get(engine_name(root))
+        hooks: TorchHooks | TinyTorchHooks | None = attached.get(engine)
         return hooks
 
     def find_place(self) -> Place | None:

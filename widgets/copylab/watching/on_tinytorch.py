@@ -20,6 +20,7 @@ from tinytorch.graph import (
 from tinytorch.optim import STEP_LISTENERS
 from tinytorch.viz import THREADS_IN_LOOK, THREADS_ON_SAVED_VALUES, SaveUnderWatch
 
+from .engine_runs import report_tinytorch_method, watch_tinytorch_runs
 from .scope import watch_assignments
 from .tinytorch_exits import report_exit, watch_exits
 from .watched_backward import watch_backwards
@@ -43,7 +44,8 @@ class TinyTorchHooks:
         """The pair as tinytorch has it on its stack, to find it again; None once it is off."""
         self.replacements = (
             watch_assignments(Tensor),
-            *watch_backwards(Tensor),
+            *watch_backwards(Tensor, report_tinytorch_method),
+            watch_tinytorch_runs(),
             *watch_exits(),
         )
 

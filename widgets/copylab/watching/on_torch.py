@@ -20,6 +20,7 @@ from tinytorch.graph import DETACHED_MESSAGE, name_of_node, short_name, stale_te
 from tinytorch.viz import THREADS_IN_LOOK, THREADS_ON_SAVED_VALUES, ExitKind, SaveUnderWatch
 
 from .dispatch_modes import get_quiet_mode_class, push_mode, remove_mode
+from .engine_runs import watch_torch_runs
 from .exits import LeafReference, report_parameters
 from .given_gradients import is_shared_gradient
 from .kept_attributes import AttributeKeeper, watch_attributes
@@ -157,6 +158,7 @@ class TorchHooks:
                 _watch_lists(self.torch.Tensor),
                 _watch_parameters(self.torch.nn.Parameter),
                 *watch_backwards(self.torch.Tensor),
+                *watch_torch_runs(self.torch),
                 watch_packing(self.torch.autograd.graph.saved_tensors_hooks),
                 *watch_attributes(self.torch.autograd.function.BackwardCFunction),
             ):
@@ -369,6 +371,20 @@ class TorchHooks:
         if self.operation_thread != self.program_thread:
             return self.watch.find_node_line()
         return node_lines.record_node(node_nr)
+
+    def find_saving_line(self) -> NodeLine | None:
+        """Return the line whose node saves a tensor now, in hooks of the program's own."""
+        if threading.get_ident() != self.operation_thread:
+            self.follow_thread()
+        next_nr = self.get_sequence_nr()
+        return self._find_node_line(next_nr - 1, next_nr - self.next_node_nr)
+
+    def note_read_by_node(self, backward_nr: int) -> None:
+        """Note that the node which backward is at reads what hooks of the program's own have packed."""
+        node = self.find_node()
+        node_line = None if node is None else self.node_lines.find_node_line(node._sequence_nr())
+        if node_line is not None and not THREADS_IN_LOOK:
+            self.node_lines.note_read(node_line, backward_nr)
 
     def _is_output(self, tensor: Any, new_nodes: int) -> bool:
         """Return True if a tensor is saved by the node that made it.

@@ -172,6 +172,8 @@ def _wrap_pack(pack: Any, watching: list[TorchHooks], kind: str) -> Any:
     def pack_watched(tensor: Any) -> Any:
         for other in outer:  # as for what is saved, the innermost watch alone looks at it
             other.watch.gaps.count_unseen_save(kind)
+        # First: what the hook computes is of other lines, and the node is not.
+        node_line = None if hooks.watch.ended else hooks.find_saving_line()
         packed = pack(tensor)  # raises as the engine does
         span = memory_span(tensor)
         checksum = compute_checksum(tensor, span)
@@ -180,7 +182,7 @@ def _wrap_pack(pack: Any, watching: list[TorchHooks], kind: str) -> Any:
             hooks.watch.gaps.count_unseen_save(kind)
             return packed
         packed_save = PackedSave(packed, tensor, span, checksum, kind)
-        packed_save.node_line = hooks.watch.find_node_line()
+        packed_save.node_line = node_line
         packed_save.code = code
         packed_save.holds_memory = _holds_memory(packed, span, hooks.torch.Tensor)
         if _is_of_leaf(tensor) or packed_save.holds_memory:
@@ -223,13 +225,17 @@ def _wrap_unpack(unpack: Any, hooks: TorchHooks) -> Any:
 
     @wraps(unpack)  # pictures know PyTorch's own hooks by their names
     def unpack_watched(packed_save: Any) -> Any:
+        backward_nr = hooks.torch._C._current_graph_task_id()
+        # Outside of a backward it is the program, or a picture, that looks.
+        is_in_backward = backward_nr >= 0 and not hooks.watch.ended
+        if is_in_backward:
+            # Before a checkpoint computes again, which makes nodes.
+            hooks.note_read_by_node(backward_nr)
         # Nothing could be compared when it was packed.
         if not isinstance(packed_save, PackedSave):
             return unpack(packed_save)  # raises as the engine does
         tensor = unpack(packed_save.packed)  # raises as the engine does
-        backward_nr = hooks.torch._C._current_graph_task_id()
-        # Outside of a backward it is the program, or a picture, that looks.
-        if backward_nr >= 0 and not hooks.watch.ended:
+        if is_in_backward:
             hooks.watch.check_unpacked(packed_save, tensor, hooks.find_node(), backward_nr)
         return tensor
 

@@ -155,32 +155,27 @@ def _name_pairs(
 
 
 @cache
-def watch_backwards(tensor_class: Any) -> tuple[Replacement, Replacement]:
+def watch_backwards(
+    tensor_class: Any, report: Callable[[Any], Any] | None = None
+) -> tuple[Replacement, Replacement]:
     """Let watches look at the graph before `backward` of an engine's tensors runs.
 
     They note `retain_grad`, too: a backward whose gradients are kept cannot be run without a trace.
+    report: makes of the engine's `backward` one that reports its runs; None where that is done elsewhere.
     """
 
-    def replace_backward(backward: Any) -> Any:
-        @wraps(backward)
+    def replace_backward(original: Any) -> Any:
+        backward = original if report is None else report(original)
+
+        @wraps(original)
         def backward_measured(self: Any, *args: Any, **kwargs: Any) -> Any:
             watches = find_watches_of_thread()
-            counts = [watch.count_backwards(self) for watch in watches]
             measuring = [watch for watch in watches if watch.begin_backward(self, args, kwargs)]
             try:
-                result = backward(self, *args, **kwargs)  # raises as the engine does
-            except RuntimeError as error:
-                for watch, count in zip(watches, counts, strict=True):
-                    watch.report_error(self, count, error)
-                raise
+                return backward(self, *args, **kwargs)  # raises as the engine does
             finally:
                 for watch in measuring:
                     watch.measurement.end()
-            # Only of one that came to its end: after an error, leaves without a gradient show
-            # nothing.
-            for watch in find_watches_of_thread():
-                watch.record_backward()
-            return result
 
         return backward_measured
 
