@@ -50,12 +50,6 @@ def _notes_are_of_one_test(progress_file: Path) -> None:
     """Keep the notes of a test in a file of its own."""
 
 
-def test_no_retest_of_the_first_lessons_has_a_call_that_they_do_not_explain() -> None:
-    late = {name for name in RETEST_PROGRAMS if "reshape" in name}
-    for name in RETEST_PROGRAMS.keys() - late:
-        assert not any(".t()" in program.code for program in RETEST_PROGRAMS[name]), name
-
-
 def check_retest(known: Misconception, engine: ModuleType, seed: int, number: int) -> str:
     """Run a retest, and what it is believed to be; return its program."""
     run, question = draw_retest(known, engine, seed=seed, number=number)

@@ -8,8 +8,10 @@ import pkgutil
 
 import copylab.lessons
 import pytest
+from copylab.questions import value
 from copylab.quiz.exams import choose_rewritable, draw_exercises
 from copylab.quiz.misconceptions import MISCONCEPTIONS, Misconception
+from copylab.quiz.retest_programs import RetestProgram
 from copylab.quiz.rewrites import (
     Rewrite,
     _make_rewrite,
@@ -23,6 +25,19 @@ import tinytorch
 for module in pkgutil.iter_modules(copylab.lessons.__path__):
     importlib.import_module(f"copylab.lessons.{module.name}")  # some have beliefs of their own
 VIEW = MISCONCEPTIONS["a view is a copy"]
+SHAPE = Misconception(
+    "another shape is a copy",
+    "Another shape of a tensor has memory of its own.",
+    "A view is another way to read the same storage.",
+    [
+        RetestProgram(
+            "x = torch.tensor(V); y = x.view(N, 1); x[I] = K",
+            {2: "y = x.view(N, 1).clone()"},
+            value,
+            "y",
+        )
+    ],
+)
 
 
 def judge(rewrite: Rewrite, line: str) -> tuple[str, str]:
@@ -31,7 +46,7 @@ def judge(rewrite: Rewrite, line: str) -> tuple[str, str]:
 
 
 def test_a_line_is_judged_by_what_the_program_does_with_it() -> None:
-    rewrite = _make_rewrite(VIEW, 2, tinytorch, seed=4)
+    rewrite = _make_rewrite(SHAPE, 0, tinytorch, seed=4)
     x, y = rewrite.code.partition(" = ")[0], rewrite.solution.partition(" = ")[0]
     length = rewrite.code.split("(")[2].split(",")[0]
     assert (rewrite.line, rewrite.keeps_numbers) == (2, True)

@@ -82,7 +82,7 @@ NEVER_IN_PLACE = Misconception(
             {2: "y = x.detach().clone().requires_grad_()"},
             ask.outcome,
         )
-        for numbers, call in (("V", "y.mul_(T)"), ("S", "y.add_(T)"), ("M", "y[0] = K"))
+        for numbers, call in (("V", "y.add_(T)"), ("S", "y.fill_(T)"), ("M", "y.transpose_(0, 1)"))
     ),
 )
 

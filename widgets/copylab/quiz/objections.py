@@ -36,9 +36,11 @@ def find_value_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -
 
 
 def find_shared_counter_objection(
-    _run: QuizRun, _answer: str, *_names: str, **_at_keyword: int | None
-) -> str:
+    run: QuizRun, answer: str, a: str, b: str, *, at: int | None
+) -> str | None:
     """Object to a counter that tensors of two storages are said to share."""
+    if answer == "no" or run.snapshot(at).shares_storage(a, b):
+        return None  # a misconception is behind these
     return gettext(
         "A tensor that is made with a new storage gets a new version counter, too: a write into one "
         "of the two is not counted at the other."
