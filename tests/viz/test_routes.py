@@ -1,17 +1,20 @@
-"""Lines of the graph picture: none goes back, and none comes near a box that it has nothing to do with."""
+"""Lines of the graph picture: none goes back, comes near a box of others, or ends without a tip that can be seen."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
-from copylab import CopyLab
+from copylab import CopyLab, steps
+from copylab.lessons import stop_gradient
 from copylab.quiz.prediction import Prediction
 from lesson_parts import defined
 from project_files import ROOT
 
 import tinytorch
 from tinytorch.viz.render import graph_svg
+from tinytorch.viz.render.edges import TIP_HALF, TIP_LENGTH, draw_edge, find_direction
 from tinytorch.viz.render.graph_cards import CardSize
 from tinytorch.viz.render.routes import (
     DrawnArea,
@@ -21,7 +24,10 @@ from tinytorch.viz.render.routes import (
     measure_clearance,
     measure_way_back,
     mend_routes,
+    straighten_routes,
 )
+from tinytorch.viz.render.style import Canvas
+from tinytorch.viz.show import GraphEdge
 
 CLEAR, STRAIGHT = 2.9, 1.0
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -145,3 +151,110 @@ def test_lines_between_the_same_cards_stay_apart() -> None:
     mended = mend_routes([Route("a", "b", bow) for bow in bows], sizes, middles, "down", "right")
     assert mended[0].points != mended[1].points
     assert all(measure_way_back(route.points, along=1) < 1 for route in mended)
+
+
+_TIP = re.compile(r'<path class="(?:tip|thin-t|flow-t)" d="M([^"]*)z"')
+TIPLESS = ("cut", "was cut", "copied", "saved")
+
+
+def faults_of_tip(edge: GraphEdge, parts: Sequence[str]) -> Iterator[str]:
+    """Give what is wrong with the tip of an edge that was drawn as these elements."""
+    tips = _TIP.findall("".join(parts))
+    if len(tips) != (edge.kind not in TIPLESS):
+        yield f"{edge.tail} -> {edge.head}, {edge.kind}, has {len(tips)} tips"
+    for tip in tips:
+        (x, y), (left, top), (right, low) = (
+            map(float, corner.split()) for corner in tip.split("L")
+        )
+        area = abs((left - x) * (low - y) - (right - x) * (top - y)) / 2
+        # Corners have one decimal.
+        if area < 0.9 * TIP_LENGTH * TIP_HALF:
+            yield f"{edge.tail} -> {edge.head} has a tip of {area:.1f} square px"
+
+
+@pytest.fixture
+def tip_faults(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
+    """All edges that a test has drawn, by their ends, with what is wrong with the tip of each."""
+    found: dict[str, list[str]] = {}
+
+    def draw(canvas: Canvas, edge: GraphEdge, points: list[Point], ends: Any) -> None:
+        before = len(canvas.parts)
+        draw_edge(canvas, edge, points, ends)
+        faults = faults_of_tip(edge, canvas.parts[before:])
+        found.setdefault(f"{edge.tail} {edge.head} {points}", []).extend(faults)
+
+    monkeypatch.setattr(graph_svg, "draw_edge", draw)
+    return found
+
+
+def test_every_line_has_a_tip_that_can_be_seen(tip_faults: dict[str, list[str]]) -> None:
+    """In lesson 08, the last two points of a line that went around a box were one, and its tip was a dash."""
+    predictions = [one for one in vars(stop_gradient).values() if isinstance(one, Prediction)]
+    for prediction in predictions:
+        assert steps(prediction.code, engine=tinytorch).html
+    assert len(tip_faults) > 10
+    assert [fault for faults in tip_faults.values() for fault in faults] == []
+
+
+@pytest.mark.stress
+def test_every_line_of_the_lessons_has_a_tip_that_can_be_seen(
+    tip_faults: dict[str, list[str]],
+) -> None:
+    for path in LESSONS:
+        for thing in defined(path).values():
+            if isinstance(thing, Prediction):
+                assert steps(thing.code, engine=tinytorch).html
+    assert len(tip_faults) > 100
+    assert [fault for faults in tip_faults.values() for fault in faults] == []
+
+
+@pytest.mark.parametrize(
+    ("points", "tip"),
+    [
+        ([(0, 0), (0, 10), (0, 30), (0, 30)], (0, 1)),
+        ([(0, 0), (30, 0), (30, 0), (30, 0)], (1, 0)),
+        ([(0, 0), (0, 9), (0, 9), (0, 10), (0, 10), (0, 40), (0, 40)], (0, 1)),
+        ([(5, 5), (5, 5), (5, 5), (5, 5)], (1, 0)),
+    ],
+)
+def test_points_in_one_place_have_a_tip_all_the_same(points: list[Point], tip: Point) -> None:
+    assert find_direction(points) == tip
+    canvas, edge = Canvas(), GraphEdge("a", "b", "next")
+    draw_edge(canvas, edge, points, (points[0], points[-1]))
+    assert list(faults_of_tip(edge, canvas.parts)) == []
+
+
+def test_a_tip_without_an_area_is_noticed() -> None:
+    parts = ['<path class="tip" d="M24 57L24 57L24 57z"/>']
+    assert list(faults_of_tip(GraphEdge("a", "b", "next"), parts)) == [
+        "a -> b has a tip of 0.0 square px"
+    ]
+    assert list(faults_of_tip(GraphEdge("a", "b", "next"), [])) == ["a -> b, next, has 0 tips"]
+
+
+@pytest.mark.parametrize(
+    ("shift", "down", "straight_at"),
+    [(12.0, True, 62.0), (12.0, False, None), (6.0, False, 55.0), (90.0, True, None)],
+)
+def test_a_line_between_boxes_that_face_each_other_is_straight(
+    shift: float, down: bool, straight_at: float | None
+) -> None:
+    """It ran aslant from the middle of one to the middle of the other."""
+    sizes = {name: CardSize(60, 20) for name in "ab"}
+    ends = ((50.0, 10.0), (50.0 + shift, 60.0)) if down else ((10.0, 50.0), (160.0, 50.0 + shift))
+    middles = dict(zip("ab", ends, strict=True))
+    start = (50.0, 20.0) if down else (40.0, 50.0)
+    end = (50.0 + shift, 50.0) if down else (130.0, 50.0 + shift)
+    route = Route("a", "b", [start, start, end, end])
+    direction = "down" if down else "right"
+    (line,) = straighten_routes([route], sizes, sizes, middles, direction, "right")
+    if straight_at is None:
+        assert line == route
+        return
+    assert {point[0 if down else 1] for point in line.points} == {straight_at}
+    # Where a step has a narrower box, or another box is in the way, it stays as it was.
+    narrow = {name: CardSize(16, 12) for name in "ab"}
+    assert straighten_routes([route], sizes, narrow, middles, direction, "right") == [route]
+    between = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
+    sizes["c"], middles["c"] = CardSize(14, 14), between
+    assert straighten_routes([route], sizes, sizes, middles, direction, "right") == [route]

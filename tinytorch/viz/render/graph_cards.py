@@ -125,6 +125,10 @@ class CardSize(NamedTuple):
         """Return the size that has room for both."""
         return CardSize(*map(max, self, other))
 
+    def intersect(self, other: CardSize) -> CardSize:
+        """Return the size that fits into both."""
+        return CardSize(*map(min, self, other))
+
     def area(self, names: str, goes_right: bool) -> tuple[float, float]:
         """Return width and height of the area that it takes, with its names "below" or "right".
 

@@ -30,16 +30,14 @@ from ..show import (
 from ..wording import (
     columns_that_fit,
     gettext,
-    gettext_noop,
     join_lines,
-    ngettext,
     shorten_text,
     text_width,
     wrap_text,
 )
 from . import layout
+from .edges import TIP_LENGTH, draw_count, draw_edge, measure_count, measure_cut_sign
 from .graph_cards import (
-    DISC_SIZE,
     Card,
     CardLine,
     CardSize,
@@ -52,8 +50,8 @@ from .graph_cards import (
     make_number_card,
 )
 from .picture import Folded, Picture
-from .routes import Point, Route, mend_routes, point_on_curve
-from .style import Canvas, format_point
+from .routes import Point, Route, find_reach, mend_routes, straighten_routes
+from .style import Canvas
 from .text import write_fold_text, write_graph_text
 
 PAGE_WIDTH, STAGE_WIDTH = 836, 408
@@ -70,15 +68,13 @@ MOST_NOTE_LINES = 3
 """What a note has beyond this is cut."""
 LEAF_GAP = 18
 """Between an accumulator and its leaf where they are side by side, in px."""
-_GAP_RIGHT, _GAP_DOWN = 0.22, 0.15
-"""Between two boxes where backward runs to the right or down, in inches of DOT. Where it runs down lines
+_GAPS_RIGHT, _GAP_DOWN = (0.34, 0.27, 0.22), 0.15
+"""Between two boxes where backward runs to the right or down, in inches of DOT. To the right it is the
+largest for which there is room: beside the tip of an arrow, a line has to be seen. Where it runs down lines
 are nearly level: in a smaller gap they seem to come out of the boxes above them."""
 MOST_BETWEEN_ROWS = 2 * 72 * _GAP_DOWN
 """From a box down to the next row, in px: twice the gap, since it may be the lowest of its own. A line
 that is longer passes a row."""
-TIP_LENGTH, TIP_HALF = 8.0, 4.0
-"""Length of the tip of an arrow, and half of its width, in px; both are larger where a gradient
-flows."""
 
 
 class Room(NamedTuple):
@@ -333,9 +329,12 @@ def _share_slots(sheets: Sequence[GraphSheet]) -> dict[str, str]:
 def lay_out_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
     """Lay out all cards of a run together, each as large as it ever is."""
     sizes: dict[str, CardSize] = {}
+    smallest: dict[str, CardSize] = {}
     for sheet in sheets:
         for card in sheet.cards:
-            sizes[card.name] = sizes.get(card.name, CardSize()).unite(card.size)
+            size = card.size
+            sizes[card.name] = sizes.get(card.name, size).unite(size)
+            smallest[card.name] = smallest.get(card.name, size).intersect(size)
     notes_of_sheets = [_wrap_notes(sheet, room) for sheet in sheets]
     widths_of_notes = [text_width(note, "m") for note in chain.from_iterable(notes_of_sheets)]
     notes_width = max(widths_of_notes, default=0)
@@ -356,6 +355,7 @@ def lay_out_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
     routes = [
         route._replace(points=list(map(turn_upright, route.points))) for route in found.routes
     ]
+    routes = straighten_routes(routes, sizes, smallest, middles, direction, names)
     routes = mend_routes(routes, sizes, middles, direction, names)
     widest = max(_width_of_head(sheets, room, direction), notes_width, found.width)
     bottom = HEAD + highest - lowest
@@ -419,25 +419,27 @@ def _list_ways(
     # Most graphs that are too wide are so by their longest chain alone, which needs no layout.
     is_chain_too_long = _length_of_longest_chain(sizes, lines) > room.width
     if room.direction == "right" or not (room.direction or is_chain_too_long):
-        yield partial(_lay_out, sizes, lines, "right", "below")
+        for gap in _GAPS_RIGHT:
+            yield partial(_lay_out, sizes, lines, "right", gap)
     if room.direction != "right":
         for is_centred in (True, False):
             for names in ("right", "below"):
                 yield partial(_lay_out_with_leaves_beside, sizes, lines, names, is_centred)
-        yield partial(_lay_out, sizes, lines, "down", "below")
+        yield partial(_lay_out, sizes, lines, "down", _GAP_DOWN)
     # Many short chains side by side may be wider than one below the other.
     if not room.direction and is_chain_too_long:
-        yield partial(_lay_out, sizes, lines, "right", "below")
+        yield partial(_lay_out, sizes, lines, "right", _GAPS_RIGHT[-1])
 
 
 def _lay_out(
-    sizes: Mapping[str, CardSize], lines: Sequence[DotLine], direction: str, names: str
+    sizes: Mapping[str, CardSize], lines: Sequence[DotLine], direction: str, gap: float
 ) -> ChosenLayout:
-    areas = {name: size.area(names, direction == "right") for name, size in sizes.items()}
-    found = lay_out(layout.render, write_dot(areas, lines, direction))
+    """Lay out with the names of tensors below their boxes."""
+    areas = {name: size.area("below", direction == "right") for name, size in sizes.items()}
+    found = lay_out(layout.render, write_dot(areas, lines, direction, gap))
     if direction == "down":
         found = _move_up_boxes(sizes, found)
-    return ChosenLayout(direction, names, found)
+    return ChosenLayout(direction, "below", found)
 
 
 def _move_up_boxes(sizes: Mapping[str, CardSize], found: GraphLayout) -> GraphLayout:
@@ -469,7 +471,7 @@ def _lay_out_with_leaves_beside(
         areas[accumulator] = (width, max(areas[leaf][1], sizes[accumulator].height))
     joined = _join_ends(lines, accumulator_of, is_centred)
     alone = {name: area for name, area in areas.items() if name not in accumulator_of}
-    found = lay_out(layout.render, write_dot(alone, joined, "down"))
+    found = lay_out(layout.render, write_dot(alone, joined, "down", _GAP_DOWN))
     if names == "below":
         found = _move_up_boxes(sizes, found)
     middles, routes = dict(found.middles), []
@@ -606,29 +608,27 @@ def _width_of_head(sheets: Sequence[GraphSheet], room: Room, direction: str) -> 
 def measure_signs(sheet: GraphSheet) -> dict[tuple[str, str], float]:
     """Return how wide the signs on lines are, by the two cards between which they are."""
     counts = Counter((edge.tail, edge.head) for edge in sheet.edges if edge.label)
-    widths = {ends: _width_of_sign(_phrase_count(count)) for ends, count in counts.items()}
+    widths = {ends: measure_count(count) for ends, count in counts.items()}
     for edge in sheet.edges:
-        if edge.kind in _MEANING_OF_CUTS:
-            widths.setdefault((edge.tail, edge.head), _width_of_sign(_CUT_SIGN))
+        if width := measure_cut_sign(edge):
+            widths.setdefault((edge.tail, edge.head), width)
     return widths
 
 
-def _width_of_sign(text: str) -> float:
-    return text_width(text, "") + 4
-
-
-def _phrase_count(count: int) -> str:
-    return ngettext("{number} edge", "{number} edges", count)
-
-
 def write_dot(
-    areas: Mapping[str, tuple[float, float]], lines: Iterable[DotLine], direction: str
+    areas: Mapping[str, tuple[float, float]],
+    lines: Iterable[DotLine],
+    direction: str,
+    gap: float = _GAPS_RIGHT[-1],
 ) -> str:
-    """Write DOT with sizes and no text: what the layout needs, and nothing that could be misread."""
+    """Write DOT with sizes and no text: what the layout needs, and nothing that could be misread.
+
+    gap: between two rows, in inches.
+    """
     goes_right = direction == "right"
-    rank = f"TB nodesep=.2 ranksep={_GAP_DOWN}"
+    rank = f"TB nodesep=.2 ranksep={gap}"
     if goes_right:
-        rank = f"LR nodesep=.12 ranksep={_GAP_RIGHT}"
+        rank = f"LR nodesep=.12 ranksep={gap}"
     # Lines go from side to side, and not to corners.
     ports = "tailport=e headport=w" if goes_right else "tailport=s headport=n"
     # The last three limit the iterations of the layout, which takes long for large graphs.
@@ -644,7 +644,7 @@ def write_dot(
         if line.sign_width:
             # Beside the sign the line has to be seen, and its tip.
             shown_width = line.sign_width + 3 * TIP_LENGTH if goes_right else 0
-            length = f"[minlen={max(2, ceil(shown_width / (72 * _GAP_RIGHT)))}]"
+            length = f"[minlen={max(2, ceil(shown_width / (72 * gap)))}]"
         dot.append(f'"{line.tail}"->"{line.head}"{length}{line.ports}')
     return "\n".join([*dot, "}"])
 
@@ -694,14 +694,12 @@ def draw_sheet(
         # A leaf may be beside its accumulator where all others are below one another.
         is_level = abs(stage.middles[edge.tail][1] - stage.middles[edge.head][1]) < 1
         direction = "right" if edge.kind == "leaf" and is_level else stage.direction
-        start = _find_side(stage, cards[edge.tail], direction, 1)
-        end = _find_side(stage, cards[edge.head], direction, -1)
-        if direction == "down" and cards[edge.head].is_disc:
-            end = _find_point_on_disc(stage.middles[edge.head], points[-1])
-        _draw_edge(canvas, edge, points, (start, end))
+        start = _find_side(stage, cards[edge.tail], direction, 1, points[0])
+        end = _find_side(stage, cards[edge.head], direction, -1, points[-1])
+        draw_edge(canvas, edge, points, (start, end))
         numbers.setdefault((edge.tail, edge.head), []).append((edge.label, points))
     for parallel in numbers.values():
-        _draw_count(canvas, parallel)
+        draw_count(canvas, parallel)
     for card in sheet.cards:
         draw_card(canvas, card, stage.middles[card.name], stage.names)
     for index, note in enumerate(_wrap_notes(sheet, room)):
@@ -710,94 +708,20 @@ def draw_sheet(
     return canvas.svg(*stage.size, label or summary, contents.is_whole)
 
 
-def _find_side(stage: GraphStage, card: Card, direction: str, sign: int) -> Point:
-    """Return the middle of the side of a box at which lines leave it (sign 1), or arrive (-1)."""
-    x, y = stage.middles[card.name]
+def _find_side(stage: GraphStage, card: Card, direction: str, sign: int, near: Point) -> Point:
+    """Return where a line leaves a box (sign 1), or arrives at it (-1): at the end of its course that is `near`.
+
+    Where the box is too narrow for that in this step, it is the middle of its side.
+    """
+    across = 1 if direction == "right" else 0
+    middle = stage.middles[card.name]
+    half = (card.size.width / 2, card.size.height / 2)
+    aside = near[across] - middle[across]
+    if abs(aside) > find_reach(half[across]):
+        aside = 0.0
+    beyond = half[1 - across]
+    if card.is_disc:
+        beyond = (beyond**2 - aside**2) ** 0.5
     if direction == "right":
-        return x + sign * card.size.width / 2, y
-    return x, y + sign * card.size.height / 2
-
-
-def _find_point_on_disc(middle: Point, outside: Point) -> Point:
-    """Return the point of an accumulator's sign that is nearest to a point outside of it."""
-    part = DISC_SIZE / 2 / (_measure_distance(middle, outside) or 1.0)
-    x, y = middle
-    return x + part * (outside[0] - x), y + part * (outside[1] - y)
-
-
-_LOOKS_OF_EDGES = {
-    "flows": ("flow", "flow-t"),
-    "freed": ("thin", "thin-t"),
-    "cut": ("arrow dash", ""),
-    "was cut": ("arrow dash", ""),
-    "copied": ("arrow dash", ""),
-    "saved": ("arrow dash", ""),
-}
-"""Classes of the line and of its tip, by the state or the kind of an edge."""
-
-
-_CUT_SIGN = "✂"
-_MEANING_OF_CUTS = {
-    "cut": gettext_noop("the same memory, and no gradient goes from one to the other"),
-    "was cut": gettext_noop("it was the same memory, and no gradient went from one to the other"),
-    "copied": gettext_noop("only the numbers were read, and no gradient goes back"),
-}
-"""The tooltips of that sign, by the kind of an edge."""
-
-
-def _draw_edge(
-    canvas: Canvas, edge: GraphEdge, points: list[Point], ends: tuple[Point, Point]
-) -> None:
-    look = _LOOKS_OF_EDGES.get(edge.state) or _LOOKS_OF_EDGES.get(edge.kind)
-    line, tip = look or ("arrow", "tip")
-    start, end = ends
-    scale = 1.3 if edge.state == "flows" else 1.0
-    # Boxes are in the middle of the areas that Graphviz knows: a line goes on to their sides.
-    goes_on = _measure_distance(points[-1], end) > 1.5
-    before = points[-1] if goes_on else points[-2]
-    # Two equal points have no direction, and no length to divide by.
-    length = _measure_distance(before, end) or 1.0
-    ux, uy = (end[0] - before[0]) / length, (end[1] - before[1]) / length
-    # The line ends at the base of its tip.
-    size = scale * TIP_LENGTH if tip else 0.0
-    base = (end[0] - size * ux, end[1] - size * uy)
-    curve = f"M{format_point(start)}"
-    if _measure_distance(start, points[0]) > 1.5:
-        curve += f"L{format_point(points[0])}"
-    others = list(map(format_point, (*points[1:-1], points[-1] if goes_on else base)))
-    # Each cubic curve begins where the one before ends, and has three more points.
-    for index in range(0, len(others), 3):
-        curve += "C" + " ".join(others[index : index + 3])
-    if goes_on:
-        curve += f"L{format_point(base)}"
-    canvas.path(curve, line)
-    if tip:
-        half = scale * TIP_HALF
-        left = (base[0] - half * uy, base[1] + half * ux)
-        right = (base[0] + half * uy, base[1] - half * ux)
-        canvas.path("M" + "L".join(map(format_point, (end, left, right))) + "z", tip)
-    if edge.kind in _MEANING_OF_CUTS:
-        _draw_sign(canvas, points, _CUT_SIGN, gettext(_MEANING_OF_CUTS[edge.kind]))
-
-
-def _measure_distance(first: Point, second: Point) -> float:
-    return ((first[0] - second[0]) ** 2 + (first[1] - second[1]) ** 2) ** 0.5
-
-
-def _draw_count(canvas: Canvas, parallel: list[tuple[str, list[Point]]]) -> None:
-    """Draw how many edges go the same way, with their indices as the tooltip."""
-    labels = [label for label, _ in parallel if label]
-    if not labels:
-        return
-    ends = ", ".join(f"next_functions[{label}]" for label in sorted(labels, key=int))
-    _draw_sign(canvas, parallel[0][1], _phrase_count(len(labels)), ends)
-
-
-def _draw_sign(canvas: Canvas, points: list[Point], text: str, whole: str) -> None:
-    """Draw a short text on the middle of a line, with what it means as its tooltip."""
-    curves = (len(points) - 1) // 3
-    middle = 3 * (curves // 2)
-    x, y = point_on_curve(points[middle : middle + 4], 0.5)
-    width = _width_of_sign(text)
-    canvas.rect(x - width / 2, y - 7, width, 14, "page", 4)
-    canvas.text(x, y + 4.5, text, "t c", whole=whole)
+        return middle[0] + sign * beyond, middle[1] + aside
+    return middle[0] + aside, middle[1] + sign * beyond

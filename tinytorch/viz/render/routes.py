@@ -24,6 +24,8 @@ _BESIDE_BOX = 5.0
 """So far from a box a line is drawn that passes it, in px."""
 _TURN = 3.0
 """Before a row, and behind it, in px: so much earlier a line has turned, or later it turns."""
+_CORNER = 5.0
+"""So far from the end of a side the corner of a box is round, in px: no line goes there."""
 _STEPS_OF_CURVE = 24
 """So many points of each cubic curve are looked at."""
 
@@ -104,6 +106,67 @@ def mend_routes(
         points = _mend_points(route.points, others, direction == "down", is_alone=is_alone)
         mended.append(route._replace(points=points))
     return mended
+
+
+def straighten_routes(
+    routes: Sequence[Route],
+    sizes: Mapping[str, CardSize],
+    smallest: Mapping[str, CardSize],
+    middles: Mapping[str, Point],
+    direction: str,
+    names: str,
+) -> list[Route]:
+    """Return the lines, those as straight ones for which two boxes face each other; y is downwards.
+
+    `smallest`: the sizes that boxes have at least, in all steps of a run.
+    """
+    goes_down = direction == "down"
+    along = 1 if goes_down else 0
+    boxes = {name: list_boxes(sizes[name], middle, names) for name, middle in middles.items()}
+    counts = Counter((route.tail, route.head) for route in routes)
+    arrivals = Counter(route.head for route in routes)
+    leaving: dict[str, tuple[float, float]] = {}
+    arriving: dict[str, tuple[float, float]] = {}
+    for name, size in smallest.items():
+        middle = middles[name][1 - along]
+        reach = find_reach((size.width if goes_down else size.height) / 2)
+        # Names below a box are on the line that leaves its middle, and beside any other.
+        hides = goes_down and names == "below" and sizes[name].beside_width > 0
+        leaving[name] = (middle, middle) if hides else (middle - reach, middle + reach)
+        # Where several lines end, their tips are one.
+        arriving[name] = (
+            (middle, middle) if arrivals[name] > 1 else (middle - reach, middle + reach)
+        )
+    straightened = []
+    for route in routes:
+        own = (route.tail, route.head)
+        line = _face(route.points, leaving[route.tail], arriving[route.head], along)
+        others = chain.from_iterable(boxes[name] for name in boxes if name not in own)
+        is_alone = counts[own] == 1
+        is_clear = line and measure_clearance(line, list(others)) >= LEAST_CLEARANCE
+        straightened.append(route._replace(points=line) if is_alone and is_clear else route)
+    return straightened
+
+
+def find_reach(half: float) -> float:
+    """Return how far from the middle of a side, of which half is given, a line may leave a box or arrive."""
+    return max(half - _CORNER, 0.0)
+
+
+def _face(
+    points: Sequence[Point],
+    leaving: tuple[float, float],
+    arriving: tuple[float, float],
+    along: int,
+) -> list[Point]:
+    """Return the straight line from where a course may leave to where it may arrive; nothing if there is none."""
+    start, end = points[0], points[-1]
+    low, high = max(leaving[0], arriving[0]), min(leaving[1], arriving[1])
+    # A leaf beside its accumulator, or a circle: there is no way forward.
+    if low > high or end[along] - start[along] < 1:
+        return []
+    place = min(max(sum(arriving) / 2, low), high)
+    return draw_straight(_set_along(start, place, 1 - along), _set_along(end, place, 1 - along))
 
 
 def _mend_points(
@@ -226,7 +289,7 @@ def _pass_in_lane(
     last = (lane, exit_) if along else (exit_, lane)
     into = _draw_steps(start, first, (leave, enter), along)
     out_of = _draw_steps(last, end, (exit_, arrive), along)
-    yield [*into, first, last, *out_of]
+    yield [*into, *draw_straight(first, last)[1:], *out_of[1:]]
 
 
 def _turn_forward(points: Sequence[Point], along: int) -> list[Point]:
@@ -270,7 +333,13 @@ def _draw_steps(start: Point, end: Point, channel: tuple[float, float], along: i
     points = _draw_bow(corner, before, along)
     # A curve without a length would have no direction, and the tip at its end none.
     if corner != start:
-        points = [start, start, corner, *points]
+        points = [*draw_straight(start, corner), *points[1:]]
     if before != end:
-        points = [*points, before, end, end]
+        points = [*points, *draw_straight(before, end)[1:]]
     return points
+
+
+def draw_straight(start: Point, end: Point) -> list[Point]:
+    """Return the curve that is a straight line; no two of its points are in one place, as its ends are not."""
+    (x, y), (dx, dy) = start, (end[0] - start[0], end[1] - start[1])
+    return [start, (x + dx / 3, y + dy / 3), (x + 2 * dx / 3, y + 2 * dy / 3), end]
