@@ -19,6 +19,13 @@ from labs import actions, models, press, seen, source
 import tinytorch
 
 
+def list_lit_nodes(lab: CopyLab) -> list[str]:
+    """The titles of the nodes through which a gradient went, as the picture of the graph has them."""
+    graph = lab._panel.html.partition('data-picture="graph"')[2]
+    lit = r'<rect class="new" [^>]*/><text class="t[^"]*"[^>]*>(?:<title>[^<]*</title>)?([^<]*)<'
+    return sorted(re.findall(lit, graph))
+
+
 class TestWhatItRuns:
     def test_a_write_with_each_method(self, engine: ModuleType) -> None:
         """The story of the seeds: a right gradient, an error, a wrong gradient without an error."""
@@ -73,6 +80,19 @@ class TestWhatItRuns:
         assert f'aria-label="{title}"' in graph, "for those who hear it"
         drawn = "".join(re.findall("<text[^>]*>(.*?)</text>", graph))
         assert title in drawn
+
+    def test_a_backward_lights_the_graph_from_its_root_on(self, engine: ModuleType) -> None:
+        """SumBackward0 made the loss and was pale: it saves nothing that backward could free."""
+        lab = CopyLab(engine=engine)
+        lab.loss("x")
+        assert list_lit_nodes(lab) == []
+        lab.backward()
+        assert list_lit_nodes(lab) == ["+=", "PowBackward0", "SumBackward0"]
+        lab.start_over()
+        lab.backward()
+        assert list_lit_nodes(lab) == ["+=", "CloneBackward0", "PowBackward0", "SumBackward0"]
+        lab.run("loss.backward()\nloss.backward()")
+        assert list_lit_nodes(lab) == [], "nothing is known of a line that raised"
 
     def test_names_in_its_sentences_are_code(self, engine: ModuleType) -> None:
         lab = CopyLab(engine=engine, method="detach")

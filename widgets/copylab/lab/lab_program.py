@@ -20,6 +20,7 @@ from tinytorch.viz import (
     blame_lines,
     compare_snapshots,
     describe_step,
+    find_backward_root,
     list_texts,
     mark_raised,
 )
@@ -59,6 +60,7 @@ class LabResult:
     explanation: sentences on why a line failed, or computed a wrong gradient without an error;
         explained_line: that line, or 0; wrong_nodes: the keys of the nodes that computed it, if
         no error was raised.
+    root: the key of the node at which the backward of the last part began, or None.
     output, changes, before, snapshot: what the last part that ran printed and changed, as
         sentences, and the tensors before and after it.
     facts: None where the run was stopped.
@@ -76,6 +78,7 @@ class LabResult:
     explanation: tuple[str, ...]
     explained_line: int
     wrong_nodes: frozenset[object]
+    root: object
     output: tuple[tuple[str, str], ...]
     changes: tuple[str, ...]
     before: Snapshot | None
@@ -140,6 +143,7 @@ def run_lab_program(
         explanation=blame.sentences,
         explained_line=explained_line,
         wrong_nodes=frozenset() if failed else blame.nodes,
+        root=_find_root(run, first_line),
         output=tuple(chain.from_iterable(step.output for step in steps_of_part)),
         changes=_describe_changes(before, after),
         before=before.snapshot if before else None,
@@ -195,6 +199,19 @@ def _observations_around(
     # At index n is what was seen after n steps.
     earlier = sum(step.site.line < first_line for step in run.steps)
     return observations[earlier], observations[-1]
+
+
+def _find_root(run: RecordedRun, first_line: int) -> object:
+    """Return the key of the node at which the one backward from a line on began; None if that is not certain."""
+    roots = []
+    before = run.before
+    for step in run.steps:
+        # A line that ends in an error may have run a part of the graph.
+        if before and step.site.line >= first_line and step.kind == "ran" and not step.error:
+            roots.append(find_backward_root(before.snapshot, step.site.source))
+        before = step.observation
+    known = [root for root in roots if root is not None]
+    return known[0] if len(known) == 1 else None
 
 
 def _describe_changes(before: Observation | None, after: Observation | None) -> tuple[str, ...]:

@@ -412,7 +412,7 @@ def _draw_pictures(result: LabResult, *, live: bool) -> list[Part]:
     # Without a node the picture of the graph would say only that there is none.
     if result.snapshot.nodes:
         changes = compare_snapshots(result.snapshot, result.before)
-        ((_, graph),) = graphs_of([changes], [result.wrong_nodes])
+        ((_, graph),) = graphs_of([changes], [result.wrong_nodes], [result.root])
         pictures.append(
             _FigureOrWords(
                 graph,
