@@ -146,15 +146,18 @@ How to read a memory picture: a row is a storage with its one tensor, name, arro
 What shares a storage is on one ground. There the arrows of all names meet in the cells; or, where a tensor reads only
 some of the cells, each name has marks below those that it reads, dashed where it reads them in another order than from
 left to right. Two tensors with one version counter have one mark, `v1`, with a bracket; two marks are two counters.
-What changed is yellow, with what it was; what will go wrong is red. `memory(x, level="storage")` leaves out what
-somebody may not know yet: the levels are "names", "storage", "counter" and "graph", each with all before it.
+A name with a dashed edge, as `w.grad`, is no variable of the program. A leaf that requires grad says `requires_grad`, a
+result which `grad_fn` made it. What changed is yellow, with what it was; what will go wrong is red. `memory(x,
+level="storage")` leaves out what somebody may not know yet: the levels are "names", "storage", "counter" and "graph",
+each with all before it.
 
 How to read a graph picture: backward follows the arrows, to the right where that fits the page and down where it
 does not (`direction="down"` or `"right"` says which). `+=` is an `AccumulateGrad`, which adds to the `.grad` of the
 leaf behind it. Names of what a node made are beside it. A cross marks what was written to since it was saved, a
 triangle what may have been. What has let go of what it had saved is pale and dashed. With `since=`, bold lines are
 those along which a gradient went, as far as that is certain. Scissors are between two tensors over the same memory
-between which no gradient goes, as after `detach`.
+between which no gradient goes, as after `detach`. A dashed box, *freed by backward*, is a tensor that is gone: it had
+no name, only the graph held it, and backward let go of it.
 
 What is large is folded: a graph of more than 40 nodes by module (noted with `modules(net)`, or else by whose tensors
 its nodes read) and by what is repeated, more than 30 tensors by module. What is in trouble, shared, named or new stays

@@ -53,7 +53,7 @@ def test_the_stale_case_raises_and_its_twin_is_wrong_in_silence(
 
 def test_the_moving_picture_breaks_no_sentence(maker: ModuleType) -> None:
     for frame in steps(maker.MOVING_PROGRAM, engine=tinytorch):
-        assert ">leaf, needs grad<" in frame.pictures["memory"].svg
+        assert ">requires_grad<" in frame.pictures["memory"].svg
 
 
 def test_a_state_dict_that_aliases_and_its_copy(maker: ModuleType, engine: ModuleType) -> None:

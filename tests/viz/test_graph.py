@@ -201,14 +201,14 @@ def size_of(svg: str) -> tuple[int, int]:
 def test_where_there_is_no_graph_one_line_says_so(engine: ModuleType) -> None:
     picture = graph(x=engine.ones(2))
     assert "Nothing here was computed from a tensor that requires grad" in picture.text
-    assert "x: not on the graph (requires no grad)" in picture.text
+    assert "x: not on the graph (requires_grad=False)" in picture.text
     assert words_in(picture.svg) == ["No graph: nothing here requires grad."]
     leaf = graph(w=engine.ones(2, requires_grad=True))
     assert words_in(leaf.svg) == ["No graph: nothing here was computed from w."]
     assert graph().text == "Graph: no tensors to show."
     assert "no tensors to show" in words_in(graph().svg)
     beside = words_in(graph(run("network", engine) | {"k": engine.ones(2)}).svg)
-    assert beside[-1] == "not on the graph, since it needs no grad: k"
+    assert beside[-1] == "requires_grad=False, so not on the graph: k"
 
 
 def test_every_node_and_saved_entry_is_in_picture_and_text(engine: ModuleType) -> None:

@@ -93,7 +93,7 @@ def test_a_level_leaves_out_what_was_not_taught(engine: ModuleType) -> None:
     assert 'class="band"' not in drawn["names"]
     assert 'class="band"' in drawn["storage"]
     assert words["counter"] - words["storage"] == {"v0", "v1"}
-    assert words["graph"] - words["counter"] >= {"leaf, needs grad", "off the graph"}
+    assert words["graph"] - words["counter"] >= {"requires_grad", "off the graph"}
     assert drawn["graph"] == memory(names).svg
     assert "In trouble" not in memory(names, level="counter").text
     bundle = memory(names, level="names")._repr_mimebundle_()
@@ -596,7 +596,7 @@ def test_facts_are_in_one_line_where_a_telephone_has_room(engine: ModuleType) ->
     """They were broken to be 371 px wide, although that made no picture lower than in 404."""
     w = engine.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
     svg = memory(previous=w, latest=w.detach()).svg
-    assert "leaf, needs grad" in words_in(svg)
+    assert "requires_grad" in words_in(svg)
     assert float(ET.fromstring(svg).attrib["width"]) <= 404
 
 
@@ -609,7 +609,7 @@ def test_words_beside_narrow_cells_begin_at_these_where_they_would_be_broken_oft
     loss = same = ((w * x).sum() - 1) ** 2
     svg = memory(w=w, loss=loss, same=same, x=x).svg
     assert {"one tensor, 2 names", "grad_fn PowBackward0"} <= set(words_in(svg))
-    begins = re.findall(r'<text class="m" x="([^"]*)"[^>]*>(?:one tensor|1 . 3, )', svg)
+    begins = re.findall(r'<text class="m" x="([^"]*)"[^>]*>(?:one tensor|1 . 3,)', svg)
     assert float(begins[1]) < float(begins[0]), "the words of w stay right of its cells"
     found = re.search(r' viewBox="0 0 (\d+) ', svg)
     assert found

@@ -169,12 +169,12 @@ def test_no_kind_is_said_below_the_level_that_the_table_has_for_it(level: Level)
 
 SAID_OF_TENSORS = {
     "data": {
-        "a": {("history", "leaf, requires grad")},
+        "a": {("history", "leaf, requires_grad=True")},
         "out": {
             ("history", "not a leaf, grad_fn SigmoidBackward0"),
             ("hazard", "C3 counted 1 write here that C2 did not see: backward may be silently wrong"),
         },
-        "c": {("history", "leaf, needs no grad")},
+        "c": {("history", "leaf, requires_grad=False")},
     },
     "stale": {
         "out": {("hazard", "SigmoidBackward0 saved it at version 0, now at 1: backward will raise")}

@@ -255,8 +255,10 @@ def make_cut_card(tensor: NamedTensor) -> Card:
 
 def make_freed_card(tensor_id: str) -> Card:
     """Make the card of a tensor that was cut off, and is gone with what a backward has freed."""
-    line = CardLine(gettext("freed"))
-    whole = gettext("backward freed what was saved, and this tensor is gone with it")
+    line = CardLine(gettext("freed by backward"))
+    whole = gettext(
+        "only the graph held this tensor: backward freed it, and a second backward that needs it raises"
+    )
     return Card(tensor_id, "cut", (line,), whole, beside=(Beside(gettext("cut off")),))
 
 

@@ -199,12 +199,7 @@ class _GraphDescriber:
             yield gettext("not reached: {names}", names=names)
         if off_graph:
             names = join_few_names(self.snap.label(tensor.id) for tensor in off_graph)
-            yield ngettext(
-                "not on the graph, since it needs no grad: {names}",
-                "not on the graph, since they need no grad: {names}",
-                len(off_graph),
-                names=names,
-            )
+            yield gettext("requires_grad=False, so not on the graph: {names}", names=names)
 
     def _find_entry_of_tensor(self, tensor_id: str) -> str | None:
         """Return the id of the entry or card where a tensor on the graph is drawn."""
@@ -310,11 +305,11 @@ class _GraphDescriber:
         )
 
     def _words_of_grad(self, tensor: TensorRecord) -> str:
-        """Return `grad 5.0` with the values of a small .grad, `no grad` beside others that have one."""
+        """Return `grad 5.0` with the values of a small .grad, `grad None` beside others that have one."""
         if tensor.grad is None:
             # Before any backward, that no leaf has one goes without saying.
             is_missing = self.has_grads and tensor.id in self.leaf_ids
-            return gettext("no grad") if is_missing else ""
+            return gettext("grad None") if is_missing else ""
         values = self.snap.values(self.snap.tensor(tensor.grad), MOST_GRAD_VALUES)
         words = gettext("grad {values}", values=", ".join(map(format_value, values or ())))
         if not values or len(words) > GRAD_COLUMNS:
@@ -628,7 +623,7 @@ def _origin_of_tensor(tensor: TensorRecord) -> str:
     if tensor.is_leaf and tensor.requires_grad:
         return gettext("a leaf that requires grad")
     if tensor.is_leaf:
-        return gettext("not on the graph (requires no grad)")
+        return gettext("not on the graph (requires_grad=False)")
     node = tensor.grad_fn or gettext("a node that was not read")
     return gettext(
         "made by {node} {name}", node=node, name=short_node_name(tensor.grad_fn_name or "")

@@ -142,18 +142,19 @@ def cells_of_tensor(tensor: TensorRecord) -> str:
 
 
 def history_of_tensor(tensor: TensorRecord, *, short_form: bool = False) -> str:
-    """Return `leaf, requires grad`, `leaf, needs no grad` or `not a leaf, grad_fn MulBackward0`.
+    """Return `leaf, requires_grad=True`, `leaf, requires_grad=False` or `not a leaf, grad_fn MulBackward0`.
 
-    The short form is `leaf, needs grad`, `grad_fn MulBackward0`, and nothing for the usual leaf that
-    needs no grad.
+    The short form is what PyTorch prints of a tensor and no more, since beside cells each px counts:
+    `requires_grad` of a leaf for which it is True, `grad_fn MulBackward0` of a result, and nothing for
+    the usual leaf.
     """
     # torch raises if the grad_fn of a view made in no_grad is read after an in-place write.
     if tensor.is_leaf is None:
         return gettext("grad_fn invalid")
     if tensor.is_leaf and tensor.requires_grad:
-        return gettext("leaf, needs grad") if short_form else gettext("leaf, requires grad")
+        return "requires_grad" if short_form else gettext("leaf, requires_grad=True")
     if tensor.is_leaf:
-        return "" if short_form else gettext("leaf, needs no grad")
+        return "" if short_form else gettext("leaf, requires_grad=False")
     node = short_node_name(tensor.grad_fn_name or "None")
     if short_form:
         return gettext("grad_fn {node}", node=node)

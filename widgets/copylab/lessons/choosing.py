@@ -135,7 +135,7 @@ WISHES: dict[str, dict[str, Answer]] = {
         "same_storage": True,
         "gradient_returns": True,
     },
-    gettext_noop("the numbers go into a tensor that is there"): {"grad_fn": "CopyBackwards"},
+    gettext_noop("the numbers go into an existing tensor"): {"grad_fn": "CopyBackwards"},
 }
 _WORDS: dict[tuple[str, Answer], str] = {
     ("same_storage", False): gettext_noop("{wish}: with {name}, it looks at the cells of `x`."),

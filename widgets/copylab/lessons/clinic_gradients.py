@@ -105,7 +105,7 @@ _TRAIN = _LOSS_OF_LAYER + "    opt.step()"
     start=_SGD + _LOADED + _TRAIN,
     hints=[
         "Which tensors are in `opt.param_groups[0]['params']`?",
-        "Write into the tensor that is there, or make the optimizer later.",
+        "Write into the existing tensor, or make the optimizer later.",
     ],
     solution=_SGD + "with torch.no_grad():\n    layer.weight.fill_(4.0)\n" + _TRAIN,
     wrong={
