@@ -13,6 +13,7 @@ from lesson_parts import defined
 from project_files import ROOT
 
 import tinytorch
+from tinytorch.viz import compare_snapshots, snapshot
 from tinytorch.viz.render import graph_svg
 from tinytorch.viz.render.edges import TIP_HALF, TIP_LENGTH, draw_edge, find_direction
 from tinytorch.viz.render.graph_cards import CardSize
@@ -27,7 +28,7 @@ from tinytorch.viz.render.routes import (
     straighten_routes,
 )
 from tinytorch.viz.render.style import Canvas
-from tinytorch.viz.show import GraphEdge
+from tinytorch.viz.show import GraphEdge, describe_graph, select_nodes
 
 CLEAR, STRAIGHT = 2.9, 1.0
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -258,3 +259,18 @@ def test_a_line_between_boxes_that_face_each_other_is_straight(
     between = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
     sizes["c"], middles["c"] = CardSize(14, 14), between
     assert straighten_routes([route], sizes, sizes, middles, direction, "right") == [route]
+
+
+def test_rows_are_close_together_only_where_height_counts() -> None:
+    """On a page, lines between rows 11 px apart seemed to come out of the boxes above them."""
+    x = tinytorch.ones(3, requires_grad=True)
+    snap = snapshot(loss=(x.exp() * 2).sum())
+    changes = compare_snapshots(snap, None)
+    sheet = graph_svg.make_sheet(describe_graph(changes, select_nodes(changes)))
+    gaps = []
+    for is_low in (False, True):
+        room = graph_svg.Room(direction="down", is_low=is_low)
+        stage = graph_svg.lay_out_sheets([sheet], room)
+        tops = sorted({round(y) for _, y in stage.middles.values()})
+        gaps.append(tops[1] - tops[0] - 22)
+    assert gaps == [17, 11]

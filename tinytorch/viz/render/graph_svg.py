@@ -68,13 +68,12 @@ MOST_NOTE_LINES = 3
 """What a note has beyond this is cut."""
 LEAF_GAP = 18
 """Between an accumulator and its leaf where they are side by side, in px."""
-_GAPS_RIGHT, _GAP_DOWN = (0.34, 0.27, 0.22), 0.15
-"""Between two boxes where backward runs to the right or down, in inches of DOT. To the right it is the
-largest for which there is room: beside the tip of an arrow, a line has to be seen. Where it runs down lines
-are nearly level: in a smaller gap they seem to come out of the boxes above them."""
-MOST_BETWEEN_ROWS = 2 * 72 * _GAP_DOWN
-"""From a box down to the next row, in px: twice the gap, since it may be the lowest of its own. A line
-that is longer passes a row."""
+_GAPS_RIGHT = (0.34, 0.27, 0.22)
+"""Between two boxes where backward runs to the right, in inches of DOT. It is the largest for which there is
+room: beside the tip of an arrow, a line has to be seen."""
+_GAP_DOWN, _LOW_GAP_DOWN = 0.24, 0.15
+"""The same where it runs down, and where height counts. There lines are nearly level: in a smaller gap they
+seem to come out of the boxes above them."""
 
 
 class Room(NamedTuple):
@@ -84,6 +83,13 @@ class Room(NamedTuple):
     """In px: a graph that would be wider is drawn from the top down."""
     direction: str = ""
     """ "right" or "down" for how it is drawn in any case; empty to decide by the width."""
+    is_low: bool = False
+    """True in a player, which has to be in view as a whole: rows are close together."""
+
+    @property
+    def gap_down(self) -> float:
+        """Between two rows where backward runs down, in inches of DOT."""
+        return _LOW_GAP_DOWN if self.is_low else _GAP_DOWN
 
 
 PAGE = Room()
@@ -122,7 +128,7 @@ def graphs_of(
     backward began at, or None (see `find_flow`); `reads` what has the numbers of a tensor alone (see
     `find_number_reads`).
     """
-    room = Room(max(width, STAGE_WIDTH))
+    room = Room(max(width, STAGE_WIDTH), is_low=True)
     sheets: list[GraphSheet] = []
     describe_unmarked: list[Callable[[], GraphContents]] = []
     # Both may be shorter than the run, as for a caller that knows none: the rest has None and none.
@@ -424,8 +430,10 @@ def _list_ways(
     if room.direction != "right":
         for is_centred in (True, False):
             for names in ("right", "below"):
-                yield partial(_lay_out_with_leaves_beside, sizes, lines, names, is_centred)
-        yield partial(_lay_out, sizes, lines, "down", _GAP_DOWN)
+                yield partial(
+                    _lay_out_with_leaves_beside, sizes, lines, names, room.gap_down, is_centred
+                )
+        yield partial(_lay_out, sizes, lines, "down", room.gap_down)
     # Many short chains side by side may be wider than one below the other.
     if not room.direction and is_chain_too_long:
         yield partial(_lay_out, sizes, lines, "right", _GAPS_RIGHT[-1])
@@ -451,7 +459,11 @@ def _move_up_boxes(sizes: Mapping[str, CardSize], found: GraphLayout) -> GraphLa
 
 
 def _lay_out_with_leaves_beside(
-    sizes: Mapping[str, CardSize], lines: Sequence[DotLine], names: str, is_centred: bool
+    sizes: Mapping[str, CardSize],
+    lines: Sequence[DotLine],
+    names: str,
+    gap: float,
+    is_centred: bool,
 ) -> ChosenLayout:
     """Lay out from the top down, with each leaf to the right of its accumulator.
 
@@ -465,13 +477,10 @@ def _lay_out_with_leaves_beside(
         if line.is_to_leaf:
             accumulator_of.setdefault(line.head, line.tail)
     leaf_of = {accumulator: leaf for leaf, accumulator in accumulator_of.items()}
-    areas = {name: size.area(names, goes_right=False) for name, size in sizes.items()}
-    for accumulator, leaf in leaf_of.items():
-        width = (1 + is_centred) * (areas[leaf][0] + LEAF_GAP) + sizes[accumulator].width
-        areas[accumulator] = (width, max(areas[leaf][1], sizes[accumulator].height))
+    areas = _measure_joined_areas(sizes, leaf_of, names, is_centred)
     joined = _join_ends(lines, accumulator_of, is_centred)
     alone = {name: area for name, area in areas.items() if name not in accumulator_of}
-    found = lay_out(layout.render, write_dot(alone, joined, "down", _GAP_DOWN))
+    found = lay_out(layout.render, write_dot(alone, joined, "down", gap))
     if names == "below":
         found = _move_up_boxes(sizes, found)
     middles, routes = dict(found.middles), []
@@ -493,12 +502,23 @@ def _lay_out_with_leaves_beside(
             points = unused_routes[tail, head].pop(0)
             if head in tops:
                 side = _find_side_of_box(sizes, middles, line.head, 1)
-                points = _aim_at_card(points, side, tops[head])
+                points = _aim_at_card(points, side, tops[head], gap)
             if line.tail in accumulator_of:
                 # Graphviz begins below the middle of the area, which is below the accumulator.
                 points = [_find_side_of_box(sizes, middles, line.tail, -1), *points[1:]]
             routes.append(Route(line.tail, line.head, points))
     return ChosenLayout("down", names, found._replace(middles=middles, routes=routes))
+
+
+def _measure_joined_areas(
+    sizes: Mapping[str, CardSize], leaf_of: Mapping[str, str], names: str, is_centred: bool
+) -> dict[str, tuple[float, float]]:
+    """Return width and height of the areas of cards; that of an accumulator has room for its leaf."""
+    areas = {name: size.area(names, goes_right=False) for name, size in sizes.items()}
+    for accumulator, leaf in leaf_of.items():
+        width = (1 + is_centred) * (areas[leaf][0] + LEAF_GAP) + sizes[accumulator].width
+        areas[accumulator] = (width, max(areas[leaf][1], sizes[accumulator].height))
+    return areas
 
 
 def _group_points_by_ends(routes: Iterable[Route]) -> dict[tuple[str, str], list[list[Point]]]:
@@ -535,10 +555,14 @@ def _join_ends(
     return joined
 
 
-def _aim_at_card(points: list[Point], end: Point, area_top: float) -> list[Point]:
-    """Return a line that ends above one of the cards in an area, given one to the edge of that area; y is upwards."""
+def _aim_at_card(points: list[Point], end: Point, area_top: float, gap: float) -> list[Point]:
+    """Return a line that ends above one of the cards in an area, given one to the edge of that area; y is upwards.
+
+    gap: between two rows, in inches.
+    """
     start, (x, y) = points[0], end
-    if start[1] - area_top <= MOST_BETWEEN_ROWS:
+    # Twice the gap, since its box may be the lowest of its row. A line that is longer passes a row.
+    if start[1] - area_top <= 2 * 72 * gap:
         # From the row above: Graphviz goes to a corner in a bow, below other boxes and back.
         middle = (start[1] + area_top) / 2
         return [start, (start[0], middle), (x, middle), end]
