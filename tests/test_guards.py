@@ -102,7 +102,7 @@ CROWDED = {
 }
 """How many comprehensions have another one inside, where a function in its place would take time."""
 
-MECHANISM = ("schema", "calling", "define", "kernels", "out_argument", "resizing")
+MECHANISM = ("schema", "calling", "define", "kernels", "late", "out_argument", "resizing")
 LISTS = tuple(
     f"tinytorch.ops.{p.stem}"
     for p in sorted((ROOT / "tinytorch" / "ops").glob("[a-z]*.py"))

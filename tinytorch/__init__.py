@@ -60,7 +60,7 @@ with _pause_collection():
     from .ops import linalg as _
     from .ops import MemoryFormat as _MemoryFormat
     from .ops import contiguous_format as contiguous_format, preserve_format as preserve_format
-    from .ops import FUNCTIONS as _FUNCTIONS
+    from .ops import FUNCTIONS as _FUNCTIONS, find_function as _find_function
     from . import _C as _C, alias as _alias, autograd as autograd, cuda as cuda
     from .autograd import api as _api  # which gives tensors their `backward`
 
@@ -79,7 +79,7 @@ __version__ = "0.1.0"
 _shorten_tracebacks()
 
 del views, creation, filling, memory, indexing, _, pointwise, reductions
-globals().update(_FUNCTIONS)
+del globals()["tensor"]  # the module: a function has this name, too
 globals().update(_dtypes.BY_NAME)
 
 layout, memory_format = _Layout, _MemoryFormat
@@ -91,7 +91,7 @@ def is_tensor(obj: Any) -> TypeIs[Tensor]:
     return isinstance(obj, Tensor)
 
 
-# Names that are imported when they are first used, and their modules.
+# Names that are imported when they are first used, and their modules. Functions are made then, too.
 _LATER = {"load": "saving", "save": "saving"}
 _MODULES = ("nn", "optim", "utils", "viz")
 
@@ -101,14 +101,18 @@ def _find_later(name: str) -> Any:
         return _importlib.import_module(f".{name}", __name__)
     if name in _LATER:
         return getattr(_importlib.import_module(f".{_LATER[name]}", __name__), name)
-    raise _missing("module 'torch' has no attribute '{}'", name)
+    function = _find_function(name)
+    if function is None:
+        raise _missing("module 'torch' has no attribute '{}'", name)
+    # From now on Python finds it without this function.
+    return globals().setdefault(name, function)
 
 
 def _list_names() -> list[str]:
-    return sorted({*globals(), *_MODULES, *_LATER})
+    return sorted({*globals(), *_MODULES, *_LATER, *_FUNCTIONS})
 
 
 if not TYPE_CHECKING:  # to type checkers a name that is not above is an error
     __getattr__, __dir__ = _find_later, _list_names
     _OWN = ("Any", "TYPE_CHECKING", "annotations", "math")
-    __all__ = [n for n in (*globals(), *_LATER, *_MODULES) if n[0] != "_" and n not in _OWN]
+    __all__ = [n for n in _list_names() if n[0] != "_" and n not in _OWN]

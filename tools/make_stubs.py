@@ -255,7 +255,9 @@ def format_definition(name: str, signatures: Iterable[str], indent: str = "") ->
 def list_methods() -> Iterator[str]:
     """Yield the lines of the class from which type checkers let `Tensor` derive."""
     yield "class DeclaredOperations:"
-    for name, value in vars(Tensor).items():
+    for name in vars(Tensor):
+        # None for a name that raises, as PyTorch has it and tinytorch lacks it
+        value = getattr(Tensor, name, None)
         if name in BY_HAND:
             yield from format_definition(name, BY_HAND[name], "    ")
         # A method that tensor.py defines has its types there, whatever ops are called so, too.

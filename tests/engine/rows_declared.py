@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 
 from tinytorch import Tensor
-from tinytorch.ops.define import FUNCTIONS, Op
+from tinytorch.ops.define import FUNCTIONS, Op, find_function
 from tinytorch.ops.kernels import pointwise
 
 OPERANDS = {
@@ -82,9 +82,10 @@ def make_rows(name: str, op: Op) -> list[str]:
 
 def list_rows() -> list[str]:
     """Return all rows that can be made of what is declared, each once."""
-    methods_in_place = [(name, m) for name, m in vars(Tensor).items() if name.endswith("_")]
+    functions = [(name, find_function(name)) for name in FUNCTIONS]
+    names_in_place = [name for name in vars(Tensor) if name.endswith("_")]
     rows: dict[str, None] = {}
-    for name, function in [*FUNCTIONS.items(), *methods_in_place]:
+    for name, function in [*functions, *[(n, getattr(Tensor, n, None)) for n in names_in_place]]:
         if name.removesuffix("_") in ROWS_ELSEWHERE or "_backward" in name or name[0] == "_":
             continue
         for op in getattr(function, "overloads", ()):

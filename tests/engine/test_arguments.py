@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping
 from types import BuiltinFunctionType
 from typing import Any
 
@@ -68,8 +67,8 @@ def outcome(engine: Any, call: str) -> str:
     return "fine"
 
 
-def _declared(there: Mapping[str, Any]) -> list[str]:
-    return sorted(n for n, f in there.items() if hasattr(f, "overloads"))
+def _declared(owner: Any) -> list[str]:
+    return [n for n in sorted(dir(owner)) if hasattr(getattr(owner, n), "overloads")]
 
 
 def _in_c(name: str) -> bool:
@@ -82,12 +81,10 @@ def _in_c(name: str) -> bool:
 def _names() -> list[str]:
     """Functions that are declared with torch's schema and that torch has not written in Python."""
     functions = [
-        n
-        for n in _declared(vars(tinytorch))
-        if isinstance(getattr(torch, n, None), BuiltinFunctionType)
+        n for n in _declared(tinytorch) if isinstance(getattr(torch, n, None), BuiltinFunctionType)
     ]
     names = [f"torch.{n}" for n in functions] + [
-        f"x.{n}" for n in _declared(vars(tinytorch.Tensor)) if _in_c(n)
+        f"x.{n}" for n in _declared(tinytorch.Tensor) if _in_c(n)
     ]
     return [n for n in names if n.partition(".")[2].rstrip("_") not in FEWER]
 

@@ -28,9 +28,15 @@ EXAMPLE, IN_LISTS, WITH_A_NUMBER = re.findall(
 
 
 def registries() -> tuple[list, list, list, list]:
-    """All that declaring writes to, as it is now, in its order: stubs and pages are written in that."""
+    """All that declaring writes to, as it is now, in its order: stubs and pages are written in that.
+
+    All functions and methods are made first, so that nothing takes its place meanwhile.
+    """
+    functions = [(n, define.find_function(n)) for n in define.FUNCTIONS]
+    for name in vars(Tensor):
+        getattr(Tensor, name)
     groups = [(n, [*g.offers]) for n, g in define.OVERLOADS.items()]
-    return [*define.FUNCTIONS.items()], [*vars(Tensor).items()], groups, [*define.OPS]
+    return functions, [*vars(Tensor).items()], groups, [*define.OPS]
 
 
 def take_away(name: str) -> None:
@@ -54,10 +60,10 @@ def give_back(name: str, attributes: list[tuple[str, Any]]) -> None:
 
 
 @contextlib.contextmanager
-def declared(text: str) -> Iterator[Callable]:
+def declared(text: str, is_offered: bool = True) -> Iterator[Any]:
     """The function of an op that a text declares where the pointwise ones are declared; taken back in the end.
 
-    If that op has been added to the lists since, as the page teaches, it is away meanwhile.
+    None unless it is offered. If that op has been added to the lists since, as the page teaches, it is away meanwhile.
     """
     functions, attributes, _, ops = registries()
     overloads: list[Any] = [*define.OVERLOADS.items()]
@@ -65,13 +71,14 @@ def declared(text: str) -> Iterator[Callable]:
     try:
         take_away(name)
         exec(text, dict(vars(pointwise)))
-        yield define.FUNCTIONS[name]
+        yield define.find_function(name) if is_offered else None
     finally:
         take_away(name)
         define.OPS[:] = ops
-        for registry, items in ((define.FUNCTIONS, functions), (define.OVERLOADS, overloads)):
-            registry.clear()
-            registry.update(items)
+        define.FUNCTIONS.clear()
+        define.FUNCTIONS.update(functions)
+        define.OVERLOADS.clear()
+        define.OVERLOADS.update(overloads)
         give_back(name, attributes)
 
 

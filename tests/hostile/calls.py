@@ -218,11 +218,10 @@ def names() -> list[tuple[str, Any]]:
             own = name.startswith("_") and not (name.startswith("__") and where == "Tensor.")
             if own or name in NOT_CALLED or (name in dir(object) and name != "__eq__"):
                 continue
-            thing = (
-                inspect.getattr_static(owner, name, None)
-                if where[:1].isupper()
-                else getattr(owner, name, None)
-            )
+            # A method is made when it is first named, and then the class has it.
+            thing = getattr(owner, name, None)
+            if where[:1].isupper():
+                thing = inspect.getattr_static(owner, name, None)
             part = where.islower() and where != ""  # of which only what it defines itself is public
             theirs = part and not str(getattr(thing, "__module__", "")).startswith(
                 f"{owner.__name__}"

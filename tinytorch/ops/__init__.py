@@ -38,7 +38,7 @@ from .copies import (
     tensor_over_storage,
 )
 from .creation import empty, empty_like, eye, new_empty_strided, zeros_like
-from .define import FUNCTIONS, make_function_of, offer_member, op
+from .define import FUNCTIONS, find_function, make_function_of, offer_member, op
 from .filling import zero_
 from .from_data import legacy_constructor
 from .kernels import as_array, check_kernel, composite, result_dtype
@@ -77,6 +77,7 @@ __all__ = [
     "expand",
     "eye",
     "filling",
+    "find_function",
     "indexing",
     "legacy_constructor",
     "linalg",

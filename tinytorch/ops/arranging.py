@@ -27,12 +27,13 @@ from ..base import (
     wrap_dim,
     wrap_given_dims,
 )
-from ..graph import make_undifferentiable_node_class, needs_grad
+from ..graph import needs_grad
 from ..tensor import Size, Tensor
 from .copies import contiguous_format, copy_array
 from .define import make_function_of, offer_member, op
 from .filling import written_zeros
 from .kernels import Kernel, as_array, composite, delegating, result_dtype, row_major, write
+from .late import LaterFunction
 from .out_argument import OutArgument, OutRule
 from .parts import (
     cat,
@@ -276,7 +277,7 @@ diag_embed = op(
     "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1)",
     _embed_diagonal,
     out=False,
-    out_node_class=make_undifferentiable_node_class("aten::diag_embed"),
+    undifferentiable_out=True,
     self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
 )
 diagonal_copy = op(
@@ -286,7 +287,7 @@ diagonal_copy = op(
     ),
     method=False,
     out="exact",
-    out_node_class=make_undifferentiable_node_class("aten::diagonal_copy"),
+    undifferentiable_out=True,
     backward="DiagonalBackward0_copy",
     self=find_diagonal_grad,
 )
@@ -434,17 +435,21 @@ def _at_least_3d(self: Any) -> Any:
 
 def _declare_of_many(name: str, *ops: Any) -> None:
     """Offer operations whose tensors are given one by one, as PyTorch's function in Python does."""
-    call = make_function_of(*ops)
-    # `atleast_1d(x)` gives a tensor, and `atleast_1d(x, y)` a tuple.
-    takes_one = len(ops) > 1
 
-    def call_on_all(*tensors: Any) -> Any:
-        return call(tensors[0] if takes_one and len(tensors) == 1 else tensors)
+    def make() -> Callable:
+        call = make_function_of(*ops)
+        # `atleast_1d(x)` gives a tensor, and `atleast_1d(x, y)` a tuple.
+        takes_one = len(ops) > 1
 
-    call_on_all.__name__ = call_on_all.__qualname__ = name
-    call_on_all.__module__ = "tinytorch"
-    call_on_all.__doc__ = call.__doc__
-    offer_member(name, call_on_all, method=False)
+        def call_on_all(*tensors: Any) -> Any:
+            return call(tensors[0] if takes_one and len(tensors) == 1 else tensors)
+
+        call_on_all.__name__ = call_on_all.__qualname__ = name
+        call_on_all.__module__ = "tinytorch"
+        call_on_all.__doc__ = call.__doc__
+        return call_on_all
+
+    offer_member(name, LaterFunction(make), method=False)
 
 
 _HIDDEN: dict[str, Any] = {"function": False, "method": False}
@@ -587,7 +592,7 @@ def _pair_all(tensors: list) -> Any:
     return stack([flatten(grid) for grid in _make_grids(tensors, "ij")], 1)
 
 
-_call_meshgrid = make_function_of(
+_meshgrid_ops = (
     op("meshgrid(Tensor[] tensors) -> Tensor[]", composite(_make_grids), **_HIDDEN),
     op(
         "meshgrid(Tensor[] tensors, *, str indexing) -> Tensor[]",
@@ -595,6 +600,7 @@ _call_meshgrid = make_function_of(
         **_HIDDEN,
     ),
 )
+_later_meshgrid = LaterFunction(lambda: make_function_of(*_meshgrid_ops))
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
@@ -603,7 +609,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     With "xy" the first two dimensions change places. Source: `torch.meshgrid`.
     """
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
-    return _call_meshgrid(given) if indexing is None else _call_meshgrid(given, indexing=indexing)
+    call = _later_meshgrid.function
+    return call(given) if indexing is None else call(given, indexing=indexing)
 
 
 offer_member("meshgrid", meshgrid, method=False)

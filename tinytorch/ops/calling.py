@@ -93,7 +93,7 @@ class Overloads:
 
     def add(self, op: Any, out: bool = False, method: bool = False) -> None:
         """Add one more overload."""
-        self.offers.append(Offer(op, out, method and op.schema.has_self))
+        self.offers.append(Offer(op, out, method))
         # They were made of fewer overloads, and are made anew when a call needs them.
         self._signatures.clear()
 

@@ -17,7 +17,6 @@ from ..base import (
     warn_in_torch,
     wrap_dim,
 )
-from ..graph import make_undifferentiable_node_class
 from ..tensor import Tensor
 from .copies import contiguous_format, copy_array
 from .creation import new_zeros, number_array, zeros_like
@@ -516,13 +515,13 @@ def _declare_combining(source: str) -> None:
         f"scatter(Tensor self, {rest}",
         write_into_copy(_combine_scattered),
         out=SCATTERED_OUT,
-        node_class=make_undifferentiable_node_class("aten::scatter"),
+        undifferentiable=True,
     )
     op(
         f"scatter_(Tensor(a!) self, {rest}",
         write(_combine_scattered),
         function=False,
-        node_class=make_undifferentiable_node_class("aten::scatter_"),
+        undifferentiable=True,
     )
 
 

@@ -31,6 +31,7 @@ from .define import op
 from .from_data import check_size, make_leaf
 from .kernels import array_to_fill, composite, number_array
 from .resizing import resize_out, resize_tensor
+from .schema import has_tensor_self
 
 OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 OPTIONS_LIKE = OPTIONS + ", MemoryFormat? memory_format=None"
@@ -69,7 +70,7 @@ class factory(composite):
     def bind_schema(self, schema: Any) -> factory:
         """Return a copy that knows where the options are: dtype, layout, device, pinned memory."""
         bound = copy.copy(self)
-        bound.options_at = schema.names.index("dtype") - schema.has_self
+        bound.options_at = schema.names.index("dtype") - has_tensor_self(schema.text)
         bound.name = schema.name
         return bound
 

@@ -14,6 +14,9 @@ at the memory of the argument `Tensor(a)`, and `Tensor(a!)` is written to. From 
 function, the method, `name_`, `out=`, and PyTorch's errors for calls that do not fit. The names of
 a formula's parameters say what is saved for it.
 
+An import only notes the declarations: a program names few of them, and reads a schema, makes classes
+of nodes, functions and methods of those alone, when it first names them.
+
 An `Op` runs in PyTorch's order: arguments are read, then histories are checked, then what backward
 needs is saved, then the kernel runs, then the result is given its history. So of several errors the
 one that PyTorch raises is raised.
@@ -67,8 +70,9 @@ from ..graph import (
 from ..tensor import Tensor, device_of, make_tensor
 from .calling import Overloads, can_have_short_way, make_plain_call
 from .kernels import Kernel, pointwise
+from .late import LaterFunction, LaterMethod, made_once
 from .out_argument import OUT_DTYPE_ERRORS, OutArgument, OutRule
-from .schema import Schema, is_number
+from .schema import Schema, has_tensor_self, is_number
 
 ndarray = np.ndarray
 
@@ -101,12 +105,14 @@ class SavedValue(NamedTuple):
     may_be_left_out: bool
 
 
-class NodeParts(NamedTuple):
-    """What the nodes of an operation are made of, as `op` was given it."""
+class OpDeclaration(NamedTuple):
+    """What `op` was given: all else of an operation is made of it, once the operation is named."""
 
-    # of the parameters that have an edge in the node
-    input_positions: list[int]
-    # the name of the nodes
+    # the schema's text
+    text: str
+    # bound to no schema yet
+    kernel: Kernel
+    # the name of its nodes
     backward: str
     # by the name of an input, its gradient
     formulas: dict[str, Callable | None]
@@ -114,10 +120,11 @@ class NodeParts(NamedTuple):
     also_saved: tuple[str, ...]
     # by the name of a saved value, a function that reads it off a call's arguments
     readers: dict[str, Callable]
-    # the class of the nodes, if it is not made of these
-    given_class: Any
-    # that of a call with `out=`; None where PyTorch does not record it
-    out_class: Any
+    # True if it is recorded without a derivative; of `out`: a call with `out=`
+    is_undifferentiable: bool
+    is_out_undifferentiable: bool
+    # what `out=` was, see `_read_out_rule`
+    out: bool | str | OutRule | None
 
 
 class Op:
@@ -142,34 +149,50 @@ class Op:
 
     `numbers`: as for `op`. `inner_writes`: see ops/inner_writes.py.
 
-    Cached properties are made when somebody first asks for them: an import declares 400 operations,
-    of which a program calls few. It asks for the node classes of most that have a short way, as that
-    is a closure over the class.
+    What is `made_once` is made when somebody first asks for it: an import declares 400 operations, of
+    which a program calls few. A mistake in a declaration is found then, and by the tests, which make
+    all of it (tests/engine/test_made_when_named.py).
     """
 
-    def __init__(
-        self,
-        schema: Schema,
-        kernel: Kernel,
-        node_parts: NodeParts,
-        numbers: bool,
-        out_rule: OutRule,
-    ) -> None:
-        self.schema, self.kernel, self.node_parts = schema, kernel, node_parts
-        self.input_positions = node_parts.input_positions
-        self.numbers, self.out_rule = numbers, out_rule
-        self.name, self.defaults = schema.name, schema.defaults
-        self.has_several_results = schema.has_several_results
-        self.tensor_positions = [i for i, p in enumerate(schema.params) if p.is_tensor]
-        self.list_positions = [i for i, p in enumerate(schema.params) if p.is_list]
+    def __init__(self, name: str, declaration: OpDeclaration, numbers: bool) -> None:
+        self.name, self.declaration, self.numbers = name, declaration, numbers
+
+    @made_once
+    def schema(self) -> Schema:
+        """The schema, parsed."""
+        return Schema(self.declaration.text)
+
+    @made_once
+    def kernel(self) -> Kernel:
+        """The kernel, which knows the schema."""
+        return self.declaration.kernel.bind_schema(self.schema)
+
+    @made_once
+    def kind(self) -> str:
+        """What it does with memory: the kind of its kernel, or "restride"."""
         # A view of what the schema says is written to, as by `t_`, changes how the tensor itself
         # looks at its memory.
-        is_restride = kernel.kind == "view" and schema.writes_self
-        self.kind = "restride" if is_restride else kernel.kind
+        is_restride = self.kernel.kind == "view" and self.schema.writes_self
+        return "restride" if is_restride else self.kernel.kind
+
+    @made_once
+    def is_write(self) -> bool:
+        """True if its kernel writes to the first argument, or is about how that looks at its memory.
+
+        On an array, too, it has to be run as a write.
+        """
+        return self.kind in ("write", "restride")
+
+    @made_once
+    def compute(self) -> Callable:
+        """The kernel, on arrays. A composite, which calls other operations, runs on tensors, too."""
         # Most kernels do no more than their function, and are not worth a call in between.
-        is_function = type(kernel).__call__ is Kernel.__call__
-        # The kernel, on arrays. A composite, which calls other operations, has it run on tensors, too.
-        self.compute: Callable = kernel.function if is_function else kernel
+        is_function = type(self.kernel).__call__ is Kernel.__call__
+        return self.kernel.function if is_function else self.kernel
+
+    @made_once
+    def run(self) -> Callable:
+        """The general way, of its kind."""
         ways = {
             "fresh": self._run_fresh,
             "view": self._run_view,
@@ -177,12 +200,45 @@ class Op:
             "composite": self.compute,
             "restride": self._run_restride,
         }
-        self.run: Callable = ways[self.kind]
-        # Its kernel writes to the first argument, or is about how that looks at its memory: on an
-        # array, too, it has to be run as a write.
-        self.is_write = self.kind in ("write", "restride")
+        return ways[self.kind]
 
-    @functools.cached_property
+    @made_once
+    def defaults(self) -> tuple:
+        """The default of each argument."""
+        return self.schema.defaults
+
+    @made_once
+    def has_several_results(self) -> bool:
+        """True if it gives several tensors."""
+        return self.schema.has_several_results
+
+    @made_once
+    def tensor_positions(self) -> list[int]:
+        """The positions of parameters that take a tensor."""
+        return [i for i, p in enumerate(self.schema.params) if p.is_tensor]
+
+    @made_once
+    def list_positions(self) -> list[int]:
+        """The positions of parameters that take a list of tensors."""
+        return [i for i, p in enumerate(self.schema.params) if p.is_list]
+
+    @made_once
+    def input_positions(self) -> list[int]:
+        """The positions of parameters that have an edge in the node.
+
+        ValueError for a formula of an argument that the schema lacks.
+        """
+        # Without formulas to name the inputs they are all tensors.
+        if not self.declaration.formulas:
+            return self.tensor_positions if self.declaration.is_undifferentiable else []
+        return [self.schema.position_of(name) for name in self.declaration.formulas]
+
+    @made_once
+    def out_rule(self) -> OutRule:
+        """The rule for `out=`."""
+        return _read_out_rule(self.declaration.out, self.schema)
+
+    @made_once
     def inner_writes(self) -> int | Callable[..., int]:
         """How often PyTorch writes to a result before it returns that, or a function that says so.
 
@@ -190,35 +246,33 @@ class Op:
         """
         return INNER_WRITES.get(self.name, int(self.kernel.is_copy))
 
-    @functools.cached_property
+    @made_once
     def node_class(self) -> Any:
         """The class of its nodes; None if PyTorch records nothing."""
-        if self.node_parts.given_class is not None or not self.node_parts.formulas:
-            return self.node_parts.given_class
-        return _make_node_class(self)
+        if self.declaration.is_undifferentiable:
+            return make_undifferentiable_node_class(f"aten::{self.name}")
+        return _make_node_class(self) if self.declaration.formulas else None
 
-    @functools.cached_property
+    @made_once
     def out_node_class(self) -> Any:
         """The class of the node of a call with `out=`; None where PyTorch does not record it."""
-        if self.node_parts.out_class is not None:
-            return self.node_parts.out_class
-        if self.schema.is_factory:
+        if self.declaration.is_out_undifferentiable or self.schema.is_factory:
             return make_undifferentiable_node_class(f"aten::{self.name}")
         # A node without formulas is PyTorch's for what has no derivative, with `out=`, too.
         has_formulas = self.node_class is not None and self.node_class._formulas
         return None if has_formulas else self.node_class
 
-    @functools.cached_property
+    @made_once
     def result_type(self) -> Any:
         """The type of several results."""
         return result_type_of(self.schema)
 
-    @functools.cached_property
+    @made_once
     def has_short_way(self) -> bool:
         """True if calls have a short way."""
         return can_have_short_way(self)
 
-    @functools.cached_property
+    @made_once
     def run_on_tensors(self) -> Callable:
         """The short way, which leaves other calls to `_complete_and_run`; that, where there is none.
 
@@ -226,10 +280,10 @@ class Op:
         """
         return make_plain_call(self, self._complete_and_run)
 
-    @functools.cached_property
+    @made_once
     def saved_values(self) -> list[SavedValue]:
         """What the node saves of a call's arguments and results, in its order."""
-        schema, node_class, readers = self.schema, self.node_class, self.node_parts.readers
+        schema, node_class, readers = self.schema, self.node_class, self.declaration.readers
         if node_class is None:
             return []
         tensor_names = {schema.names[i] for i in (*self.tensor_positions, *self.list_positions)}
@@ -549,7 +603,7 @@ class Op:
         pairs = list(zip(targets, results, strict=True))
         # Where PyTorch records `out=`, it copies the result, which may be of the same memory, and
         # looks at the dtype when `out` has its new shape.
-        is_copied = self.node_parts.out_class is not None
+        is_copied = self.declaration.is_out_undifferentiable
         if is_copied:
             targets[0].resize(results[0].shape)
         # All are checked before one is written: `torch.max(x, 0, out=(a, wrong))` leaves `a` as it
@@ -659,9 +713,10 @@ def make_argument_reader(name: str, schema: Schema) -> Callable[[tuple], Any]:
     Its name says which: `other`, `self_sym_sizes`, `_self_dtype`.
     """
     if name in schema.names:
-        return itemgetter(schema.names.index(name))
+        return itemgetter(schema.position_of(name))
     base, _, fact = name.lstrip("_").replace("_sym_", "_").rpartition("_")
-    i = schema.names.index(base)
+    # What ends in no fact is no name of the schema's: the error says it in full.
+    i = schema.position_of(base if fact in _FACTS else name)
     if fact == "sizes" and schema.params[i].is_tensor and not schema.params[i].accepts_none:
         return lambda values: values[i]._data.shape
     read_fact = _FACTS[fact]
@@ -679,12 +734,18 @@ def make_argument_reader(name: str, schema: Schema) -> Callable[[tuple], Any]:
 
 
 # what `tinytorch` offers under its own name
-FUNCTIONS: dict[str, Callable] = {}
+FUNCTIONS: dict[str, Callable | LaterFunction] = {}
 # by name, functions and methods alike
 OVERLOADS: dict[str, Overloads] = {}
 # By operation: how many of the overloads declared so far have a node. PyTorch numbers nodes so, in
 # its own order of overloads: where ours is another, `backward=` has the name.
 _nodes_declared: dict[str, int] = {}
+
+
+def find_function(name: str) -> Callable | None:
+    """Return what `tinytorch` offers under a name; None for another name."""
+    function = FUNCTIONS.get(name)
+    return function.function if isinstance(function, LaterFunction) else function
 
 
 def op(
@@ -701,39 +762,39 @@ def op(
     backward: str = "",  # the node's name, where it is not that of `_take_node_name`
     also_saved: tuple[str, ...] = (),  # saved although no formula that runs may read it
     readers: dict[str, Callable] | None = None,
-    node_class: Any = None,  # the class of its nodes, where that is not made of formulas
-    out_node_class: Any = None,
-    **formulas: Callable | None,
+    undifferentiable: bool = False,  # recorded, by a node that raises in backward
+    undifferentiable_out: bool = False,  # the same of a call with `out=`
+    **formulas: Callable | None,  # by an input's name, its gradient; None for an edge without one
 ) -> Op:
     """Declare an operation, or one more overload of it.
 
     `out`: a text, or a key of OUT_DTYPE_ERRORS, is the error for another dtype; else the result is
     converted. An OutRule says more. `readers`: by the name of a saved value that is neither an
     argument nor a fact of one as `self_sym_sizes`: a function that reads it off a call's arguments.
-    `out_node_class`: the class of the node of a call with `out=`, where PyTorch records it, without a
-    derivative. `formulas`: by the name of an input, its gradient; None for an input that has an edge
-    and no gradient.
     """
-    parsed = Schema(schema)
-    kernel = (kernel if isinstance(kernel, Kernel) else Kernel(kernel)).bind_schema(parsed)
-    input_positions = [parsed.names.index(n) for n in formulas]
-    if formulas or node_class is not None:
-        # A class that was given has no formulas to name the inputs: they are all tensors.
-        all_tensors = [i for i, p in enumerate(parsed.params) if p.is_tensor]
-        input_positions = input_positions or all_tensors
-        backward = _take_node_name(parsed.name, backward)
-    parts = NodeParts(
-        input_positions, backward, formulas, also_saved, readers or {}, node_class, out_node_class
+    name = schema.partition("(")[0]
+    kernel = kernel if isinstance(kernel, Kernel) else Kernel(kernel)
+    if formulas or undifferentiable:
+        backward = _take_node_name(name, backward)
+    declaration = OpDeclaration(
+        schema,
+        kernel,
+        backward,
+        formulas,
+        also_saved,
+        readers or {},
+        undifferentiable,
+        undifferentiable_out,
+        out,
     )
-    declared = Op(parsed, kernel, parts, numbers, _read_out_rule(out, parsed))
+    declared = Op(name, declaration, numbers)
     OPS.append(declared)
-    if in_place is None:
-        in_place = _is_in_place_by_default(declared)
+    in_place = _is_in_place_by_default(declaration) if in_place is None else in_place
     # An operation that is neither is for formulas alone.
     if function or method:
         has_out = kernel.kind == "fresh" if out is None else bool(out)
-        for name in (parsed.name, *aka):
-            _offer_with_in_place(name, declared, in_place, function, method, has_out)
+        for offered_name in (name, *aka):
+            _offer_with_in_place(offered_name, declared, in_place, function, method, has_out)
     if operator:
         _offer_operators(operator, declared, in_place)
     return declared
@@ -756,18 +817,19 @@ def _take_node_name(name: str, given: str) -> str:
     return given or f"{name.lstrip('_').title().replace('_', '')}Backward{number}"
 
 
-def _is_in_place_by_default(declared: Op) -> bool:
+def _is_in_place_by_default(declaration: OpDeclaration) -> bool:
     """Return True for what is pointwise, gives no bools, and has a tensor as its `self`.
 
     Where `self` is no tensor there is neither `name_` nor a method.
     """
-    kernel = declared.kernel
-    return isinstance(kernel, pointwise) and kernel.to != "bool" and declared.schema.has_self
+    kernel = declaration.kernel
+    is_pointwise = isinstance(kernel, pointwise) and kernel.to != "bool"
+    return is_pointwise and has_tensor_self(declaration.text)
 
 
 def _make_node_class(declared: Op) -> Any:
     """Make the class of an operation's nodes."""
-    schema, parts = declared.schema, declared.node_parts
+    schema, parts = declared.schema, declared.declaration
     results: tuple[str, ...] = ("result",)
     if schema.has_several_results:
         results = tuple([n or f"result{i}" for i, n in enumerate(schema.result_names)])
@@ -814,9 +876,9 @@ def _offer_with_in_place(
     name: str, declared: Op, in_place: bool, function: bool, method: bool, out: bool
 ) -> None:
     """Put an operation under a name into FUNCTIONS and on Tensor, and `name_` on Tensor."""
-    is_in_place = declared.kind == "write" and declared.name.endswith("_")
+    is_in_place = declared.declaration.kernel.kind == "write" and name.endswith("_")
     _add_overload(name, declared, is_in_place, function, method, out)
-    if in_place and not declared.schema.writes_self:
+    if in_place:
         _add_overload(f"{name}_", declared, in_place=True, function=False, method=True, out=False)
 
 
@@ -825,26 +887,54 @@ def _add_overload(
 ) -> None:
     """Put an operation under a name into FUNCTIONS, which the package offers, and on Tensor."""
     overloads = OVERLOADS.setdefault(name, Overloads(name, in_place))
-    overloads.add(declared, out, method)
-    # A function that is there already is made anew, to try this overload, too.
+    has_method = method and has_tensor_self(declared.declaration.text)
+    overloads.add(declared, out, has_method)
+    # What is there already is made anew, to try this overload, too.
     if function or name in FUNCTIONS:
-        FUNCTIONS[name] = overloads.make_function(method=False)
-    if method and declared.schema.has_self:
-        setattr(Tensor, name, overloads.make_function(method=True))
+        FUNCTIONS[name] = LaterFunction(lambda: overloads.make_function(method=False))
+    if has_method:
+        _offer_method(name, lambda: overloads.make_function(method=True))
+
+
+def _offer_method(name: str, make: Callable[[], Callable]) -> None:
+    """Put a method on Tensor, which is made when it is first named."""
+    setattr(Tensor, name, LaterMethod(Tensor, name, make))
 
 
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+_OF_ONE_OPERAND = ("neg", "abs", "pos")
 
 
 def _offer_operators(operator: str, declared: Op, in_place: bool) -> None:
-    """Put the methods of Python's operator on Tensor: `__mul__`, `__rmul__` and `__imul__`.
+    """Put the methods of Python's operator on Tensor: `__mul__`, `__rmul__` and `__imul__`."""
+    name = f"__{operator}__"
+    if operator in _OF_ONE_OPERAND:
+        _offer_method(name, lambda: _make_operator_of_one(declared))
+        return
+    _offer_method(name, lambda: make_operator(operator, declared))
+    if operator in _COMPARISONS:
+        return
+    if operator in ("add", "mul"):
+        # In PyTorch, too, `2 + x` is `x + 2`: the node is the same.
+        _offer_method(f"__r{operator}__", lambda: getattr(Tensor, name))
+    else:
+        _offer_method(f"__r{operator}__", lambda: _make_reflected_operator(declared))
+    if in_place:
+        _offer_method(f"__i{operator}__", lambda: _make_operator_in_place(declared))
 
-    For a plain call `__mul__` is the short way of `mul`, which leaves other calls to `Tensor.mul`.
+
+def _make_operator_of_one(declared: Op) -> Callable:
+    """Make `__neg__`, which is `Tensor.neg`."""
+    call = getattr(Tensor, declared.name)
+    return lambda self: call(self)
+
+
+def make_operator(operator: str, declared: Op) -> Callable:
+    """Make the method of Python's operator for two operands: `__mul__`.
+
+    For a plain call it is the short way of `mul`, which leaves other calls to `Tensor.mul`.
     """
     call = getattr(Tensor, declared.name)
-    if len(declared.schema.params) == 1:
-        setattr(Tensor, f"__{operator}__", lambda self: call(self))
-        return
     # Of NotImplemented Python makes False for `x == "a"`, and a TypeError for `x < "a"`.
     # `refuse_operand` returns it, too, but raises for a tensor of PyTorch: `==` must not.
     refuse = (lambda *_: NotImplemented) if operator in ("eq", "ne") else refuse_operand
@@ -853,27 +943,30 @@ def _offer_operators(operator: str, declared: Op, in_place: bool) -> None:
         is_operand = isinstance(other, Tensor) or is_number(other)
         return call(self, other) if is_operand else refuse(self, other)
 
+    return make_plain_call(declared, call_or_refuse)
+
+
+def _make_reflected_operator(declared: Op) -> Callable:
+    """Make `__rsub__`, for a number on the left."""
+
     def call_reflected(self: Any, other: Any) -> Any:
         # A tensor comes here only if somebody calls the method by its name.
         if not (is_number(other) or isinstance(other, Tensor)):
             return refuse_operand(self, other)
-        return declared.run(other, self, *declared.schema.defaults[2:])
+        return declared.run(other, self, *declared.defaults[2:])
 
-    operator_method = make_plain_call(declared, call_or_refuse)
-    setattr(Tensor, f"__{operator}__", operator_method)
-    if operator in _COMPARISONS:
-        return
-    # In PyTorch, too, `2 + x` is `x + 2`: the node is the same.
-    is_commutative = operator in ("add", "mul")
-    setattr(Tensor, f"__r{operator}__", operator_method if is_commutative else call_reflected)
-    if in_place:
-        write = getattr(Tensor, f"{declared.name}_")
+    return call_reflected
 
-        def write_or_refuse(self: Any, other: Any) -> Any:
-            is_operand = isinstance(other, Tensor) or is_number(other)
-            return write(self, other) if is_operand else refuse_operand(self, other)
 
-        setattr(Tensor, f"__i{operator}__", write_or_refuse)
+def _make_operator_in_place(declared: Op) -> Callable:
+    """Make `__imul__`, which is `Tensor.mul_`."""
+    write = getattr(Tensor, f"{declared.name}_")
+
+    def write_or_refuse(self: Any, other: Any) -> Any:
+        is_operand = isinstance(other, Tensor) or is_number(other)
+        return write(self, other) if is_operand else refuse_operand(self, other)
+
+    return write_or_refuse
 
 
 def offer_member(
@@ -901,4 +994,14 @@ def make_function_of(*ops: Op, out: bool = False) -> Callable:
     return overloads.make_function(method=False)
 
 
-__all__ = ["FUNCTIONS", "OPS", "OVERLOADS", "Op", "make_function_of", "offer_member", "op"]
+__all__ = [
+    "FUNCTIONS",
+    "OPS",
+    "OVERLOADS",
+    "Op",
+    "find_function",
+    "make_function_of",
+    "make_operator",
+    "offer_member",
+    "op",
+]

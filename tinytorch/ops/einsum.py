@@ -16,6 +16,7 @@ from ..base import make_absence_error
 from ..tensor import Tensor
 from .define import make_function_of, offer_member, op
 from .kernels import composite
+from .late import LaterFunction
 from .linalg import bmm
 from .parts import diagonal
 from .pointwise import mul
@@ -290,14 +291,13 @@ def _sum_products(equation: str, tensors: list, path: Any) -> Any:
     return _contract(aligned, len(result))
 
 
-_call_einsum = make_function_of(
-    op(
-        "einsum(str equation, Tensor[] tensors, *, int[]? path=None)",
-        composite(_sum_products),
-        method=False,
-        function=False,
-    )
+_einsum_op = op(
+    "einsum(str equation, Tensor[] tensors, *, int[]? path=None)",
+    composite(_sum_products),
+    method=False,
+    function=False,
 )
+_later_einsum = LaterFunction(lambda: make_function_of(_einsum_op))
 
 
 def einsum(*args: Any) -> Any:
@@ -316,7 +316,7 @@ def einsum(*args: Any) -> Any:
         raise make_absence_error("einsum(operand, sublist, ...)", "use a string")
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         return einsum(equation, *operands[0])
-    return _call_einsum(equation, operands)
+    return _later_einsum.function(equation, operands)
 
 
 offer_member("einsum", einsum, method=False)

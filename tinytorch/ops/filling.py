@@ -13,7 +13,6 @@ import numpy as np
 
 from .. import random
 from ..base import check_overlap, dense_strides, dtypes, empty_like_strides
-from ..graph import make_undifferentiable_node_class
 from ..tensor import Tensor
 from .creation import (
     OPTIONS,
@@ -231,7 +230,7 @@ op(
     f"bernoulli(Tensor self, float p, *, {_GENERATOR})",
     _draw_with_chance,
     out=False,
-    node_class=make_undifferentiable_node_class("aten::bernoulli"),
+    undifferentiable=True,
 )
 
 # new tensors of random numbers --------------------------------------------------------------------

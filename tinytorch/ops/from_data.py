@@ -7,6 +7,7 @@ sizes give a tensor of zeros, a sequence gives its copy, a tensor gives an alias
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -432,7 +433,12 @@ _LEGACY_SCHEMAS = (
     "new(SymInt[] size, *, Device? device=None)",
     "new(PyObject data, *, Device? device=None)",
 )
-_LEGACY_SIGNATURES = [Signature(Schema(s), "new", False, False, False) for s in _LEGACY_SCHEMAS]
+
+
+@functools.cache
+def _parse_legacy_schemas() -> list[Signature]:
+    """Return the old ways to make a tensor, as the parser tries them."""
+    return [Signature(Schema(text), "new", False, False, False) for text in _LEGACY_SCHEMAS]
 
 
 def legacy_constructor(cls: type, *args: Any, d: dtypes.dtype | None = None, **named: Any) -> Any:
@@ -473,7 +479,7 @@ def _write_options(d: dtypes.dtype) -> str:
 
 def _parse_legacy_call(args: tuple, named: dict) -> dict[str, Any]:
     """Return the arguments by name, read in the first old way that fits."""
-    for way in _LEGACY_SIGNATURES:
+    for way in _parse_legacy_schemas():
         found = way.match(args, named)
         if isinstance(found, str):
             continue
@@ -481,7 +487,7 @@ def _parse_legacy_call(args: tuple, named: dict) -> dict[str, Any]:
             # only a Size alone gives sizes
             return {"data": args[0]}
         return {p.name: p.read(found[p.name], "new") for p in way.params if p.name in found}
-    raise mismatch("new", _LEGACY_SIGNATURES, args, named)
+    raise mismatch("new", _parse_legacy_schemas(), args, named)
 
 
 class TensorType(ShownAs, type, metaclass=ShownAs):

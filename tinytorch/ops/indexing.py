@@ -307,8 +307,6 @@ index_put_ = op(
 
 # reading and writing with any index ---------------------------------------------------------------
 
-_select_on_tensors = select.run_on_tensors
-
 
 def _check_index_device(self: Tensor, indices: list) -> None:
     """Raise PyTorch's RuntimeError for index tensors on a device other than the CPU or the tensor's."""
@@ -325,7 +323,7 @@ def _getitem(self: Tensor, item: Any) -> Tensor:
     if item_type is int:
         shape = self._data.shape
         if shape and -shape[0] <= item < shape[0]:
-            return _select_on_tensors(self, 0, item)
+            return select.run_on_tensors(self, 0, item)
         # PyTorch checks the index before it selects: it makes no node, and has an error of its own.
         return _select_index(self, 0, item, 0)
     if item_type is slice:
@@ -493,7 +491,7 @@ def _slice_dim(self: Tensor, d: int, s: slice, keep: bool) -> Tensor:
         raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
     if keep and start == 0 and step == 1 and self._data.ndim and end >= self._data.shape[d]:
         return self
-    return slice_(self, d, start, end, step)
+    return slice_.run_on_tensors(self, d, start, end, step)
 
 
 def _apply_basic_indices(self: Tensor, items: tuple) -> tuple[Tensor, list[Tensor | None]]:

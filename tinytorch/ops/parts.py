@@ -114,7 +114,7 @@ def _narrow_checked(self: Any, dim: int, start: Any, length: int) -> Any:
     start += n if start < 0 else 0
     if start > n - length:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
-    return slice_(self, dim, start, start + length, 1)
+    return slice_.run_on_tensors(self, dim, start, start + length, 1)
 
 
 def _narrow_from_tensor(self: Any, dim: int, start: Tensor, length: int) -> Any:
@@ -249,7 +249,7 @@ select = op(
         grad, self_sym_sizes, dim, index
     ),
 )
-_slice = op(
+slice_ = op(
     "slice(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1)",
     view_kernel(slice_array),
     **_FORMULA_ONLY,
@@ -257,7 +257,6 @@ _slice = op(
         grad, self_sym_sizes, dim, start or 0, END if end is None else end, step
     ),
 )
-slice_ = _slice.run_on_tensors
 op("narrow(Tensor(a) self, int dim, Tensor start, SymInt length)", composite(_narrow_from_tensor))
 narrow = op(
     "narrow(Tensor(a) self, int dim, SymInt start, SymInt length)", composite(_narrow_checked)
@@ -455,7 +454,7 @@ def _split_at(self: Any, indices: tuple, dim: int) -> tuple:
     _check_splittable(len(shape))
     d = wrap_dim(dim, len(shape))
     bounds = zip((0, *indices), (*indices, shape[d]), strict=True)
-    return tuple([slice_(self, d, start, end, 1) for start, end in bounds])
+    return tuple([slice_.run_on_tensors(self, d, start, end, 1) for start, end in bounds])
 
 
 def _split_evenly(self: Any, sections: int, dim: int) -> tuple:

@@ -17,12 +17,11 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes, lay_out_result, make_absence_error, refuse_operand
-from ..graph import make_undifferentiable_node_class
 from ..tensor import Tensor
 from .choosing import masked_fill_, where
 from .copies import convert_in_formula
 from .creation import empty_like, new_zeros, zeros_like
-from .define import offer_member, op
+from .define import make_operator, offer_member, op
 from .filling import fill_
 from .from_data import from_numpy
 from .kernels import (
@@ -35,6 +34,7 @@ from .kernels import (
     row_major,
     write,
 )
+from .late import LaterMethod
 from .out_argument import OutArgument, OutRule
 from .schema import is_number
 
@@ -60,7 +60,7 @@ def offer_reflected(symbol: str, of_tensors: Any, of_number: Any) -> None:
 # comparisons --------------------------------------------------------------------------------------
 
 # Of arrays, too, this gives an array, where `==` of 0-d arrays gives a number.
-eq = op("eq(Tensor self, Tensor other)", pointwise(np.equal, "bool"), operator="eq")
+eq = op("eq(Tensor self, Tensor other)", pointwise(np.equal, "bool"))
 op("eq(Tensor self, Scalar other)", pointwise(np.equal, "bool"))
 for _name, _ufunc in (
     ("ne", np.not_equal),
@@ -82,17 +82,20 @@ def _contains_element(self: Tensor, element: Any) -> bool:
     )
 
 
-def _equals_tensor_or_array(self: Tensor, other: Any) -> Any:
-    """Return `self == other`."""
-    found = _equals_tensor(self, other)
-    # here alone torch takes an array
-    if found is NotImplemented and isinstance(other, np.ndarray):
-        return self == from_numpy(other)
-    return found
+def _make_equality() -> Any:
+    """Make `__eq__`, which alone takes an array, too, in torch."""
+    equals_tensor = make_operator("eq", eq)
+
+    def equals_tensor_or_array(self: Tensor, other: Any) -> Any:
+        found = equals_tensor(self, other)
+        if found is NotImplemented and isinstance(other, np.ndarray):
+            return self == from_numpy(other)
+        return found
+
+    return equals_tensor_or_array
 
 
-_equals_tensor = Tensor.__eq__
-offer_member("__eq__", _equals_tensor_or_array, function=False)
+offer_member("__eq__", LaterMethod(Tensor, "__eq__", _make_equality), function=False)
 offer_member("__contains__", _contains_element, function=False)
 isnan = op("isnan(Tensor self)", pointwise(np.isnan, "bool"), out=False)
 isinf = op("isinf(Tensor self)", pointwise(np.isinf, "bool"), out=False)
@@ -121,7 +124,7 @@ bitwise_not = op(
     "bitwise_not(Tensor self)",
     pointwise(np.invert, takes="bi", stub="bitwise_not_cpu"),
     out="found",
-    node_class=make_undifferentiable_node_class("aten::bitwise_not"),
+    undifferentiable=True,
 )
 
 
@@ -139,12 +142,11 @@ offer_member("__invert__", _invert, function=False)
 
 def _declare_bitwise(name: str, operator: str, kernel: Kernel) -> Any:
     """Declare an operation on bits, of two tensors or of a tensor and a number."""
-    node_class = make_undifferentiable_node_class(f"aten::{name}")
     of_two = op(
-        f"{name}(Tensor self, Tensor other)", kernel, operator=operator, node_class=node_class
+        f"{name}(Tensor self, Tensor other)", kernel, operator=operator, undifferentiable=True
     )
-    op(f"{name}(Scalar self, Tensor other)", kernel, out=False, node_class=node_class)
-    op(f"{name}(Tensor self, Scalar other)", kernel, node_class=node_class)
+    op(f"{name}(Scalar self, Tensor other)", kernel, out=False, undifferentiable=True)
+    op(f"{name}(Tensor self, Scalar other)", kernel, undifferentiable=True)
     return of_two
 
 
@@ -606,27 +608,27 @@ floor_divide = op(
     numbers=True,
     operator="floordiv",
     in_place=False,
-    node_class=make_undifferentiable_node_class("aten::floor_divide"),
+    undifferentiable=True,
 )
 op(
     "floor_divide_(Tensor(a!) self, Tensor other)",
     write(_floor_divide_kernel.values_to_write),
     numbers=True,
     function=False,
-    node_class=make_undifferentiable_node_class("aten::floor_divide_"),
+    undifferentiable=True,
 )
 op(
     "floor_divide(Tensor self, Scalar other)",
     _floor_divide_kernel,
     in_place=False,
     out=False,
-    node_class=make_undifferentiable_node_class("aten::floor_divide"),
+    undifferentiable=True,
 )
 op(
     "floor_divide_(Tensor(a!) self, Scalar other)",
     write(_floor_divide_kernel.values_to_write),
     function=False,
-    node_class=make_undifferentiable_node_class("aten::floor_divide_"),
+    undifferentiable=True,
 )
 remainder = op(
     "remainder(Tensor self, Tensor other)",
@@ -640,7 +642,7 @@ remainder_of_number = op(
     "remainder(Scalar self, Tensor other)",
     _remainder_kernel,
     out=False,
-    node_class=make_undifferentiable_node_class("aten::remainder"),
+    undifferentiable=True,
 )
 op(
     "remainder(Tensor self, Scalar other)",

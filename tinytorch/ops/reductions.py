@@ -21,13 +21,13 @@ from ..base import (
     wrap_dims,
     wrap_given_dims,
 )
-from ..graph import make_undifferentiable_node_class
 from .choosing import masked_fill_, masked_fill_with_tensor_, scatter_from_, where
 from .copies import convert_tensor
 from .creation import new_zeros
 from .define import make_function_of, offer_member, op
 from .filling import written_zeros
 from .kernels import check_kernel, composite, delegating, row_major
+from .late import LaterFunction
 from .out_argument import OutArgument, OutRule
 from .pointwise import (
     absolute,
@@ -471,7 +471,7 @@ vector_norm = op(
     out="exact",
     self=_vector_norm_grad,
 )
-_call_vector_norm = make_function_of(vector_norm, out=True)
+_later_norm = LaterFunction(lambda: make_function_of(vector_norm, out=True))
 
 
 def norm(
@@ -490,7 +490,7 @@ def norm(
         raise make_absence_error(f"the norm {p!r}")
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
-    return _call_vector_norm(
+    return _later_norm.function(
         input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out
     )
 
@@ -626,7 +626,7 @@ def _declare_softmax(name: str, log: bool, backward_data: Any) -> Any:
             )
         ),
         out=OutRule("exact", prepare=_prepare_softmax),
-        out_node_class=make_undifferentiable_node_class(f"aten::{name}"),
+        undifferentiable_out=True,
     )
 
 

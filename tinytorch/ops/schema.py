@@ -167,20 +167,23 @@ _NUMPY_NAMES = {
     "x1": "input",
     "x2": "other",
 }
-# `Tensor(a!)[]? name=default`
-_PARAM = re.compile(r"(\w+)(?:\((\w!?).*?\))?(\??\[(\d?)\])?(\??) (\w+)=?(.*)")
-# Most are one of these: `literal_eval` of them took a fiftieth of the time of the import.
+# `Tensor(a!)[]? name=default`. A text, as `re` compiles it when a schema is first parsed.
+_PARAM = r"(\w+)(?:\((\w!?).*?\))?(\??\[(\d?)\])?(\??) (\w+)=?(.*)"
+# Most are one of these, for which no `literal_eval` is needed: it takes long.
 _DEFAULTS: dict[str, Any] = {"": REQUIRED, "contiguous_format": None, "[]": (), "[0, 1]": (0, 1)}
 _DEFAULTS |= {"None": None, "False": False, "True": True}
 # between two parameters, and not within a default
-_COMMA = re.compile(r", (?!\d)")
+_COMMA = r", (?!\d)"
 
 
 class Param:
     """One parameter of a schema, such as `SymInt[] size` or `Tensor(a!) self`."""
 
     def __init__(self, text: str, is_keyword_only: bool) -> None:
-        groups = [g or "" for g in _PARAM.fullmatch(text).groups()]  # type: ignore[union-attr]
+        match = re.fullmatch(_PARAM, text)
+        if match is None:
+            raise ValueError(f"{text!r} is no parameter of a schema")
+        groups = [g or "" for g in match.groups()]
         word, mark, brackets, count, question_mark, self.name, self.default_text = groups
         self.is_keyword_only = is_keyword_only
         self.accepts_none = bool(question_mark)
@@ -189,6 +192,8 @@ class Param:
         # `int[1]`
         self.accepts_one_number = bool(count)
         self.schema_type = word + brackets.replace(count, "")
+        if self.schema_type not in _TYPES:
+            raise ValueError(f"{text!r} has no type of a schema")
         self.type = _TYPES[self.schema_type]
         self.is_tensor = self.schema_type == "Tensor"
         self.is_list = self.schema_type in ("Tensor[]", "Tensor?[]")
@@ -285,7 +290,7 @@ class Schema:
         self.name = head
         self.params: list[Param] = []
         is_keyword_only = False
-        for part in _COMMA.split(inner) if inner else ():
+        for part in re.split(_COMMA, inner) if inner else ():
             if part == "*":
                 is_keyword_only = True
             else:
@@ -300,9 +305,22 @@ class Schema:
         self.has_several_results = len(self.returns) > 1 or "[]" in self.returns[0]
         self.result_names = [r.rpartition(" ")[2] if " " in r else "" for r in self.returns]
         self.writes_self = bool(self.params) and self.params[0].is_written
-        # Mostly the first parameter; of `where(condition, self, other)` it is the second.
-        self.has_self = any(p.name == "self" and p.is_tensor for p in self.params)
         self.is_factory = "pin_memory" in self.names and "requires_grad" not in self.names
+
+    def position_of(self, name: str) -> int:
+        """Return the position of a parameter. ValueError if there is none of this name."""
+        if name not in self.names:
+            raise ValueError(f"{self.text} has no parameter {name!r}")
+        return self.names.index(name)
+
+
+def has_tensor_self(text: str) -> bool:
+    """Return True if an operation can be a method, by the text of its schema: `self` is a tensor.
+
+    Mostly it is the first parameter; of `where(condition, self, other)` it is the second.
+    """
+    # `Tensor self`, `Tensor(a!) self`, and not `Scalar self`
+    return "Tensor self" in text or ") self" in text
 
 
 class Signature:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import make_undifferentiable_node_class
 from .copies import contiguous_format, copy_array
 from .define import OPS, Op, op
 from .kernels import Kernel
@@ -44,29 +43,29 @@ def _make_copy_kernel(view_kernel: Callable) -> Kernel:
 
 def _declare_copy(view_op: Op) -> None:
     """Declare the operation that copies what a view shows."""
-    schema = view_op.schema.text.replace(f"{view_op.name}(", f"{view_op.name}_copy(", 1)
+    schema = view_op.declaration.text.replace(f"{view_op.name}(", f"{view_op.name}_copy(", 1)
     for shared in "Tensor(a) self", "Tensor(a -> *) self", "Tensor(a)[]":
         schema = schema.replace(shared, "Tensor" + shared[shared.index(")") + 1 :])
     op(
         schema,
-        _make_copy_kernel(view_op.kernel.function),
+        _make_copy_kernel(view_op.declaration.kernel.function),
         method=False,
         # PyTorch writes several results into a list of tensors, which nobody does.
-        out=False if view_op.has_several_results else "exact",
-        out_node_class=make_undifferentiable_node_class(f"aten::{view_op.name}_copy"),
-        backward=f"{view_op.node_parts.backward}_copy",
-        readers=view_op.node_parts.readers,
-        **view_op.node_parts.formulas,
+        out=False if schema.endswith("[]") else "exact",
+        undifferentiable_out=True,
+        backward=f"{view_op.declaration.backward}_copy",
+        readers=view_op.declaration.readers,
+        **view_op.declaration.formulas,
     )
 
 
-for _view_op in [o for o in OPS if o.kind == "view" and o.name in _COPIED_VIEWS]:
+for _view_op in [o for o in OPS if o.name in _COPIED_VIEWS and o.declaration.kernel.kind == "view"]:
     _declare_copy(_view_op)
 op(
     "detach_copy(Tensor self)",
     Kernel(lambda a: copy_array(a, contiguous_format), is_copy=True),
     method=False,
     out="exact",
-    node_class=make_undifferentiable_node_class("aten::detach_copy"),
-    out_node_class=make_undifferentiable_node_class("aten::detach_copy"),
+    undifferentiable=True,
+    undifferentiable_out=True,
 )
