@@ -31,6 +31,7 @@ from .shared_phrases import (
     add_writing_lines,
     advise_copy,
     make_placeholders_of_first,
+    phrase_backward,
     saved_noun,
 )
 from .undefined_gradients import find_nodes_with_gradient
@@ -47,7 +48,7 @@ def find_findings(
 ) -> Iterator[BackwardFinding]:
     """Yield what speaks against a backward on `root`, whose graph has these nodes.
 
-    `visited_before`: the nodes that a backward before it visits, and the tensor that this starts at.
+    `visited_before`: the nodes that a backward before it visits, and the call of this.
     """
     name = snap.label(root.id)
     cannot_start = _find_why_it_cannot_start(root, name)
@@ -55,7 +56,7 @@ def find_findings(
     if cannot_start is not None:
         yield cannot_start
         return
-    yield from _find_not_a_scalar(root, name)
+    yield from _find_not_a_scalar(snap, root)
     wrong_start = describe_wrong_start(snap, root)
     # Of another size it is said already that backward wants one element.
     if wrong_start and root.numel == 1:
@@ -151,7 +152,8 @@ def _find_why_it_cannot_start(root: TensorRecord, name: str) -> BackwardFinding 
     return None
 
 
-def _find_not_a_scalar(root: TensorRecord, name: str) -> Iterator[BackwardFinding]:
+def _find_not_a_scalar(snap: Snapshot, root: TensorRecord) -> Iterator[BackwardFinding]:
+    name, is_complex = snap.label(root.id), "complex" in root.dtype
     if root.numel != 1:
         sentence = gettext(
             "{name} has {count} elements, and backward() without an argument wants one",
@@ -159,16 +161,21 @@ def _find_not_a_scalar(root: TensorRecord, name: str) -> Iterator[BackwardFindin
             count=f"{root.numel:,}",
         )
         way_out = gettext(
-            "call {name}.sum().backward(), or give backward a gradient of shape {shape}",
-            name=name,
+            "call {call}, or give backward a gradient of shape {shape}",
+            # The sum of complex numbers is one, too.
+            call=phrase_backward(snap, root.id, ".abs().sum()" if is_complex else ".sum()"),
             shape=format_shape(root.shape),
         )
         yield BackwardFinding("not a scalar", sentence, way_out)
-    elif "complex" in root.dtype:
+    elif is_complex:
         sentence = gettext(
             "{name} is complex, and backward() without an argument wants a real number", name=name
         )
-        way_out = gettext("call backward on {name}.abs() or {name}.real", name=name)
+        way_out = gettext(
+            "call backward on {absolute} or {real}",
+            absolute=snap.attribute_label(root.id, "abs()"),
+            real=snap.attribute_label(root.id, "real"),
+        )
         yield BackwardFinding("not a scalar", sentence, way_out)
 
 
@@ -214,11 +221,11 @@ def _describe_freed(
     return BackwardFinding("freed", sentence, way_out, freed)
 
 
-def _describe_used_twice(shared: Sequence[SavedEntry], first_root: str) -> BackwardFinding:
+def _describe_used_twice(shared: Sequence[SavedEntry], first_call: str) -> BackwardFinding:
     node, saved = shared[0]
     sentence = gettext(
-        "{first}.backward(), called first, gives back what {node} saved ({saved})",
-        first=first_root,
+        "{call}, called first, gives back what {node} saved ({saved})",
+        call=first_call,
         node=short_node_name(node.name),
         saved=saved_noun(saved),
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
+from ..wording import join_attribute
 
 MAX_COMPARED_VALUES = 4096
 """The values of larger gradients are not compared one by one."""
@@ -146,7 +147,7 @@ def list_written_names(before: Snapshot, after: Snapshot) -> list[str]:
             continue
         attributes = changes.attribute_changes.get(tensor_id, {})
         if "grad" in attributes:
-            names.append(f"{name}.grad")
+            names.append(join_attribute(name, "grad"))
         # A tensor that was given another storage (`x.data = y`) was not written to.
         record = after.tensor(tensor_id)
         # A checksum says that some cell of the storage has changed, and not which: it needs a

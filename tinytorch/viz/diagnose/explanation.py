@@ -54,6 +54,7 @@ from .finding_records import (
 )
 from .gradient_comparison import compare_gradients, run_formulas
 from .roots import find_roots
+from .shared_phrases import phrase_backward
 from .undefined_gradients import find_leaves_without_gradient, find_nodes_with_gradient
 from .unreached import describe_unreached
 
@@ -173,7 +174,7 @@ def _judge_roots(
             lines += _describe_root(snap, root, nodes, findings)
         all_findings += findings
         # A backward on the next root finds what this one has freed.
-        visited_before |= dict.fromkeys((node.id for node in nodes), snap.label(root.id))
+        visited_before |= dict.fromkeys((node.id for node in nodes), phrase_backward(snap, root.id))
     lines += describe_unreached(snap, scalars or roots)
     if scalars and larger_roots:
         sentence = gettext(
@@ -349,10 +350,10 @@ def _describe_verdict(
     nodes: Sequence[NodeRecord],
     findings: Sequence[BackwardFinding],
 ) -> Iterator[str]:
-    name, verdict = snap.label(root.id), _decide_verdict(findings)
+    call, verdict = phrase_backward(snap, root.id), _decide_verdict(findings)
     grads = _name_grads(snap, root, nodes)
     if verdict == "runs":
-        yield gettext("{name}.backward() would run. It adds to {grads}.", name=name, grads=grads)
+        yield gettext("{call} would run. It adds to {grads}.", call=call, grads=grads)
         saves = [saved for _, saved in list_saved(nodes)]
         # Written, and of no consequence: nothing reads it, or the gradients are the same.
         if any(saved.was_written_unseen for saved in saves):
@@ -363,18 +364,18 @@ def _describe_verdict(
         elif compared:
             yield gettext("What was saved holds the bytes of the earlier look.")
     elif verdict == "raises":
-        yield gettext("{name}.backward() would raise.", name=name)
+        yield gettext("{call} would raise.", call=call)
     elif verdict == "may be wrong":
-        yield gettext("{name}.backward() would run, but may give a wrong gradient.", name=name)
+        yield gettext("{call} would run, but may give a wrong gradient.", call=call)
     elif verdict == "unknown":
         yield gettext(
-            "It is not known whether {name}.backward() would run and give the right gradient.",
-            name=name,
+            "It is not known whether {call} would run and give the right gradient.",
+            call=call,
         )
     else:
         yield gettext(
-            "{name}.backward() would run and add to {grads}, if nothing changed unseen.",
-            name=name,
+            "{call} would run and add to {grads}, if nothing changed unseen.",
+            call=call,
             grads=grads,
         )
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..read import GradientSpec, NodeRecord, Snapshot, TensorRecord
 from ..wording import format_shape, gettext, join_few_names, short_dtype, short_node_name
 from .roots import find_roots
-from .shared_phrases import saved_noun
+from .shared_phrases import phrase_backward, saved_noun
 from .undefined_gradients import find_nodes_with_gradient
 
 _MOST_ROOTS = 50
@@ -79,7 +79,7 @@ def find_refusals_of_snapshot(snap: Snapshot) -> list[Refusal]:
     roots = find_roots(snap)[:_MOST_ROOTS]
     certainties: dict[tuple[str, str], dict[str, bool]] = {}
     for root in roots:
-        call = f"{snap.label(root.id)}.backward()"
+        call = phrase_backward(snap, root.id)
         for refusal in find_refusals(snap, snap.nodes_behind(root)):
             certainty_by_call = certainties.setdefault((refusal.node.id, refusal.sentence), {})
             certainty_by_call[call] = refusal.is_certain

@@ -9,18 +9,17 @@ returns a part of a sentence, named in its docstring by an example; the whole se
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..read import SavedRecord, Snapshot, TensorRecord
 from ..wording import (
-    escape_name,
     escape_unseen,
     gettext,
     join_few_names,
     ngettext,
     short_node_name,
+    write_expression,
 )
 from .finding_records import SavedEntry
 
@@ -124,19 +123,46 @@ def phrase_write_count(tensor: TensorRecord) -> str:
     return ngettext("{number} write", "{number} writes", tensor.version or 0)
 
 
+def phrase_backward(snap: Snapshot, tensor_id: str, reduction: str = "") -> str:
+    """Return `loss.backward()`; of a tensor that no code names, "backward() on T7 (no name)".
+
+    reduction: calls that come before, as `.sum()`.
+    """
+    expression = snap.find_expression(tensor_id)
+    if expression:
+        return f"{expression}{reduction}.backward()"
+    call = f"{reduction}.backward()" if reduction else "backward()"
+    return gettext("{call} on {tensor}", call=call, tensor=snap.label(tensor_id))
+
+
 def name_in_python(tensor: TensorRecord) -> str:
-    """Return a name of a tensor as a program can write it (`hs[0]`); empty if there is none."""
+    """Return a name of a tensor as a program can write it (`hs[0]`); empty if there is none.
+
+    What a call or an operator returned cannot be named without computing it again.
+    """
     for name in tensor.names:
-        # A number between dots is a position in a list: `hs.0` is written `hs[0]`.
-        expression = re.sub(r"\.(\d+)(?![^.\[])", r"[\1]", name)
-        try:
-            ast.parse(expression, mode="eval")
-        except (SyntaxError, ValueError):
-            continue  # "argument 0", or the second tensor of a name: "x (2)"
-        # What a call returned cannot be named without calling it again.
-        if "(" not in expression:
-            return escape_name(expression)
+        expression = write_expression(name)
+        if expression and not _makes_new(ast.parse(expression, mode="eval").body):
+            return expression
     return ""
+
+
+def _makes_new(expression: ast.expr) -> bool:
+    """Return True for an expression that is another object each time it is computed."""
+    match expression:
+        case ast.Name() | ast.Constant():
+            return False
+        case ast.Attribute(value=owner) | ast.Subscript(value=owner):
+            return _makes_new(owner)
+        case ast.IfExp(body=first, orelse=second):
+            return _makes_new(first) or _makes_new(second)
+        case ast.BoolOp(values=values):
+            return any(map(_makes_new, values))
+        case ast.List(elts=values) | ast.Tuple(elts=values):
+            return any(map(_makes_new, values))
+        case ast.Dict(values=values):
+            return any(map(_makes_new, values))
+    return True
 
 
 def advise_copy(tensors: Iterable[TensorRecord]) -> str:

@@ -43,7 +43,19 @@ def _names_in_source(frame: FrameType, count: int) -> list[str] | None:
         return None
     if any(isinstance(argument, ast.Starred) for argument in call.args):
         return None
-    return [ast.unparse(argument) for argument in call.args]
+    return list(map(_write_argument, call.args))
+
+
+def _write_argument(argument: ast.expr) -> str:
+    """Return the source of an argument as a name; of `(loss := f(x))` the name that it has then."""
+    if isinstance(argument, ast.NamedExpr):
+        return argument.target.id
+    source = ast.unparse(argument)
+    # Among the words of a sentence those of Python would be words: `a and b and c share a storage`.
+    has_words = isinstance(argument, ast.IfExp | ast.BoolOp | ast.Await | ast.Lambda) or (
+        isinstance(argument, ast.UnaryOp) and isinstance(argument.op, ast.Not)
+    )
+    return f"({source})" if has_words else source
 
 
 def _is_source_of(call: ast.Call, code: CodeType, first_line: int, start: int) -> bool:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..wording import parenthesize_name
 from .call_source import argument_names
 from .probe import inner_tensors, is_tensor
 from .snapshots import Snapshot
@@ -283,7 +284,11 @@ def things_in(
         else:
             searched.add(id(thing))
             inner = _find_parts(thing, known_names, objects)
-        parts = [_Waiting(f"{name}.{key}" if name else key, part, depth + 1) for key, part in inner]
+        # Of an argument that is an expression: `(a or b).weight`.
+        start = name if depth else parenthesize_name(name)
+        parts = []
+        for key, part in inner:
+            parts.append(_Waiting(f"{start}.{key}" if start else key, part, depth + 1))
         if nearest_first:
             waiting.extend(parts)
         else:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..wording import gettext, join_names
+from ..wording import gettext, join_attribute, join_names, parenthesize_name
 from .array_views import ArrayView
 from .blocks import BlockGeometry, Blocks, IdSequence
 from .call_source import argument_names
@@ -201,7 +201,8 @@ class _Search:
             if is_module(thing):
                 for path, module in thing.named_modules(remove_duplicate=False):
                     if path:
-                        self._note_use(self.containers, module, _UseOfName(index, f"{name}.{path}"))
+                        inner = f"{parenthesize_name(name)}.{path}"
+                        self._note_use(self.containers, module, _UseOfName(index, inner))
             if found > MAX_NAMES:
                 note = gettext(
                     "there may be more tensors: only the first {number} were read",
@@ -225,7 +226,7 @@ class _Search:
             grad = grad_or_none(thing.value, grad_fn_or_none(thing.value))
             if grad is not None:
                 argument, name = next(iter(thing.uses))
-                self._note_use(self.data, grad, _UseOfName(argument, f"{name}.grad"))
+                self._note_use(self.data, grad, _UseOfName(argument, join_attribute(name, "grad")))
 
     def _read_geometries(self) -> None:
         things = list(self.data.values())

@@ -18,8 +18,11 @@ from ..wording import (
     format_repr,
     format_shape,
     gettext,
+    join_attribute,
     join_few_names,
     ngettext,
+    parenthesize_name,
+    write_expression,
 )
 from .identity import ObjectIdentity
 from .overlaps import share_bytes
@@ -289,7 +292,18 @@ class Snapshot:
         if tensor.names:
             return tensor.names[0]
         names = () if tensor.grad_of is None else self.tensor(tensor.grad_of).names
-        return f"{names[0]}.grad" if names else ""
+        return join_attribute(names[0], "grad") if names else ""
+
+    def find_expression(self, id_or_name: str) -> str:
+        """Return what a program can write for a tensor, before `.backward()`; empty if that is nothing.
+
+        By the first of its names that is code, or as `x.grad`.
+        """
+        tensor = self.tensor(id_or_name)
+        if tensor.names:
+            return next(filter(None, map(write_expression, tensor.names)), "")
+        owner = "" if tensor.grad_of is None else self.find_expression(tensor.grad_of)
+        return f"{owner}.grad" if owner else ""
 
     def label(self, id_or_name: str) -> str:
         """Return what to call a tensor: as `find_label` does, or `T7 (no name)`."""
@@ -326,7 +340,7 @@ class Snapshot:
                 -sharer.numel,
             ),
         )
-        name = escape_name(self.first_name(whole))
+        name = escape_name(parenthesize_name(self.first_name(whole)))
         # Without a counter in common (.data) it is no view to autograd.
         if not self.shares_counter(tensor, whole):
             return gettext("the memory of {name}", name=name)
@@ -343,13 +357,19 @@ class Snapshot:
         return {storage: OverlapIndex(tensors) for storage, tensors in named.items()}
 
     def grad_label(self, id_or_name: str) -> str:
-        """Return what to call the gradient of a tensor: by the first of its names."""
+        """Return what to call the gradient of a tensor: by the first of its names that is code."""
+        return self.attribute_label(id_or_name, "grad")
+
+    def attribute_label(self, id_or_name: str, attribute: str) -> str:
+        """Return what to call an attribute of a tensor, `x.shape`: by the first name that is code."""
         tensor = self.tensor(id_or_name)
         if tensor.names:
-            return f"{escape_name(tensor.names[0])}.grad"
-        if self._label_by_sharer(tensor):
-            return gettext("the .grad of {tensor}", tensor=self.label(id_or_name))
-        return f"{self.label(id_or_name)}.grad"
+            in_code = filter(write_expression, tensor.names)
+            return join_attribute(next(in_code, tensor.names[0]), attribute)
+        label = self.label(id_or_name)
+        if self._label_by_sharer(tensor) and not self.find_expression(id_or_name):
+            return gettext("the {attribute} of {tensor}", attribute=f".{attribute}", tensor=label)
+        return f"{label}.{attribute}"
 
     def grad_labels(self, leaves: Sequence[str]) -> list[str]:
         """Return what to call the gradients of leaves; many without a name are counted."""

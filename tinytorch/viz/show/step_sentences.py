@@ -226,9 +226,9 @@ def _describe_old_tensor(changes: Changes, start: str, name: str, tensor: Tensor
     if earlier is not None and earlier.names and earlier.names[0].endswith(RETURNED):
         call = earlier.names[0]
         return gettext("{name_is} the tensor that {call} returned.", name_is=start, call=call)
-    owners = () if tensor.grad_of is None else changes.now.tensor(tensor.grad_of).names
-    if owners:
-        return gettext("{name_is} the tensor {grad}.", name_is=start, grad=f"{owners[0]}.grad")
+    if tensor.grad_of is not None and changes.now.tensor(tensor.grad_of).names:
+        grad = changes.now.grad_label(tensor.grad_of)
+        return gettext("{name_is} the tensor {grad}.", name_is=start, grad=grad)
     return gettext(
         "{name_is} a tensor that already existed ({tensor}).", name_is=start, tensor=tensor.id
     )
@@ -367,7 +367,8 @@ def _describe_storage(
 def _describe_attributes(changes: Changes) -> Iterator[_UnrankedSentence]:
     """Yield sentences about requires_grad, grad_fn, shape and storage of earlier tensors."""
     for tensor_id, facts in changes.attribute_changes.items():
-        name = changes.now.first_name(changes.now.tensor(tensor_id))
+        now = changes.now
+        name = now.first_name(now.tensor(tensor_id))
         if not name:
             continue
         if "grad_fn_name" in facts:
@@ -391,25 +392,25 @@ def _describe_attributes(changes: Changes) -> Iterator[_UnrankedSentence]:
         elif "requires_grad" in facts:
             # With a grad_fn it is a matter of course.
             before, after = map(str, facts["requires_grad"])
-            text = gettext("{name}.requires_grad is now {now}.", name=name, now=after)
-            yield _UnrankedSentence(
-                text, "attribute", NumberPair(f"{name}.requires_grad", before, after), "graph"
-            )
+            attribute = now.attribute_label(tensor_id, "requires_grad")
+            text = gettext("{attribute} is now {now}.", attribute=attribute, now=after)
+            pair = NumberPair(attribute, before, after)
+            yield _UnrankedSentence(text, "attribute", pair, "graph")
         if "shape" in facts:
             before, after = map(format_shape, facts["shape"])
             text = gettext(
                 "{name} has a new shape: {then} → {now}.", name=name, then=before, now=after
             )
-            yield _UnrankedSentence(text, "attribute", NumberPair(f"{name}.shape", before, after))
+            pair = NumberPair(now.attribute_label(tensor_id, "shape"), before, after)
+            yield _UnrankedSentence(text, "attribute", pair)
         # A new shape brings new strides as a matter of course.
         elif "stride" in facts:
             before, after = map(str, facts["stride"])
             text = gettext(
                 "{name} has new strides: {then} → {now}.", name=name, then=before, now=after
             )
-            yield _UnrankedSentence(
-                text, "attribute", NumberPair(f"{name}.stride()", before, after), "storage"
-            )
+            pair = NumberPair(now.attribute_label(tensor_id, "stride()"), before, after)
+            yield _UnrankedSentence(text, "attribute", pair, "storage")
         if "storage" in facts:
             text = _describe_new_storage(changes, tensor_id, name)
             yield _UnrankedSentence(text, "attribute", level="storage")
@@ -556,21 +557,21 @@ def _describe_gradients(changes: Changes, root: str) -> Iterator[_UnrankedSenten
     for tensor in now.tensors:
         if not tensor.names:
             continue
-        name = tensor.names[0]
+        grad = now.grad_label(tensor.id)
         earlier = changes.earlier_tensors.get(tensor.id)
         facts = changes.attribute_changes.get(tensor.id, {})
         if tensor.grad is None:
             if "grad" in facts:
-                text = gettext("{name}.grad is None again.", name=name)
+                text = gettext("{grad} is None again.", grad=grad)
                 sentences.append(_UnrankedSentence(text, "gradient"))
         elif earlier is None or earlier.grad is None or since is None:
             values = format_values(now, tensor.grad)
-            text = gettext("{name}.grad is set: {values}.", name=name, values=values)
+            text = gettext("{grad} is set: {values}.", grad=grad, values=values)
             pair = None
             # A tensor that is new had none before, and not None.
             if earlier is not None:
                 reached.append(tensor)
-                pair = NumberPair(f"{name}.grad", "None", values)
+                pair = NumberPair(grad, "None", values)
             sentences.append(_UnrankedSentence(text, "gradient", pair))
         elif "values" in facts:
             reached.append(tensor)
@@ -586,16 +587,16 @@ def _describe_changed_gradient(
     changes: Changes, tensor: TensorRecord, earlier: str
 ) -> _UnrankedSentence:
     """Return the sentence on a `.grad` that has other values; `earlier`: its id before."""
-    name = tensor.names[0]
+    grad = changes.now.grad_label(tensor.id)
     assert changes.since is not None
     assert tensor.grad is not None
     before = format_values(changes.since, earlier)
     after = format_values(changes.now, tensor.grad)
     # Of a large gradient only the shape is written, which says nothing of the change.
     if before == after:
-        return _UnrankedSentence(gettext("{name}.grad changed.", name=name), "gradient")
-    text = gettext("{name}.grad changed: {then} → {now}.", name=name, then=before, now=after)
-    return _UnrankedSentence(text, "gradient", NumberPair(f"{name}.grad", before, after))
+        return _UnrankedSentence(gettext("{grad} changed.", grad=grad), "gradient")
+    text = gettext("{grad} changed: {then} → {now}.", grad=grad, then=before, now=after)
+    return _UnrankedSentence(text, "gradient", NumberPair(grad, before, after))
 
 
 def _describe_way_of_gradient(changes: Changes, root: str, reached: Sequence[TensorRecord]) -> str:

@@ -20,6 +20,7 @@ from .labels import (
     format_repr,
     format_shape,
     format_value,
+    join_attribute,
     join_clauses,
     join_facts,
     join_few_names,
@@ -29,12 +30,14 @@ from .labels import (
     join_phrases,
     join_sentences,
     matches_any,
+    parenthesize_name,
     short_dtype,
     short_node_name,
     shorten_text,
     summarize_text,
     text_width,
     wrap_text,
+    write_expression,
 )
 from .language_cache import cache_in_language, cached_property_in_language
 
@@ -54,6 +57,7 @@ __all__ = [
     "format_value",
     "gettext",
     "gettext_noop",
+    "join_attribute",
     "join_clauses",
     "join_facts",
     "join_few_names",
@@ -66,6 +70,7 @@ __all__ = [
     "list_translations",
     "matches_any",
     "ngettext",
+    "parenthesize_name",
     "set_default_language",
     "short_dtype",
     "short_node_name",
@@ -74,4 +79,5 @@ __all__ = [
     "text_width",
     "use_language",
     "wrap_text",
+    "write_expression",
 ]

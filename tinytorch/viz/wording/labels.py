@@ -6,11 +6,15 @@ byte on every machine.
 
 from __future__ import annotations
 
+import ast
+import keyword
 import math
 import re
+import tokenize
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from io import StringIO
 
 from .catalogue import gettext
 
@@ -24,6 +28,11 @@ _FONT_SIZE, _LARGE_FONT_SIZE = 12.0, 13.0
 _JOINERS = "\u200c\u200d"
 MOST_NAMES = 5
 """Longer lists of names are cut to one less, and a number."""
+_LONGEST_EXPRESSION = 2_000
+"""In characters. A key of a dict, which may be part of a name, may have megabytes."""
+_DOTTED_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_SECOND_OF_NAME = re.compile(r" \(\d+\)(?![^.\[])")
+"""In `x (2)`, the second tensor of that name: no call, although Python may take it for one."""
 
 
 # -- characters ------------------------------------------------------------------------
@@ -253,6 +262,98 @@ def join_few_names(names: Iterable[str]) -> str:
         others = len(distinct) - len(listed)
         distinct = [*listed, gettext("{number} more", number=others)]
     return join_names(distinct)
+
+
+# -- expressions of the program --------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def write_expression(name: str) -> str:
+    """Return a name as code that `.backward()` can follow: `(a + b)` for `a + b`.
+
+    A place in a list is written as Python has it, `hs[0]` for `hs.0`. Empty for what is no
+    expression, as "argument 0", and for what is one by chance, as "x in f".
+    """
+    for text in (name, _write_positions(name)):
+        if _DOTTED_NAME.fullmatch(text) and not any(map(keyword.iskeyword, text.split("."))):
+            return text
+        expression = _parse_expression(text)
+        if expression is not None:
+            # Of a call over several lines, or with a comment, one line is made.
+            line = text if "\n" not in text else ast.unparse(expression)
+            followed = _parse_expression(f"{line}._")
+            # In `a + b._` it is `b` that the attribute is asked of; `1._` is no code.
+            is_operand = isinstance(followed, ast.Attribute) and (
+                ast.dump(followed.value) == ast.dump(expression)
+            )
+            return escape_unseen(line if is_operand else f"({line})")
+    return ""
+
+
+def _parse_expression(text: str) -> ast.expr | None:
+    """Return the tree of an expression that may be a tensor; None for any other text."""
+    if len(text) > _LONGEST_EXPRESSION or _SECOND_OF_NAME.search(text):
+        return None
+    try:
+        # In brackets, where it may go over several lines.
+        tree = ast.parse(f"[{text}\n]", mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    if not isinstance(tree, ast.List) or len(tree.elts) != 1:
+        return None
+    expression = tree.elts[0]
+    # Neither is ever a tensor: "x in f" is how a variable of a function is called, 3 is a key.
+    is_no_tensor = isinstance(expression, ast.Constant | ast.Starred) or (
+        isinstance(expression, ast.Compare) and isinstance(expression.ops[0], ast.In)
+    )
+    return None if is_no_tensor else expression
+
+
+def _write_positions(name: str) -> str:
+    """Return a name with places in lists as Python writes them: `hs[0].w` for `hs.0.w`."""
+    if len(name) > _LONGEST_EXPRESSION or not re.search(r"\.\d", name):
+        return name
+    pieces: list[str] = []
+    end, can_have_parts = (1, 0), False
+    try:
+        for token in tokenize.generate_tokens(StringIO(name).readline):
+            is_position = (
+                can_have_parts
+                and token.start == end
+                and re.fullmatch(r"\.\d+", token.string) is not None
+            )
+            # Spaces between tokens stay as they are; a name is one line.
+            pieces.append(token.line[end[1] : token.start[1]])
+            pieces.append(f"[{token.string[1:]}]" if is_position else token.string)
+            end = token.end
+            can_have_parts = is_position or (
+                token.string in (")", "]", "}")
+                or token.type == tokenize.STRING
+                or (token.type == tokenize.NAME and not keyword.iskeyword(token.string))
+            )
+    except (tokenize.TokenError, SyntaxError):
+        return name
+    return "".join(pieces)
+
+
+def parenthesize_name(name: str) -> str:
+    """Return a name as `.grad` can follow it in a label: `(a + b)` for `a + b`.
+
+    What needs no parentheses stays as it is, `net.0.weight`, and so does what is no expression.
+    """
+    expression = write_expression(name)
+    return expression if expression != _write_positions(name) and expression else name
+
+
+def join_attribute(name: str, attribute: str) -> str:
+    """Return `x.grad`, or `(a + b).grad`; of what is no expression, "the .grad of x in f"."""
+    if not write_expression(name):
+        tensor = escape_name(name)
+        return gettext("the {attribute} of {tensor}", attribute=f".{attribute}", tensor=tensor)
+    return f"{escape_name(parenthesize_name(name))}.{attribute}"
+
+
+# -- names of the engine ---------------------------------------------------------------
 
 
 @lru_cache(maxsize=1_000)  # a graph of thousands of nodes has few kinds

@@ -270,7 +270,11 @@ class StepLog:
                 continue  # its first step has raised
             groups: dict[tuple[Any, str], list[str]] = {}
             for position, missing in entry.missing.items():
-                name = missing.name or f"{entry.name}[{position}]"
+                name = missing.name or gettext(
+                    "parameter {number} of {optimizer}",
+                    number=position,
+                    optimizer=entry.name,
+                )
                 groups.setdefault((missing.exits, missing.replaced), []).append(name)
             for (exits, replaced), names in groups.items():
                 yield MissingGradient(
