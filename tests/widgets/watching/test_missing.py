@@ -363,3 +363,87 @@ def test_a_library_is_looked_at_last_and_hardly(looked_at: list[Any]) -> None:
     with copylab.watch():
         torch.ones(2, requires_grad=True).exp().sum().backward()
     assert 30 < len(looked_at) < 1500, "no module is found: the frames of pytest are looked at, too"
+
+
+BETWEEN = "    net(x).pow(2).mean().backward()\n    {reset}\n    opt.step()\n"
+RESETS = {
+    "of the optimizer": ("opt.zero_grad()", "no gradient at any"),
+    "of the module": ("net.zero_grad()", "no gradient at any"),
+    "to zero": ("opt.zero_grad(set_to_none=False)", "a gradient of zeros at each"),
+    "of the module to zero": ("net.zero_grad(False)", "a gradient of zeros at each"),
+    "before two steps": ("opt.zero_grad(False); opt.step()", "a gradient of zeros at each"),
+}
+
+
+def run_under_watch(engine: Any, source: str) -> Any:
+    """Return the watch of a program."""
+    names = {
+        "net": (net := engine.nn.Linear(3, 1)),
+        "x": engine.ones(2, 3),
+        "opt": engine.optim.SGD(net.parameters(), lr=0.1),
+        "torch": engine,
+    }
+    with copylab.watch(silent="record") as watched:
+        exec(compile(source, "program.py", "exec"), names)
+    return watched
+
+
+@pytest.mark.parametrize("what", RESETS)
+def test_a_reset_between_backward_and_step_is_named(engine: Any, what: str) -> None:
+    reset, title = RESETS[what]
+    (missing,) = run_under_watch(engine, LOOP + BETWEEN.format(reset=reset)).missing_gradients
+    assert missing.is_fault
+    assert title in missing.title
+    assert missing.text.startswith(missing.title.rstrip("."))
+    assert "reset    program.py:3\n" in missing.text
+    assert "zero_grad took the gradients" in missing.text
+
+
+NO_FAULTY_RESETS = {
+    "before backward": "opt.zero_grad()\n{backward}opt.step()\n",
+    "after the step": "{backward}opt.step()\nopt.zero_grad(False)\n",
+    "to zero, and gradients given since": (
+        "{backward}opt.zero_grad(False)\nfor p in net.parameters(): p.grad.add_(1)\nopt.step()\n"
+    ),
+    "to None, and gradients given since": (
+        "{backward}opt.zero_grad()\n"
+        "for p in net.parameters(): p.grad = torch.ones(p.shape)\nopt.step()\n"
+    ),
+    "once": "{backward}opt.zero_grad()\nopt.step()\n{backward}opt.step()\n",
+    "in a closure": (
+        "def closure():\n    opt.zero_grad()\n    loss = net(x).sum()\n    loss.backward()\n"
+        "    return loss\nopt.step(closure)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("what", NO_FAULTY_RESETS)
+def test_a_reset_that_takes_nothing_from_a_step_is_none(engine: Any, what: str) -> None:
+    source = NO_FAULTY_RESETS[what].format(backward="net(x).pow(2).mean().backward()\n")
+    assert run_under_watch(engine, source * 3).missing_gradients == []
+
+
+def test_a_reset_before_a_backward_that_reaches_nothing_is_no_cause(engine: Any) -> None:
+    """What it has taken was of another loss: here the cut is the fault."""
+    source = "net(x).sum().backward()\nopt.zero_grad()\n(net(x).detach() * w).sum().backward()\nopt.step()\n"
+    source = "w = torch.ones(1, requires_grad=True)\n" + source * 2
+    (missing,) = run_under_watch(engine, source).missing_gradients
+    assert missing.reset is None
+    assert "reset" not in missing.text
+
+
+def test_a_watch_gives_zero_grad_back(engine: Any) -> None:
+    before = engine.optim.Optimizer.zero_grad, engine.nn.Module.zero_grad
+    with copylab.watch(silent="record"):
+        assert before[0] is not engine.optim.Optimizer.zero_grad
+    assert (engine.optim.Optimizer.zero_grad, engine.nn.Module.zero_grad) == before
+
+
+@pytest.mark.torch
+def test_the_command_names_the_reset(tmp_path: Path, capfd: Any) -> None:
+    code = (
+        LOOP + "    loss = net(x).sum()\n    loss.backward()\n    opt.zero_grad()\n    opt.step()\n"
+    )
+    status, said = run(tmp_path, capfd, code)
+    assert status == 1
+    assert "  reset    train.py:18  opt.zero_grad()\n  stepped  train.py:19  opt.step()\n" in said
