@@ -77,7 +77,7 @@ def find_findings(
         entry for entry in saved_entries if entry.saved.is_read and entry.node.id in reached
     ]
     yield from describe_unseen_writes(snap, read_by_backward)
-    yield from _describe_changes(read_by_backward)
+    yield from _describe_changes(snap, read_by_backward)
     # Doubts come last: `explain` leaves them out where something is certain.
     for refusal in refusals:
         if not refusal.is_certain:
@@ -244,7 +244,9 @@ def _describe_no_derivative(node: NodeRecord) -> BackwardFinding:
     )
 
 
-def _describe_changes(saved_entries: Sequence[SavedEntry]) -> Iterator[BackwardFinding]:
+def _describe_changes(
+    snap: Snapshot, saved_entries: Sequence[SavedEntry]
+) -> Iterator[BackwardFinding]:
     """Yield a finding for each checkpoint that computes other values than those it has packed."""
     groups: dict[str, list[SavedEntry]] = {}
     for entry in saved_entries:
@@ -252,7 +254,7 @@ def _describe_changes(saved_entries: Sequence[SavedEntry]) -> Iterator[BackwardF
             groups.setdefault(entry.saved.change, []).append(entry)
     for change, group in groups.items():
         sentence = add_writing_lines(change, group[0].saved)
-        yield BackwardFinding("unseen write", sentence, advise_copy([]), group)
+        yield BackwardFinding("unseen write", sentence, advise_copy(snap, []), group)
 
 
 # -- why it is not known -----------------------------------------------------------------

@@ -350,11 +350,11 @@ def _advise_on_write(past: Sequence[PastStep], finding: BackwardFinding, entry: 
     """
     snap, tensor_id = past[-1].snapshot, entry.saved.tensor
     sharers = list(reversed(snap.counter_sharers(tensor_id)))
-    if finding.kind != "stale" or finding.way_out != advise_copy(sharers):
+    if finding.kind != "stale" or finding.way_out != advise_copy(snap, sharers):
         return finding.way_out
     lines = "\n".join(past[index].source for index in _find_writers(past, entry))
     named = [sharer for sharer in sharers if _is_any_named_in(lines, sharer.names)]
-    return advise_copy(named or sharers)
+    return advise_copy(snap, named or sharers)
 
 
 def _follow_saved(

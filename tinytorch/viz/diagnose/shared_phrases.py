@@ -19,7 +19,6 @@ from ..wording import (
     join_few_names,
     ngettext,
     short_node_name,
-    write_expression,
 )
 from .finding_records import SavedEntry
 
@@ -135,13 +134,13 @@ def phrase_backward(snap: Snapshot, tensor_id: str, reduction: str = "") -> str:
     return gettext("{call} on {tensor}", call=call, tensor=snap.label(tensor_id))
 
 
-def name_in_python(tensor: TensorRecord) -> str:
+def name_in_python(snap: Snapshot, tensor: TensorRecord) -> str:
     """Return a name of a tensor as a program can write it (`hs[0]`); empty if there is none.
 
     What a call or an operator returned cannot be named without computing it again.
     """
     for name in tensor.names:
-        expression = write_expression(name)
+        expression = snap.write_name(name)
         if expression and not _makes_new(ast.parse(expression, mode="eval").body):
             return expression
     return ""
@@ -165,12 +164,12 @@ def _makes_new(expression: ast.expr) -> bool:
     return True
 
 
-def advise_copy(tensors: Iterable[TensorRecord]) -> str:
+def advise_copy(snap: Snapshot, tensors: Iterable[TensorRecord]) -> str:
     """Return the way out that fits every write: into a copy of the first that has a name."""
-    tensor = next((tensor for tensor in tensors if name_in_python(tensor)), None)
+    tensor = next((tensor for tensor in tensors if name_in_python(snap, tensor)), None)
     if tensor is None:
         return gettext("write to a copy (clone), or write after backward")
-    name = name_in_python(tensor)
+    name = name_in_python(snap, tensor)
     if tensor.is_view:
         # A copy of the view no longer reaches the tensor that the program means to write to.
         return gettext(

@@ -116,7 +116,7 @@ def _describe_written_group(snap: Snapshot, saved_entries: Sequence[SavedEntry])
         sentence = join_clauses(sentence, counted)
     # Of several names the last one is the alias, which was most likely written through.
     sharers = snap.counter_sharers(saved.tensor)
-    way_out = advise_copy([*reversed(sharers)])
+    way_out = advise_copy(snap, [*reversed(sharers)])
     # Running statistics: a copy would not be what the module goes on with.
     if not saved.is_read and saved.name.startswith("running_"):
         way_out = gettext("write what a module tracks after backward")
@@ -319,9 +319,9 @@ def _advise_other_write(
 ) -> str:
     """Return the way out of a write that the counter of a saved tensor did not see."""
     candidates = [candidate for candidate in (writer, tensor) if candidate is not None]
-    name = "" if tensor is None else name_in_python(tensor)
+    name = "" if tensor is None else name_in_python(snap, tensor)
     if tensor is None or tensor.storage is None or not name:
-        return advise_copy(candidates)
+        return advise_copy(snap, candidates)
     storage = snap.storage(tensor.storage)
     if storage.arrays:
         return gettext(
@@ -332,7 +332,7 @@ def _advise_other_write(
     # `.data` gives a tensor without history over the same storage object; what requires grad, and
     # what is over another one, came about in another way.
     if storage.objects > 1 or (writer is not None and writer.requires_grad):
-        return advise_copy(candidates)
+        return advise_copy(snap, candidates)
     return gettext(
         "write to a copy ({here}.detach().clone()); a write through {here}.detach() would at least be "
         "counted, so that backward raises",
