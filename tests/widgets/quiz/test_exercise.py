@@ -431,6 +431,24 @@ def test_a_page_shows_what_the_last_check_said(
     assert "Not yet" in again.live().card.html
 
 
+def test_a_card_below_a_heading_does_not_say_its_title_again() -> None:
+    for has_heading in (False, True):
+        part = exercise(
+            "test/headed",
+            "Copy `x`.",
+            check=is_tensor,
+            solution="y = 1",
+            title="Part 7",
+            has_heading=has_heading,
+        )
+        live = part.live()
+        pages = (live.card.html, live.html)
+        assert [page.count("Part 7") for page in pages] == [not has_heading] * 2
+        # A screen reader says it, and a list of tasks has it.
+        assert (live.card.label, part.title_in_table) == ("Part 7", "Part 7")
+        live.close()
+
+
 def test_not_attempted_wrong_right(engine: ModuleType) -> None:
     part = make(engine=engine)
     x = engine.arange(6)

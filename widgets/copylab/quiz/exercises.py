@@ -188,6 +188,8 @@ class Exercise(Task):
     start: the code in the learner's cell at first. Variables that are as they were then are not
         attempted yet, and so are variables that are missing, None or `...`.
     title: a line above the task, such as "Exercise 2".
+    has_heading: True if a heading of the notebook says the title, above the card: the card does not
+        say it again.
     about: what it is about, in a few words; a table of tasks has them behind the title.
     right: why an answer is right, in a sentence that holds for every right one. Without it a right
         answer is told what was looked at.
@@ -224,6 +226,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         right: str = "",
         engine: ModuleType | None = None,
         title: str | None = None,
+        has_heading: bool = False,
         about: str = "",
     ) -> None:
         parameters = tuple(inspect.signature(check).parameters)
@@ -241,7 +244,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         self.wrong = dict(wrong)
         self.start = textwrap.dedent(start).strip("\n")
         self.code = textwrap.dedent(solution).strip("\n")
-        self._right, self._engine = right, engine
+        self._right, self._engine, self.has_heading = right, engine, has_heading
         self._last_hint = 0
         self._states_at_start: dict[str, Any] = {}
         self._view: ExerciseView | None = None
@@ -623,7 +626,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         # It needs no style sheet.
         card = "border: 1px solid; border-radius: 8px; padding: 6px 12px; max-width: 76rem"
         kernel = gettext("Check, Hint and Solution need a kernel: where one runs, run this cell.")
-        title = Paragraph("", mark=self.title)
+        title = None if self.has_heading else Paragraph("", mark=self.title)
         inside = (title, split_paragraphs(self.task), *hints, verdict, Paragraph(kernel))
         return Box(words, InPage(Box(*inside, class_="copylab-exercise", style=card)))
 
@@ -726,7 +729,9 @@ class ExerciseView(TaskView):
             escape(f"{state.sign} {word}"),
             class_=f"cl-status cl-{state.colour}",
         )
-        title = html_element("strong", escape(self._exercise.title))
+        title = ""
+        if not self._exercise.has_heading:
+            title = html_element("strong", escape(self._exercise.title))
         html = html_element("p", title + status, class_="cl-title")
         html += split_paragraphs(self._exercise.task).html()
         html += self._render_buttons()
