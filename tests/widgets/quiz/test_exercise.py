@@ -374,6 +374,30 @@ def test_numbers_that_were_typed_in_do_not_follow_others(
     assert ("instead of `[1.0]`" in verdict.says) == is_tried
 
 
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        # Numbers typed in, beside another way to make the first ones, and beside two of the known way.
+        ("x = torch.full((1,), 1.0)\ny = torch.ones(1)", "`y` showed the same as before"),
+        ("x = torch.tensor([1.0])\nx = torch.tensor([1.0])\ny = torch.ones(1)", "`y` showed the"),
+        ("x = torch.full((1,), 1.0)\ny = x.clone()", ""),
+        ("x = torch.tensor([1.0])\nx = torch.tensor([1.0])\ny = x.clone()", ""),
+        # What it is made of is made by the program: whether that was typed in is not known.
+        ("n = 1.0\nx = torch.full((1,), n)\ny = torch.ones(1)", ""),
+        ("x = torch.full((1,), 1.0)\ny = 1 / 0", ""),
+        ("%time x = 1", ""),
+    ],
+)
+def test_numbers_stay_the_same_in_a_program_that_begins_in_another_way(
+    answer: str, says: str
+) -> None:
+    with know_source(answer):
+        fact = follows_numbers(
+            "x = torch.tensor([1.0])", "x = torch.tensor([3.0])", lambda y: shows_values([3], y=y)
+        )
+    assert (fact.holds, says in fact.no or fact.holds) == (not says, True)
+
+
 def test_numbers_typed_into_a_cell_without_the_first_line_are_noticed(
     run_cell: Callable[[str, str | None], None],
 ) -> None:
