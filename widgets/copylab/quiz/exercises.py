@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import io
+import json
 import sys
 import textwrap
 import warnings
@@ -122,10 +123,15 @@ class Verdict(Part):
 
     def html(self) -> str:
         """Return the sentence with its sign, and a line in its colour."""
-        state = _STATES[self.state]
-        colour = f"var(--tt-{state.colour}-line, var({state.notebook_colour}))"
-        style = f"border-left: 4px solid {colour}; padding-left: 10px"
-        return Paragraph(self.text(), mark=state.sign, style=style).html()
+        return _mark_by_state(self.text(), self.state).html()
+
+
+def _mark_by_state(text: str, state_name: str) -> Paragraph:
+    """Return a sentence with the sign of a state, and a line in its colour."""
+    state = _STATES[state_name]
+    colour = f"var(--tt-{state.colour}-line, var({state.notebook_colour}))"
+    style = f"border-left: 4px solid {colour}; padding-left: 10px"
+    return Paragraph(text, mark=state.sign, style=style)
 
 
 def wrong(says: str) -> NoReturn:
@@ -143,6 +149,21 @@ def _find_raising_function(error: BaseException, variables: Mapping[str, Any]) -
     }
     frames = walk_tb(error.__traceback__)
     return next((names[frame.f_code] for frame, _ in frames if frame.f_code in names), "")
+
+
+def _ask_to_run() -> Part:
+    """Ask for a run of the cell: what a check would judge is of an earlier text."""
+    text = gettext("You have changed the cell below since it ran: run it, then press Check.")
+    # Without its sign in the text, which a screen reader says.
+    return Part(text, _mark_by_state(text, "not attempted").html())
+
+
+def _parse_cells(message: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """Return the cells that the script of a card has read; none if it could not."""
+    # It comes from a browser, and may be anything.
+    with contextlib.suppress(ValueError, TypeError, OverflowError, RecursionError):
+        return [(int(number), str(text)) for number, text in json.loads(message.get("cells", "[]"))]
+    return []
 
 
 def _ask_to_fix(cell: CellOutcome, engine: ModuleType) -> str:
@@ -335,6 +356,22 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         if best is not None and verdicts[best].state == "wrong":
             return verdicts[best]
         return self._point_out_other_cells(verdict)
+
+    def is_changed_in(self, cells: Sequence[tuple[int, str]]) -> bool:
+        """Return True if a cell that a check would judge has another text since it ran.
+
+        cells: the number that stands before each cell of the page, which is that of its last run, and
+            its text. Comments and blank space make no difference.
+        """
+        judged = CELL_OUTCOMES.list_sources(self.names)
+        is_same_by_number: dict[int, bool] = {}
+        for number, text in cells:
+            source = CELL_OUTCOMES.find_source(number)
+            if source in judged:
+                is_same = text.strip() == source or is_same_program(text, source)
+                # A number that another cell has, too, is of an earlier kernel in one of them.
+                is_same_by_number[number] = is_same or is_same_by_number.get(number, False)
+        return not all(is_same_by_number.values())
 
     def _point_out_other_cells(self, verdict: Verdict) -> Verdict:
         """Add to a verdict that variables were set by different cells, if they were.
@@ -654,8 +691,9 @@ exercise = Exercise
 
 
 class ExerciseCard(Panel):
-    """The place of a card, with its style."""
+    """The place of a card, with its style, and a script that reads the cells below it."""
 
+    SCRIPTS = ("quiz/exercise.js", *Panel.SCRIPTS)
     SHEETS = ("quiz/exercise.css",)
 
 
@@ -696,8 +734,11 @@ class ExerciseView(TaskView):
     def _handle_message(self, _widget: object, content: Any, _buffers: object) -> None:
         match content:
             case {"do": "check"}:
-                verdict = self._exercise.check(notebook_names())
-                self._update_card(verdict, self._exercise.list_read_hints())
+                if self._exercise.is_changed_in(_parse_cells(content)):
+                    answer: Part = _ask_to_run()
+                else:
+                    answer = self._exercise.check(notebook_names())
+                self._update_card(answer, self._exercise.list_read_hints())
             case {"do": "hint"}:
                 self._update_card(self._exercise.hint())
             case {"do": "solution"}:

@@ -49,7 +49,12 @@ function makePanel() {
 
 function render({ model, el }) {
   const { root, body, status } = makePanel();
-  root.addEventListener("click", ({ target }) => target.dataset.do && model.send({ do: target.dataset.do }));
+  root.addEventListener("click", ({ target: { dataset } }) => {
+    if (!dataset.do) return;
+    // A form that comes below is to have the focus: see predict.js, which asks.
+    if (dataset.do === "retest") (window[Symbol.for("copylab.predict.awaited")] ??= {}).retest = true;
+    model.send({ ...dataset });
+  });
   el.append(root);
   const showTrait = {
     html(html) {
