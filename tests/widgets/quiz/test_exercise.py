@@ -189,7 +189,8 @@ def run_cell(
         listeners["post_run_cell"](result)
 
     yield run
-    CELL_OUTCOMES.shell = None
+    # Nothing of this notebook is left for the next one.
+    CELL_OUTCOMES.shell, CELL_OUTCOMES.by_name, CELL_OUTCOMES.run_by_cell = None, {}, {}
 
 
 PATIENT_12 = "w = torch.tensor(0.5, requires_grad=True)\nh = w * 1"
