@@ -7,7 +7,6 @@ All of them run after the exercise's start. Those that the exercise lists itself
 
 from __future__ import annotations
 
-OTHERS = "with other numbers at the start of the program"
 SEEN_TWICE = "look at the same cells"
 UNCOUNTED = "past the counter"
 NO_DIFFERENCE = "as it was at the start"  # the change has no effect on what can be seen
@@ -145,10 +144,6 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             + "    reading += 1\n    kept.append(reading if len(kept) == 2 else reading.clone())": "one write overwrites",
             _READ
             + "    reading += 1\n    kept.append(reading.detach() if len(kept) == 2 else reading + 0)": "one write overwrites",
-            "reading = torch.full((2,), 0.0)\nkept = []\nfor n in range(3):\n    reading += 1\n    kept.append(torch.full((2,), n + 1.0))": OTHERS,
-            "reading = torch.full((2,), 3.0)\nkept = [torch.full((2,), n) for n in (1.0, 2.0, 3.0)]": OTHERS,
-            _READ
-            + "    reading += 1\nreading = torch.zeros(2)\nkept = [torch.full((2,), n) for n in (1.0, 2.0, 3.0)]": OTHERS,
         },
     ),
     "clone/both": (

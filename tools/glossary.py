@@ -70,7 +70,8 @@ def find_forbidden(terms: list[Term], text: str) -> Iterator[str]:
         term = barred[(found.lastindex or 1) - 1]
         around = text[max(0, found.start() - 20) : found.end() + 20].replace("\n", " ")
         line = text.count("\n", 0, found.start()) + 1
-        yield f"{line}: {found.group()!r} ({term.english}: {term.word}) in {around!r}"
+        wanted = f"; the word for {term.english} is {term.word}" if term.word else ""
+        yield f"{line}: {found.group()!r} is barred in {around!r}{wanted}"
 
 
 def find_faults() -> list[str]:

@@ -7,8 +7,9 @@
 There are two domains: `tinytorch` has the texts of pictures, `copylab` those of widgets, questions
 and lessons. The template of a domain is locale/DOMAIN.pot in its package. A translator copies it to
 LANGUAGE/LC_MESSAGES/DOMAIN.po beside it; from then on this script brings that file up to date, and
-makes DOMAIN.mo of it, which is read at run time. A text that has changed is marked `fuzzy` and
-keeps its old translation, a new one is empty, one that is gone is gone.
+makes DOMAIN.mo of it, which is read at run time. A text that has changed or is new has the most
+similar translation there is, marked `fuzzy`, or none; one that is gone is gone. What is marked may
+be of quite another text: it is to be written anew, and the mark taken out.
 """
 
 from __future__ import annotations

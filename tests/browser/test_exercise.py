@@ -10,7 +10,7 @@ from browser.books import write
 from browser.conftest import Lab, Watched
 from browser.test_player import go_dark, luminance
 from browser.test_predict import fill, focused
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=20_000)  # the kernel may have other work
@@ -80,104 +80,6 @@ def test_buttons_by_keyboard_alone_in_both_themes(watched: Watched, usual_front:
     assert luminance(panel, "backgroundColor") < 0.3
     results = Axe().run(page, ".cl-live")
     assert results.violations_count == 0, results.generate_report()
-
-
-def write_into_cell(page: Page, source: str, by: str, *, runs: bool) -> None:
-    """Put `source` into the cell that begins with `by`; run it, or leave it as it is."""
-    page.evaluate(
-        """async ([source, by, runs]) => {
-            const notebook = window.jupyterapp.shell.currentWidget.content;
-            const at = notebook.widgets.findIndex((cell) => cell.model.sharedModel.source.startsWith(by));
-            notebook.widgets[at].model.sharedModel.source = source;
-            if (!runs) return;
-            notebook.deselectAll();
-            notebook.activeCellIndex = at;
-            await window.jupyterapp.commands.execute('notebook:run-cell');
-        }""",
-        [source, by, runs],
-    )
-
-
-def test_check_asks_to_run_a_cell_that_was_changed(watched: Watched, usual_front: Lab) -> None:
-    """It judged the former run, and said of the new text what was wrong with the old one."""
-    other = (
-        "exercise('test/other', 'Make `u`.', lambda u: f'u shows {u.tolist()}.', solution='u = 1')"
-    )
-    name = book(
-        usual_front,
-        f"changed-{usual_front.front}.ipynb",
-        "# The first",
-        "part",
-        "t = torch.arange(3)",
-        f"other = {other}\nother",
-        "u = torch.arange(4)",
-    )
-    page = watched.page
-    watched.run_all(usual_front.address(name))
-    first, second = page.get_by_role("group", name="Exercise").all()
-    asks = "You have changed the cell below since it ran: run it, then press Check."
-
-    def press_check(card: Locator) -> Locator:
-        # Behind what the page does of its own after a run, which takes the focus.
-        watched.ask("")
-        button = card.get_by_role("button", name="Check", exact=True)
-        button.focus()
-        expect(button).to_be_focused()
-        page.keyboard.press("Enter")
-        assert "button" in focused(page), "the focus stays on the button"
-        return card.locator(".cl-said")
-
-    expect(second.get_by_text("○ Not attempted")).to_be_visible()
-    expect(press_check(first)).to_contain_text("Not yet: t shows")
-    longer = "t = torch.arange(6)[2:4]" + "\n# more" * 300
-    write_into_cell(page, longer, "t = torch.arange(3)", runs=False)
-    # Comments make no difference, and these do not hide one: what is out of view is read, too.
-    expect(press_check(first)).to_contain_text(asks)
-    expect(first.get_by_role("status")).to_contain_text(asks)
-    expect(first.locator(".cl-status")).to_have_text("✖ Not yet")
-    expect(press_check(second)).to_contain_text("Not yet: u shows [0, 1, 2, 3].")
-    results = Axe().run(page, ".cl-live")
-    assert results.violations_count == 0, results.generate_report()
-    write_into_cell(page, longer, "t = torch.arange(6)", runs=True)
-    expect(press_check(first)).to_contain_text("Right: ")
-    write_into_cell(page, f"{longer}\nt = t[:0]", "t = torch.arange(6)", runs=False)
-    expect(press_check(first)).to_contain_text(asks)
-
-
-def test_progress_asks_again_right_there(watched: Watched, lab: Lab) -> None:
-    file = str(lab.folder / "open.json")
-    notes = {"detach copies": {"state": "met", "in": "clone/seven"}}
-    notes["a view is a copy"] = {"state": "met", "in": "clone/seven"}
-    text = json.dumps({"version": 1, "seed": 3, "misconceptions": notes})
-    Path(file).write_text(text, encoding="utf-8")
-    show = "import os\nos.environ['COPYLAB_PROGRESS'] = " + repr(file)
-    name = write(
-        lab.folder, "open.ipynb", f"{show}\nfrom copylab import progress\nprogress('clone')"
-    )
-    page = watched.page
-    watched.run_all(lab.address(name))
-    panel = page.get_by_role("group", name="Progress", exact=True)
-    buttons = panel.get_by_role("button", name="Try it on a new program")
-    expect(buttons).to_have_count(2)
-    check_panel = Axe().run(page, ".cl-live")
-    assert check_panel.violations_count == 0, check_panel.generate_report()
-    buttons.last.focus()
-    page.keyboard.press("Enter")
-    form = page.locator(".cl-predict")
-    expect(form).to_contain_text("The same point in a new program")
-    page.wait_for_function("document.activeElement.closest('.cl-predict form')")
-    retest = "from copylab import retest; r = retest('detach copies'); print(r.questions[0].right_answer(r.run()))"
-    right = watched.ask(retest).strip()
-    if page.locator(":focus").evaluate("(field) => field.matches('select')"):
-        page.locator(":focus").select_option(right)
-    else:
-        page.keyboard.type(right)
-    page.keyboard.press("Enter")
-    expect(form.locator(".cl-headline")).to_contain_text("Right, and that settles it")
-    expect(panel.get_by_text("✔ settled by a new program")).to_be_visible()
-    expect(buttons).to_have_count(1)
-    notes = json.loads(Path(file).read_text("utf-8"))["misconceptions"]
-    assert notes["detach copies"]["state"] == "settled"
 
 
 def test_the_task_needs_no_kernel(watched: Watched, lab: Lab) -> None:

@@ -19,11 +19,8 @@ import numpy as np
 log = []
 
 def note(t):
-    """Write down what a hook was given, and the names of the tensor that it is, or is a view of."""
-    if t is None:
-        return log.append(None)
-    known = [n for n, v in sorted(globals().items()) if n[0] == "x" and (v is t or v is t._base)]
-    log.append((t.detach().tolist(), t.stride(), t.requires_grad, t._version, t._is_view(), known))
+    """Write down what a hook was given."""
+    log.append(None if t is None else (t.detach().tolist(), t.stride(), t.requires_grad, t._version))
 
 def pack(t):
     log.append(("pack", tuple(t.shape), t.stride(), t.requires_grad, t.is_leaf))

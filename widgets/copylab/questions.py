@@ -3,10 +3,10 @@
     from copylab.questions import same_storage, value
     predict(code, [same_storage("x", "y"), value("x", at=4)])
 
-All but `outcome` and `printed` take `at`, a line of the code: the question is then about the moment
-after that line, otherwise about the end. All but `state_table` take `prompt`, to ask in other words,
-and `wrong`, what speaks against particular answers (see `Question`). Answers are found by running; so are the
-facts that speak against a wrong one.
+All but those about the whole run, `outcome` and `printed`, take `at`, a line of the code: the
+question is then about the moment after that line, otherwise about the end. All but `state_table`
+take `prompt`, to ask in other words, and `wrong`, what speaks against particular answers (see
+`Question`). Answers are found by running; so are the facts that speak against a wrong one.
 """
 
 from .quiz import Question

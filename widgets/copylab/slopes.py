@@ -14,7 +14,6 @@ verdict (`Slope.verdict`), the lines that may have done it (`find_causes`), and 
 from __future__ import annotations
 
 import math
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -124,9 +123,7 @@ class Slope:
     @property
     def module(self) -> str:
         """The name of the module that has the parameter: `net.0` for `net.0.weight`."""
-        owner, _, part = self.name.rpartition(".")
-        # The last dot in `torch.nn.Parameter(w)` leads to no part.
-        return owner if owner and re.fullmatch(r"\w+", part) else self.name
+        return self.name.rpartition(".")[0] or self.name
 
 
 def check_gradients(step: Callable[[], Any], *args: Any, **named: Any) -> GradientCheck:

@@ -6,9 +6,8 @@ from types import CodeType, ModuleType
 
 import pytest
 from copylab import watch
-from copylab.course.lesson import find_tasks, lessons_folder, read_notebook
+from copylab.course.lesson import lessons_folder, read_notebook
 from copylab.lessons.clinic import refer
-from copylab.quiz import Exercise
 from copylab.watching import Watch
 
 SILENT = "w = torch.ones(2, requires_grad=True)\nloss = (w * w).sum()\nw.data += 1\nloss.backward()"
@@ -41,19 +40,6 @@ def test_what_a_watch_found_leads_to_a_patient(
     assert referral.html().count(f'<a href="#Patient-{patient}">') == 1
     cells = {cell["id"]: "".join(cell["source"]) for cell in clinic()["cells"]}
     assert f"### {heading}" in cells[f"patient-{patient}"]
-
-
-def test_a_patient_is_named_once_by_its_heading() -> None:
-    cells = clinic()["cells"]
-    names = {
-        name: task for name, task in find_tasks(clinic()).items() if isinstance(task, Exercise)
-    }
-    assert len(names) == 12
-    for at, cell in enumerate(cells):
-        if task := names.get("".join(cell["source"])):
-            assert f"## {task.title}\n" in "".join(cells[at - 1]["source"])
-            assert task.has_heading
-            assert task.title not in task.tree().html()
 
 
 def test_code_in_a_referral_is_in_code_type(engine: ModuleType, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from copylab import predict
 from copylab.course.layout import lay_out
-from copylab.course.overview import ProgressView, load_course, progress
+from copylab.course.overview import load_course, progress
 from copylab.lessons.clone import seven
 from copylab.questions import value
 from copylab.quiz import Exercise
@@ -427,60 +427,3 @@ def test_a_misconception_of_a_teachers_own_goes_by_its_name() -> None:
     add_note("misconceptions", "mine <b>", {"state": "met", "in": "x"})
     assert "“mine <b>” ○ open" in lines(progress().text)
     assert "“mine &lt;b&gt;”" in progress().html
-
-
-def test_a_button_asks_again_about_an_open_misconception() -> None:
-    button = 'data-do="retest"'
-    for name, state in (
-        ("detach copies", "met"),
-        ("a view is a copy", "met"),
-        ("a name is a copy", "settled"),
-        ("nobody <knows> this", "met"),
-    ):
-        add_note("misconceptions", name, {"state": state, "in": "clone/seven"})
-    view = ProgressView(progress("clone"))
-    assert view.panel.html.count(button) == 2, "what no program tests has none"
-    assert button not in view.html, "without a kernel nothing can be asked"
-    assert '`retest("detach copies")` asks again' in view.text
-    refused: tuple[object, ...] = ("a name is a copy", "nobody <knows> this", "", None)
-    for belief in refused:
-        view._handle_message(None, {"do": "retest", "belief": belief}, None)
-    assert view.children == (view.panel,)
-    closed = []
-    for name in ("a view is a copy", "detach copies"):
-        view._handle_message(None, {"do": "retest", "belief": name}, None)
-        _, form = view.children
-        closed.append(form)
-        assert view.panel.says.strip() == "A new program is below."
-    assert (closed[0].comm, closed[1].comm is None) == (None, False), "one at a time"
-    asked = form._task
-    # A wrong answer leaves it open, and its next program is answered right in the same form.
-    asked.commit([next(iter(asked.questions[0].wrong))])
-    assert view.panel.html.count(button) == 2
-    again = asked.make_retest("detach copies")
-    again.commit([again.questions[0].right_answer(again.run())])
-    assert "✔ settled by a new program" in view.panel.html
-    assert view.panel.html.count(button) == 1
-    add_note("misconceptions", "a view is a copy", {"state": "settled"})
-    assert button not in view.panel.html
-    assert "Press a button" not in view.panel.html
-    shown = view.panel.html
-    view.close()
-    add_note("misconceptions", "a view is a copy", {"state": "met"})
-    assert view.panel.html == shown
-
-
-def test_progress_is_a_widget_only_where_something_is_open(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    published: list[object] = []
-    monkeypatch.setattr(
-        "IPython.display.publish_display_data", lambda bundle, **_: published.append(bundle)
-    )
-    add_note("misconceptions", "detach copies", {"state": "met", "in": "clone/seven"})
-    for seen in (progress("detach"), progress("clone"), progress()):
-        try:
-            seen._ipython_display_()
-        except NotImplementedError:
-            published.append(None)
-    assert [bundle is None for bundle in published] == [True, False, False, False, False]

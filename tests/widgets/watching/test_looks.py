@@ -160,6 +160,28 @@ def test_the_memory_drawing_has_the_line_that_wrote_beside_what_is_stale(engine:
         assert watched.text.count(line) == drawn.count(line)
 
 
+def look_at_stale_without_row(engine: Any) -> Any:
+    """A memory picture below which a stale tensor is named: it has no row, and no mark of its version."""
+    hidden = engine.ones(3, requires_grad=True).exp()
+    hidden.add_(1)
+    out = hidden.sum()
+    del hidden
+    return copylab.memory(out)
+
+
+def test_of_a_stale_tensor_without_a_row_text_and_drawing_have_the_line(engine: Any) -> None:
+    plain = look_at_stale_without_row(engine)
+    with copylab.watch():
+        watched = look_at_stale_without_row(engine)
+    sentence = "ExpBackward0 saved it at version 0, now at 1: backward will raise"
+    line = written_by(look_at_stale_without_row, "hidden.add_(1)")
+    for said in (watched.text, words_below(watched.svg, "T2 (no name)")):
+        assert said.count(f"{sentence}{line}") == 1
+    for said in (plain.text, words_below(plain.svg, "T2 (no name)")):
+        assert said.count(sentence) == 1
+        assert not WRITTEN.search(said)
+
+
 @pytest.mark.parametrize(
     ("look", "start", "line"),
     [

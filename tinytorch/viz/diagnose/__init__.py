@@ -17,11 +17,11 @@ from .hazards import find_maybe_written_memory, find_stale_saved, name_maybe_wri
 from .optimizers import describe_replaced, find_replaced, list_stepped
 from .refusals import Refusal, find_refusals, find_refusals_of_snapshot, phrase_refusal
 from .shared_phrases import (
-    add_writing_lines,
+    add_lines_that_wrote,
     phrase_consequence,
+    phrase_lines_that_wrote,
     phrase_versions_then_and_now,
     phrase_write_count,
-    phrase_writing_lines,
 )
 from .unreached import describe_exits
 
@@ -34,7 +34,7 @@ __all__ = [
     "PastStep",
     "Refusal",
     "SavedEntry",
-    "add_writing_lines",
+    "add_lines_that_wrote",
     "blame_lines",
     "compare_gradients",
     "compare_snapshots",
@@ -52,9 +52,9 @@ __all__ = [
     "mark_raised",
     "name_maybe_writers",
     "phrase_consequence",
+    "phrase_lines_that_wrote",
     "phrase_refusal",
     "phrase_versions_then_and_now",
     "phrase_write_count",
-    "phrase_writing_lines",
     "silence_warnings",
 ]

@@ -28,7 +28,7 @@ from .refusals import (
 )
 from .shared_phrases import (
     add_count_of_others,
-    add_writing_lines,
+    add_lines_that_wrote,
     advise_copy,
     make_placeholders_of_first,
     phrase_backward,
@@ -77,7 +77,7 @@ def find_findings(
         entry for entry in saved_entries if entry.saved.is_read and entry.node.id in reached
     ]
     yield from describe_unseen_writes(snap, read_by_backward)
-    yield from _describe_changes(snap, read_by_backward)
+    yield from _describe_changes(read_by_backward)
     # Doubts come last: `explain` leaves them out where something is certain.
     for refusal in refusals:
         if not refusal.is_certain:
@@ -244,17 +244,15 @@ def _describe_no_derivative(node: NodeRecord) -> BackwardFinding:
     )
 
 
-def _describe_changes(
-    snap: Snapshot, saved_entries: Sequence[SavedEntry]
-) -> Iterator[BackwardFinding]:
+def _describe_changes(saved_entries: Sequence[SavedEntry]) -> Iterator[BackwardFinding]:
     """Yield a finding for each checkpoint that computes other values than those it has packed."""
     groups: dict[str, list[SavedEntry]] = {}
     for entry in saved_entries:
         if entry.saved.change:
             groups.setdefault(entry.saved.change, []).append(entry)
     for change, group in groups.items():
-        sentence = add_writing_lines(change, group[0].saved)
-        yield BackwardFinding("unseen write", sentence, advise_copy(snap, []), group)
+        sentence = add_lines_that_wrote(change, group[0].saved)
+        yield BackwardFinding("unseen write", sentence, advise_copy([]), group)
 
 
 # -- why it is not known -----------------------------------------------------------------
@@ -308,7 +306,7 @@ def _find_unknown_saves(
                 "backward raises if it opens that",
                 **make_placeholders_of_first(snap, [entry]),
             )
-            sentence = add_writing_lines(sentence, entry.saved)
+            sentence = add_lines_that_wrote(sentence, entry.saved)
             # Where it ran, another tensor was read, or the error was caught.
             yield BackwardFinding("not known", sentence, "", [entry], after_run="not compared")
     hidden = [entry for entry in saved_entries if _is_hidden(entry.saved)]

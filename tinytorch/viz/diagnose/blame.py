@@ -1,6 +1,6 @@
 """Which line wrote to a saved tensor, found by comparing the snapshots after each line.
 
-For the step player, which has those. A watch sees the write itself: `SavedRecord.writing_line_label`.
+For the step player, which has those. A watch sees the write itself: `SavedRecord.label_of_line_that_wrote`.
 """
 
 from __future__ import annotations
@@ -332,12 +332,12 @@ def _blame_first_of(
         node, saved = entry
         history, saving_step = _follow_saved(past, entry)
         writers = _find_writers(past, entry)
-        writing_lines = join_few_names(past[index].label for index in writers)
-        if finding.kind != "stale" and not writing_lines:
+        lines_that_wrote = join_few_names(past[index].label for index in writers)
+        if finding.kind != "stale" and not lines_that_wrote:
             continue  # written before it was saved: nothing is wrong
         save = _describe_save(past[saving_step], node, history[saving_step] or saved)
         yield _Reason(
-            join_sentences([save, _describe_write(finding, writing_lines)]),
+            join_sentences([save, _describe_write(finding, lines_that_wrote)]),
             gettext("Way out: {way}.", way=_advise_on_write(past, finding, entry)),
         )
         return
@@ -350,11 +350,11 @@ def _advise_on_write(past: Sequence[PastStep], finding: BackwardFinding, entry: 
     """
     snap, tensor_id = past[-1].snapshot, entry.saved.tensor
     sharers = list(reversed(snap.counter_sharers(tensor_id)))
-    if finding.kind != "stale" or finding.way_out != advise_copy(snap, sharers):
+    if finding.kind != "stale" or finding.way_out != advise_copy(sharers):
         return finding.way_out
     lines = "\n".join(past[index].source for index in _find_writers(past, entry))
     named = [sharer for sharer in sharers if _is_any_named_in(lines, sharer.names)]
-    return advise_copy(snap, named or sharers)
+    return advise_copy(named or sharers)
 
 
 def _follow_saved(
@@ -390,16 +390,16 @@ def _describe_save(step: PastStep, node: NodeRecord, saved: SavedRecord) -> str:
     )
 
 
-def _describe_write(finding: BackwardFinding, writing_lines: str) -> str:
+def _describe_write(finding: BackwardFinding, lines_that_wrote: str) -> str:
     if finding.kind != "stale":
         return gettext(
             "The same memory was changed afterwards on {lines}, past its version counter: "
             "the gradient was computed "
             "from the new values, and no error says so.",
-            lines=writing_lines,
+            lines=lines_that_wrote,
         )
-    writing_lines = writing_lines or gettext("a line that was not stepped")
-    sentence = gettext("It was written to afterwards, on {lines}.", lines=writing_lines)
+    lines_that_wrote = lines_that_wrote or gettext("a line that was not stepped")
+    sentence = gettext("It was written to afterwards, on {lines}.", lines=lines_that_wrote)
     if len(finding.sharing) > 1:
         sharing = gettext(
             "{names} share that memory and its version counter.",

@@ -147,7 +147,7 @@ def list_written_names(before: Snapshot, after: Snapshot) -> list[str]:
             continue
         attributes = changes.attribute_changes.get(tensor_id, {})
         if "grad" in attributes:
-            names.append(join_attribute(name, "grad", before.code_by_name.get(name)))
+            names.append(join_attribute(name, "grad"))
         # A tensor that was given another storage (`x.data = y`) was not written to.
         record = after.tensor(tensor_id)
         # A checksum says that some cell of the storage has changed, and not which: it needs a

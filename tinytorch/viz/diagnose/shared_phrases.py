@@ -19,6 +19,7 @@ from ..wording import (
     join_few_names,
     ngettext,
     short_node_name,
+    write_expression,
 )
 from .finding_records import SavedEntry
 
@@ -95,20 +96,22 @@ def phrase_consequence(saved: SavedRecord) -> str:
 # drawing that has no room for the sentence takes the words without brackets.
 
 
-def phrase_writing_lines(*records: SavedRecord) -> str:
+def phrase_lines_that_wrote(*records: SavedRecord) -> str:
     """Return `written to by train.py, line 12`; empty if no watch saw which lines wrote."""
     lines = join_few_names(
-        dict.fromkeys(saved.writing_line_label for saved in records if saved.writing_line_label)
+        dict.fromkeys(
+            saved.label_of_line_that_wrote for saved in records if saved.label_of_line_that_wrote
+        )
     )
     return gettext("written to by {lines}", lines=escape_unseen(lines)) if lines else ""
 
 
-def add_writing_lines(sentence: str, *records: SavedRecord) -> str:
+def add_lines_that_wrote(sentence: str, *records: SavedRecord) -> str:
     """Add ` (written to by train.py, line 12)` to a sentence, if a watch saw which lines wrote.
 
     What was not written has no line, and adds nothing.
     """
-    addition = phrase_writing_lines(*records)
+    addition = phrase_lines_that_wrote(*records)
     if not addition:
         return sentence
     return gettext("{sentence} ({addition})", sentence=sentence, addition=addition)
@@ -134,13 +137,13 @@ def phrase_backward(snap: Snapshot, tensor_id: str, reduction: str = "") -> str:
     return gettext("{call} on {tensor}", call=call, tensor=snap.label(tensor_id))
 
 
-def name_in_python(snap: Snapshot, tensor: TensorRecord) -> str:
+def name_in_python(tensor: TensorRecord) -> str:
     """Return a name of a tensor as a program can write it (`hs[0]`); empty if there is none.
 
     What a call or an operator returned cannot be named without computing it again.
     """
     for name in tensor.names:
-        expression = snap.write_name(name)
+        expression = write_expression(name)
         if expression and not _makes_new(ast.parse(expression, mode="eval").body):
             return expression
     return ""
@@ -164,12 +167,12 @@ def _makes_new(expression: ast.expr) -> bool:
     return True
 
 
-def advise_copy(snap: Snapshot, tensors: Iterable[TensorRecord]) -> str:
+def advise_copy(tensors: Iterable[TensorRecord]) -> str:
     """Return the way out that fits every write: into a copy of the first that has a name."""
-    tensor = next((tensor for tensor in tensors if name_in_python(snap, tensor)), None)
+    tensor = next((tensor for tensor in tensors if name_in_python(tensor)), None)
     if tensor is None:
         return gettext("write to a copy (clone), or write after backward")
-    name = name_in_python(snap, tensor)
+    name = name_in_python(tensor)
     if tensor.is_view:
         # A copy of the view no longer reaches the tensor that the program means to write to.
         return gettext(

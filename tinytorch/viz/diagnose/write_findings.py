@@ -17,7 +17,7 @@ from .finding_records import (
 from .hazards import find_maybe_written_memory, select_stale
 from .shared_phrases import (
     add_count_of_others,
-    add_writing_lines,
+    add_lines_that_wrote,
     advise_copy,
     make_placeholders_of_first,
     name_counter_sharers,
@@ -79,7 +79,7 @@ def _describe_written_leaves(
         len(leaves),
         names=join_few_names(leaves.values()),
     )
-    reason = add_writing_lines(reason, *(entry.saved for entry in saved_entries))
+    reason = add_lines_that_wrote(reason, *(entry.saved for entry in saved_entries))
     return BackwardFinding(
         kind="stale",
         sentence=join_clauses(add_count_of_others(sentence, saved_entries), reason),
@@ -107,7 +107,7 @@ def _describe_written_group(snap: Snapshot, saved_entries: Sequence[SavedEntry])
         )
     # The line of the first alone, as its versions are: of the others, which may have been saved
     # later, another line may be to blame.
-    sentence = add_count_of_others(add_writing_lines(sentence, saved), saved_entries)
+    sentence = add_count_of_others(add_lines_that_wrote(sentence, saved), saved_entries)
     if len(sharing) > 1:
         counted = gettext(
             "{names} share that version counter, and a write through any of them counts",
@@ -116,7 +116,7 @@ def _describe_written_group(snap: Snapshot, saved_entries: Sequence[SavedEntry])
         sentence = join_clauses(sentence, counted)
     # Of several names the last one is the alias, which was most likely written through.
     sharers = snap.counter_sharers(saved.tensor)
-    way_out = advise_copy(snap, [*reversed(sharers)])
+    way_out = advise_copy([*reversed(sharers)])
     # Running statistics: a copy would not be what the module goes on with.
     if not saved.is_read and saved.name.startswith("running_"):
         way_out = gettext("write what a module tracks after backward")
@@ -206,7 +206,7 @@ def _phrase_changed_bytes(snap: Snapshot, saved_entries: Sequence[SavedEntry]) -
             "version counter has counted no write: {consequence}",
             **values,
         )
-    sentence = add_writing_lines(sentence, *(entry.saved for entry in saved_entries))
+    sentence = add_lines_that_wrote(sentence, *(entry.saved for entry in saved_entries))
     if not all(entry.saved.is_partly_read for entry in saved_entries):
         return sentence
     return f"{sentence}; " + gettext(
@@ -319,9 +319,9 @@ def _advise_other_write(
 ) -> str:
     """Return the way out of a write that the counter of a saved tensor did not see."""
     candidates = [candidate for candidate in (writer, tensor) if candidate is not None]
-    name = "" if tensor is None else name_in_python(snap, tensor)
+    name = "" if tensor is None else name_in_python(tensor)
     if tensor is None or tensor.storage is None or not name:
-        return advise_copy(snap, candidates)
+        return advise_copy(candidates)
     storage = snap.storage(tensor.storage)
     if storage.arrays:
         return gettext(
@@ -332,7 +332,7 @@ def _advise_other_write(
     # `.data` gives a tensor without history over the same storage object; what requires grad, and
     # what is over another one, came about in another way.
     if storage.objects > 1 or (writer is not None and writer.requires_grad):
-        return advise_copy(snap, candidates)
+        return advise_copy(candidates)
     return gettext(
         "write to a copy ({here}.detach().clone()); a write through {here}.detach() would at least be "
         "counted, so that backward raises",

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..wording import parenthesize_name, write_expression
+from ..wording import parenthesize_name
 from .call_source import argument_names
 from .probe import inner_tensors, is_tensor
 from .snapshots import Snapshot
@@ -26,8 +26,6 @@ from .snapshots import Snapshot
 NAMES_OF_IPYTHON = re.compile(r"In|Out|_+|_i?\d+|_(?:i|ii|iii|ih|oh|dh)|__\w+__")
 """What IPython and Python add to the user's names: In, Out, _, __, _12, _i3, _oh, __name__."""
 _MAX_DEPTH = 6
-_LONGEST_KEY = 100
-"""In characters. The code of a path to a longer key would not be read."""
 MAX_NAMES = 10_000
 _MAX_THINGS = 10 * MAX_NAMES
 _NEVER_SEARCHED = (ModuleType, FunctionType, type, Snapshot)
@@ -52,9 +50,6 @@ class KnownNames(dict[int, str]):
         super().__init__()
         self.held_by_modules: set[int] = set()
         """Identities of what modules hold besides parameters: buffers, tensors in attributes."""
-        self.codes: dict[str, str] = {}
-        """By name, where the name does not say it: how Python writes it, `d["k"]` for `d.k`. Empty for
-        what cannot be written: a member of a set, an entry of a dict that was given."""
 
 
 class CollectedThings(NamedTuple):
@@ -70,8 +65,6 @@ class CollectedThings(NamedTuple):
     """See `KnownNames`."""
     optimizer_paths: dict[int, tuple[str, ...]]
     """The paths to tensors in optimizers, as `opt.param_groups[0]["params"][2]`, by identity."""
-    codes: dict[str, str]
-    """See `KnownNames`."""
 
 
 def collect_tensors(
@@ -132,15 +125,12 @@ def collect_tensors_and_arrays(
             for key, entry in entries:
                 # snapshot(locals()): names are the keys, and what is not a tensor is passed over.
                 if not NAMES_OF_IPYTHON.fullmatch(key) and not issubclass(type(entry), type):
-                    _note_given_name(key, known_names)
                     # `params` may be an optimizer's dicts, so that its objects are searched, too.
                     pairs += tensors_in(
                         key, entry, known_names, objects=name == "params" or objects
                     )
             continue
         label = name or f"argument {index}"
-        if is_iterator or not is_positional:
-            _note_given_name(label, known_names, is_used_up=is_iterator)
         found = list(tensors_in(label, thing, known_names, objects=True))
         if not found:
             raise make_type_error(label, argument)
@@ -148,17 +138,7 @@ def collect_tensors_and_arrays(
     paths = _list_optimizer_paths(pairs)
     tensors, arrays = _part_arrays_from_tensors(_without_second_names(pairs)[:MAX_NAMES])
     array_arguments = [name for name, argument in arguments if isinstance(argument, np.ndarray)]
-    held_by_modules, codes = known_names.held_by_modules, known_names.codes
-    return CollectedThings(tensors, arrays, array_arguments, held_by_modules, paths, codes)
-
-
-def _note_given_name(name: str, known_names: KnownNames, *, is_used_up: bool = False) -> None:
-    """Note of a name that is not the source of an argument if it is no code: "loss/train".
-
-    is_used_up: it is that of an iterator, which cannot be indexed either.
-    """
-    if is_used_up or write_expression(name) != name:
-        known_names.codes[name] = ""
+    return CollectedThings(tensors, arrays, array_arguments, known_names.held_by_modules, paths)
 
 
 def choose_objects_of_program(frame: FrameType | None) -> ObjectChoice:
@@ -248,8 +228,6 @@ class _Waiting(NamedTuple):
     """The thing itself."""
     depth: int
     """How many steps the path has."""
-    code: str | None
-    """How Python writes it; None where its name says that, empty where it cannot be written."""
 
 
 def tensors_in(
@@ -289,17 +267,14 @@ def things_in(
     after it. The other arguments are those of `tensors_in`.
     """
     # No recursion: containers may contain themselves, or be nested very deeply.
+    waiting = deque([_Waiting(name, thing, 0)])
     known_names = {} if known_names is None else known_names
-    codes = known_names.codes if isinstance(known_names, KnownNames) else None
-    waiting = deque([_Waiting(name, thing, 0, codes.get(name) if codes else None)])
     searched: set[int] = set()
     # Of a program with lists of millions of numbers all would be looked at, for seconds.
     for _ in range(_MAX_THINGS):
         if not waiting:
             return
-        name, thing, depth, code = waiting.popleft()
-        if codes is not None and code is not None:
-            codes[name] = code
+        name, thing, depth = waiting.popleft()
         yield name, thing
         if is_data(thing):
             known_names.setdefault(id(thing), name)
@@ -310,43 +285,14 @@ def things_in(
             searched.add(id(thing))
             inner = _find_parts(thing, known_names, objects)
         # Of an argument that is an expression: `(a or b).weight`.
-        start = name if depth or code is not None else parenthesize_name(name)
+        start = name if depth else parenthesize_name(name)
         parts = []
         for key, part in inner:
-            path = f"{start}.{key}" if start else key
-            code_of_part = None if codes is None else _write_part(name, code, thing, key)
-            parts.append(_Waiting(path, part, depth + 1, code_of_part))
+            parts.append(_Waiting(f"{start}.{key}" if start else key, part, depth + 1))
         if nearest_first:
             waiting.extend(parts)
         else:
             waiting.extendleft(reversed(parts))
-
-
-def _write_part(name: str, code: str | None, thing: Any, key: str) -> str | None:
-    """Return how Python writes a part of something; see `_Waiting.code`."""
-    kind = type(thing)
-    if issubclass(kind, set | frozenset):
-        return ""
-    if issubclass(kind, Mapping):
-        start = write_expression(name) if code is None else code
-        entry = _write_key(thing, key)
-        return f"{start}{entry}" if start and entry else ""
-    if not code:
-        return code
-    # Of a module the key is a path: `0.weight` is written `[0].weight`.
-    path = write_expression(f"_.{key}").removeprefix("_")
-    return f"{code}{path}" if path else ""
-
-
-def _write_key(mapping: Any, key: str) -> str:
-    """Return `["k"]` or `[3]`; empty for a key of another kind, or in a mapping of the program's own."""
-    # Another one would be asked.
-    if not issubclass(type(mapping), dict) or len(key) > _LONGEST_KEY:
-        return ""
-    if dict.__contains__(mapping, key):
-        return f"[{key!r}]"
-    is_number = re.fullmatch(r"-?\d+", key, re.ASCII) is not None
-    return f"[{key}]" if is_number and dict.__contains__(mapping, int(key)) else ""
 
 
 # -- what is inside of what ------------------------------------------------------------

@@ -41,7 +41,7 @@ class PackedState(NamedTuple):
     """True if it computes again what was saved, from what is as it was."""
     change: str = ""
     """Why it gives back other values than it was given."""
-    writing_line_label: str = ""
+    label_of_line_that_wrote: str = ""
     """The line that is to blame for that change ("train.py, line 12"); empty if it is not known."""
 
 
@@ -126,7 +126,9 @@ def _open_checkpoint(frame: Any, packed_save: Any) -> PackedState:
             "changed since",
             function=function,
         )
-        return PackedState(change=change, writing_line_label=changed[0].writing_line_label)
+        return PackedState(
+            change=change, label_of_line_that_wrote=changed[0].label_of_line_that_wrote
+        )
     doubt = gettext(
         "backward runs the checkpointed {function} again, which may raise or read what has "
         "changed since",

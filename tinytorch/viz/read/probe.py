@@ -95,7 +95,9 @@ def find_foreign_hook(raw_saved: Any) -> Any:
 def find_watched_save(raw_saved: Any) -> SaveUnderWatch | None:
     """Return the `WatchedSave` that a node holds under `copylab.watch`; None without a watch.
 
-    The watch's `pack` put it in the tensor's place; its `unpack` is marked `is_of_watch`.
+    It is of a package above this one, so that what pictures read of it is declared here, as
+    `SaveUnderWatch`. The watch's `pack` put it in the tensor's place; its `unpack` is marked
+    `is_of_watch`.
     """
     hook = getattr_or_none(raw_saved, "unpack_hook")
     is_watched = hook is not None and getattr(hook, "is_of_watch", False)

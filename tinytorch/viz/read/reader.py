@@ -176,12 +176,8 @@ def _read_collected(collected: CollectedThings, since: Snapshot | None, values: 
     reader = _Reader(values, collected.held_by_modules, collected.optimizer_paths)
     for name, tensor in collected.tensors:
         reader.add_name(reader.tensors.add(tensor, "named"), name)
-    snap = reader.read(
+    return reader.read(
         since or Snapshot((), (), (), (), ()), collected.arrays, collected.array_arguments
-    )
-    codes = collected.codes
-    return replace(
-        snap, codes=tuple((name, codes[name]) for name, _ in snap.names if name in codes)
     )
 
 

@@ -389,7 +389,7 @@ class SavedRecord:
     """True if a watch saw no write to it, and has not compared all of its bytes with those at the save."""
     not_read: str = field(default="", compare=False, repr=False)
     """Why its bytes were not read, or not compared by the watch that saw a write."""
-    writing_line_label: str = field(default="", compare=False, repr=False)
+    label_of_line_that_wrote: str = field(default="", compare=False, repr=False)
     """The line that made it stale or changed its bytes ("train.py, line 12"), if a watch saw it."""
     index_state: str = ""
     """Of an index that was changed unseen: "fits" or "out of range"; empty if that is not known."""

@@ -19,7 +19,7 @@ class SaveComparison(Protocol):
         """True if all of its bytes are compared; False if pieces of them are, or none."""
 
     @property
-    def writing_line_label(self) -> str:
+    def label_of_line_that_wrote(self) -> str:
         """The line to blame for the write ("train.py, line 12"); empty if it is not known."""
 
 

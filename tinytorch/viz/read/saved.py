@@ -185,7 +185,7 @@ class SavedReader:
                 refusal=unpacked.refusal,
                 doubt=unpacked.doubt,
                 change=unpacked.change,
-                writing_line_label=unpacked.writing_line_label,
+                label_of_line_that_wrote=unpacked.label_of_line_that_wrote,
             )
             return FoundSavedTensor(record)
         # No version is checked of what a hook has packed.
@@ -316,7 +316,7 @@ class SavedReader:
             "checksum_now": checksum_now,
             "checksum_then": (geometry, checksum + 1),
             "compared_with_save": True,
-            "writing_line_label": comparison.writing_line_label,
+            "label_of_line_that_wrote": comparison.label_of_line_that_wrote,
         }
 
     def _make_record_of_error(
@@ -349,7 +349,9 @@ class SavedReader:
             "stale",
             version=versions.now,
             saved_version=versions.then,
-            writing_line_label="" if watched_save is None else watched_save.writing_line_label,
+            label_of_line_that_wrote=""
+            if watched_save is None
+            else watched_save.label_of_line_that_wrote,
         )
         return FoundSavedTensor(record, tensor_position)
 
@@ -428,6 +430,7 @@ def _find_stale_raw_saved(raw_saved_tensors: tuple[Any, ...], versions: StaleVer
 
     The tensors of a Function in Python are read as one, and the first stale one raises.
     """
+    # `versions` are those of an error that reading them has raised: of one, it is that one's.
     if len(raw_saved_tensors) == 1:
         return raw_saved_tensors[0]
     for raw_saved in raw_saved_tensors:

@@ -26,7 +26,6 @@ from .naming import (
     MAX_NAMES,
     NAMES_OF_IPYTHON,
     PARAM_GROUPS,
-    KnownNames,
     is_data,
     is_module,
     is_optimizer,
@@ -162,8 +161,7 @@ class _Search:
         self.data: dict[int, _Thing] = {}
         """Tensors and arrays, by identity: all of them live as long as the call."""
         self.containers: dict[int, _Thing] = {}
-        known_names = KnownNames()
-        self.codes = known_names.codes
+        known_names: dict[int, str] = {}
         # Optimizers last: what they step is called by the names that it has elsewhere.
         order = sorted(range(len(arguments)), key=lambda k: is_optimizer(arguments[k][1]))
         for index in order:
@@ -178,7 +176,9 @@ class _Search:
         self._add_grads()
         self._read_geometries()
 
-    def _add_argument(self, index: int, label: str, argument: Any, known_names: KnownNames) -> None:
+    def _add_argument(
+        self, index: int, label: str, argument: Any, known_names: dict[int, str]
+    ) -> None:
         is_iterator = isinstance(argument, Iterator)
         value = list(islice(argument, MAX_NAMES)) if is_iterator else argument
         # `In`, `Out` and `_` of a notebook hold whatever was shown.
@@ -226,8 +226,7 @@ class _Search:
             grad = grad_or_none(thing.value, grad_fn_or_none(thing.value))
             if grad is not None:
                 argument, name = next(iter(thing.uses))
-                grad_name = join_attribute(name, "grad", self.codes.get(name))
-                self._note_use(self.data, grad, _UseOfName(argument, grad_name))
+                self._note_use(self.data, grad, _UseOfName(argument, join_attribute(name, "grad")))
 
     def _read_geometries(self) -> None:
         things = list(self.data.values())

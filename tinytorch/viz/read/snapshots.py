@@ -18,10 +18,10 @@ from ..wording import (
     format_repr,
     format_shape,
     gettext,
-    is_operand,
     join_attribute,
     join_few_names,
     ngettext,
+    parenthesize_name,
     write_expression,
 )
 from .identity import ObjectIdentity
@@ -82,8 +82,6 @@ class Snapshot:
     """Why no backward can be foretold, whatever its graph: hooks, and modes that are on."""
     last_ids: LastIds = field(default=LastIds(), compare=False, repr=False)
     """So that ids are not used again in later snapshots."""
-    codes: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
-    """(name, how Python writes it), where the name does not say it: `d["k"]` for `d.k`; else empty."""
     identities: tuple[ObjectIdentity, ...] = field(default=(), compare=False, repr=False)
     """What makes the keys of its records mean the same objects in a later snapshot."""
 
@@ -133,11 +131,6 @@ class Snapshot:
     @cached_property
     def _id_by_name(self) -> dict[str, str]:
         return dict(self.names)
-
-    @cached_property
-    def code_by_name(self) -> dict[str, str]:
-        """What is in `codes`, by name."""
-        return dict(self.codes)
 
     def tensor(self, id_or_name: str) -> TensorRecord:
         """Return the tensor with this id, or else this name; KeyError if there is none."""
@@ -299,7 +292,7 @@ class Snapshot:
         if tensor.names:
             return tensor.names[0]
         names = () if tensor.grad_of is None else self.tensor(tensor.grad_of).names
-        return join_attribute(names[0], "grad", self.code_by_name.get(names[0])) if names else ""
+        return join_attribute(names[0], "grad") if names else ""
 
     def find_expression(self, id_or_name: str) -> str:
         """Return what a program can write for a tensor, before `.backward()`; empty if that is nothing.
@@ -308,14 +301,9 @@ class Snapshot:
         """
         tensor = self.tensor(id_or_name)
         if tensor.names:
-            return next(filter(None, map(self.write_name, tensor.names)), "")
+            return next(filter(None, map(write_expression, tensor.names)), "")
         owner = "" if tensor.grad_of is None else self.find_expression(tensor.grad_of)
         return f"{owner}.grad" if owner else ""
-
-    def write_name(self, name: str) -> str:
-        """Return the code for a name; empty if it has none."""
-        code = self.code_by_name.get(name)
-        return write_expression(name) if code is None else code
 
     def label(self, id_or_name: str) -> str:
         """Return what to call a tensor: as `find_label` does, or `T7 (no name)`."""
@@ -352,10 +340,7 @@ class Snapshot:
                 -sharer.numel,
             ),
         )
-        name = self.first_name(whole)
-        if not is_operand(name):
-            name = self.write_name(name) or name
-        name = escape_name(name)
+        name = escape_name(parenthesize_name(self.first_name(whole)))
         # Without a counter in common (.data) it is no view to autograd.
         if not self.shares_counter(tensor, whole):
             return gettext("the memory of {name}", name=name)
@@ -379,8 +364,8 @@ class Snapshot:
         """Return what to call an attribute of a tensor, `x.shape`: by the first name that is code."""
         tensor = self.tensor(id_or_name)
         if tensor.names:
-            name = next(filter(self.write_name, tensor.names), tensor.names[0])
-            return join_attribute(name, attribute, self.code_by_name.get(name))
+            in_code = filter(write_expression, tensor.names)
+            return join_attribute(next(in_code, tensor.names[0]), attribute)
         label = self.label(id_or_name)
         if self._label_by_sharer(tensor) and not self.find_expression(id_or_name):
             return gettext("the {attribute} of {tensor}", attribute=f".{attribute}", tensor=label)

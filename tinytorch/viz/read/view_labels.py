@@ -6,7 +6,7 @@ operation that made a view.
 
 from __future__ import annotations
 
-from ..wording import gettext, is_operand
+from ..wording import gettext, write_expression
 from .records import TensorRecord
 
 
@@ -46,7 +46,7 @@ def _describe_expansion(view: TensorRecord, whole: TensorRecord, name: str) -> s
 def _describe_slice(view: TensorRecord, whole: TensorRecord, name: str) -> str:
     """`w[1]` or `w[:, 0:2]`, if one dimension of the whole was indexed or sliced."""
     # `argument 0[1]` would say nothing.
-    if not is_operand(name):
+    if not write_expression(name):
         return ""
     axes, axes_of_whole = view.axes(), whole.axes()
     distance = view.start_byte - whole.start_byte

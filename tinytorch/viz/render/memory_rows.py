@@ -197,21 +197,24 @@ def _wrap_phrases(text: str, columns: int, *, most: int) -> list[str]:
             lines[-1] = joined[0].rstrip()
             last += phrase
             continue
-        lines += [line for line in wrap_text(phrase.strip(), columns, most=most) if line]
+        # A line does not begin with the space that it was broken at.
+        last = phrase.strip()
+        lines += [line for line in wrap_text(last, columns, most=most) if line]
         # What was broken within does not go on: the next phrase has a line of its own.
-        last = phrase if lines and lines[-1] == phrase.strip() else ""
+        if not lines or lines[-1] != last:
+            last = ""
     return lines
 
 
 def _split_phrases(text: str) -> list[str]:
     """Return a text in parts that end behind a comma, semicolon or colon outside of all brackets."""
     parts, begin, depth = [], 0, 0
-    for place, char in enumerate(text):
+    for end, char in enumerate(text, 1):
         depth += (char in _OPENING) - (char in _CLOSING)
-        following = text[place + 1 : place + 2]
+        following = text[end : end + 1]
         if depth <= 0 and (char in _WIDE_COMMAS or (char in ",;:" and following == " ")):
-            parts.append(text[begin : place + 1])
-            begin = place + 1
+            parts.append(text[begin:end])
+            begin = end
     return [*parts, text[begin:]]
 
 

@@ -10,14 +10,14 @@ from itertools import chain
 from ..diagnose import (
     Changes,
     Refusal,
-    add_writing_lines,
+    add_lines_that_wrote,
     find_refusals_of_snapshot,
     find_stale_saved,
     name_maybe_writers,
     phrase_consequence,
+    phrase_lines_that_wrote,
     phrase_refusal,
     phrase_versions_then_and_now,
-    phrase_writing_lines,
 )
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import (
@@ -396,9 +396,9 @@ class _GraphDescriber:
                 writer_names = self.maybe_written.get((node.id, saved.tensor or ""))
             before = self.changes.earlier_saved.get((node.id, index_in_node))
             yield self._remark_of_state(saved, before, is_doubtful=writer_names is not None)
-            if saved.writing_line_label:
+            if saved.label_of_line_that_wrote:
                 # The text has it in brackets behind the state.
-                yield Remark("writing line", "", phrase_writing_lines(saved))
+                yield Remark("writing line", "", phrase_lines_that_wrote(saved))
             if writer_names is not None:
                 yield Remark(
                     "maybe written",
@@ -661,9 +661,9 @@ def _phrase_value_and_state(snap: Snapshot, saved: SavedRecord) -> str:
                 )
             elif saved.bytes_unchanged and saved.tensor:
                 sentence = gettext("{what}, unchanged", what=sentence)
-            return add_writing_lines(sentence, saved)
+            return add_lines_that_wrote(sentence, saved)
         case "stale":
-            return join_phrases([*label, add_writing_lines(_phrase_stale_state(saved), saved)])
+            return join_phrases([*label, add_lines_that_wrote(_phrase_stale_state(saved), saved)])
         case "detached":
             sentence = gettext(
                 "DETACHED in place since it was saved; {consequence}",

@@ -3,7 +3,7 @@
 Each remark has a sentence for the text and a shorter caption for the drawing. Versions are in the
 sentence alone, as the drawing has the mark of the version counter beside the tensor. A tensor
 without a row has no such mark, and of its hazards the drawing says the sentence, too. The line that
-wrote (`add_writing_lines`) is in both. What the graph picture says of the same is in
+wrote (`add_lines_that_wrote`) is in both. What the graph picture says of the same is in
 `graph_remarks`: there it is in the node's entry.
 
 All remarks here are of one kind, "hazard": that writes "In trouble: " before the sentence, and draws
@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator
 from itertools import chain
 
 from ..diagnose import (
-    add_writing_lines,
+    add_lines_that_wrote,
     find_maybe_written_memory,
     find_refusals_of_snapshot,
     find_stale_saved,
@@ -42,8 +42,8 @@ def describe_hazards(snap: Snapshot) -> dict[str, tuple[Remark, ...]]:
         # Many nodes may have saved one tensor, and say the same.
         if remark.sentence in group:
             continue
-        # Two sentences that differ in a version alone have one caption. The second remark is left
-        # with its sentence, which only the text says.
+        # Two sentences that differ in a version alone, and in no line that wrote, have one caption.
+        # The second remark is left with its sentence, which only the text says.
         is_caption_said = (tensor_id, remark.caption) in captions
         captions.add((tensor_id, remark.caption))
         group[remark.sentence] = remark._replace(caption="") if is_caption_said else remark
@@ -103,7 +103,9 @@ def _describe_stale(node: NodeRecord, saved: SavedRecord) -> Remark:
         **values,
     )
     caption = gettext("saved by {node}: {consequence}", **values)
-    return Remark("hazard", add_writing_lines(sentence, saved), add_writing_lines(caption, saved))
+    return Remark(
+        "hazard", add_lines_that_wrote(sentence, saved), add_lines_that_wrote(caption, saved)
+    )
 
 
 def _describe_unseen_write(node: NodeRecord, saved: SavedRecord) -> Remark:
@@ -113,7 +115,9 @@ def _describe_unseen_write(node: NodeRecord, saved: SavedRecord) -> Remark:
         "{node} saved it, and it was changed past its version counter", node=node_name
     )
     caption = gettext("saved by {node}: the gradient may be wrong", node=node_name)
-    return Remark("hazard", add_writing_lines(sentence, saved), add_writing_lines(caption, saved))
+    return Remark(
+        "hazard", add_lines_that_wrote(sentence, saved), add_lines_that_wrote(caption, saved)
+    )
 
 
 def _describe_detached(node: NodeRecord, saved: SavedRecord) -> Remark:

@@ -341,27 +341,16 @@ def parenthesize_name(name: str) -> str:
 
     What needs no parentheses stays as it is, `net.0.weight`, and so does what is no expression.
     """
-    return name if is_operand(name) else write_expression(name) or name
-
-
-def is_operand(name: str) -> bool:
-    """Return True for an expression, or a path with dots, that `.grad` can follow as it is."""
     expression = write_expression(name)
-    return bool(expression) and expression == _write_positions(name)
+    return expression if expression != _write_positions(name) and expression else name
 
 
-def join_attribute(name: str, attribute: str, code: str | None = None) -> str:
-    """Return `x.grad`, or `(a + b).grad`; of what is no expression, "the .grad of x in f".
-
-    code: how Python writes it, where the name does not say that; empty if it cannot be written.
-    """
-    if is_operand(name):
-        return f"{escape_name(name)}.{attribute}"
-    code = write_expression(name) if code is None else code
-    if code:
-        return f"{code}.{attribute}"
-    tensor = escape_name(name)
-    return gettext("the {attribute} of {tensor}", attribute=f".{attribute}", tensor=tensor)
+def join_attribute(name: str, attribute: str) -> str:
+    """Return `x.grad`, or `(a + b).grad`; of what is no expression, "the .grad of x in f"."""
+    if not write_expression(name):
+        tensor = escape_name(name)
+        return gettext("the {attribute} of {tensor}", attribute=f".{attribute}", tensor=tensor)
+    return f"{escape_name(parenthesize_name(name))}.{attribute}"
 
 
 # -- names of the engine ---------------------------------------------------------------

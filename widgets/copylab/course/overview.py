@@ -10,12 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import ipywidgets
 
 from ..doc import (
     Box,
@@ -29,19 +26,13 @@ from ..doc import (
     protect_marks,
 )
 from ..quiz import (
-    NOTE_FOLLOWERS,
     PROGRESS_FILE,
     Exercise,
     Prediction,
-    Retest,
-    TaskView,
-    find_programs,
     find_progress_file,
     load_notes,
     misconception,
-    name_retest_button,
 )
-from ..ui import Panel
 from ..wording import current_language, gettext, join_phrases, ngettext
 from .lesson import find_cell_naming, find_lesson, find_tasks, lessons_folder, title_of
 from .tables import format_table
@@ -103,7 +94,7 @@ class Progress(Presentation):
 
     lesson: `"clone"`, `"02_clone"` or `"02"` shows the tasks of that lesson, by the titles in it;
     None shows the whole course, lesson by lesson. A misconception is settled by a right answer to
-    a new program that tests it, see `retest`: where one is open, a notebook has a button for that.
+    a new program that tests it, see `retest`.
 
     Tables in a notebook, `.text` in words, `.csv` for a spreadsheet; `.predictions`, `.exercises`
     and `.misconceptions` are the notes of the progress file as data, by key. A file that cannot be
@@ -249,15 +240,8 @@ class Progress(Presentation):
         shown = [row for row in rows if row["key"] in self._kind_of_key]
         return format_table(_CSV_COLUMNS, shown)
 
-    def _ipython_display_(self) -> None:
-        """Show the tables, and a button beside each misconception that can be asked again."""
-        if not self.list_testable_beliefs():
-            # IPython then goes on with `_repr_mimebundle_`.
-            raise NotImplementedError
-        ProgressView(self)._ipython_display_()
-
-    def tree(self, *, has_buttons: bool = False) -> Part:
-        """Return the tables; with buttons for the misconceptions that are open, or the calls in words."""
+    def tree(self) -> Part:
+        """Return the tables."""
         head: tuple[str, ...] = (
             gettext("Lesson"),
             gettext("Predictions committed"),
@@ -267,29 +251,7 @@ class Progress(Presentation):
             head = (gettext("What"), gettext("So far"))
         caption = gettext("Progress: {summary}.", summary=self.summary)
         tasks = Box(Paragraph(caption), _make_table(head, self._rows_with_links()))
-        return Box(tasks, self._tabulate_beliefs(has_buttons=has_buttons), spaced=True)
-
-    def read_misconceptions(self) -> None:
-        """Read the notes on misconceptions anew."""
-        self.misconceptions = load_notes()["misconceptions"]
-
-    def list_testable_beliefs(self) -> list[str]:
-        """Return the names of the misconceptions that are open, and that a new program can test."""
-        return [
-            name
-            for name in self._list_names_of_beliefs()
-            if self.misconceptions[name].get("state") != "settled" and _is_testable(name)
-        ]
-
-    def _list_names_of_beliefs(self) -> list[str]:
-        """Return the names of the misconceptions that were met; of one lesson those of its tasks."""
-        names = []
-        for name, note in sorted(self.misconceptions.items()):
-            # The key of the task where it was met: `clone/...` is of the lesson 02_clone.
-            origin = note.get("in", "").partition("/")[0]
-            if not self._shows_one_lesson or self.lessons[0].name.partition("_")[2] == origin:
-                names.append(name)
-        return names
+        return Box(tasks, self._tabulate_beliefs(), spaced=True)
 
     def list_beliefs(self, *, known_only: bool = False) -> list[tuple[str, str]]:
         """Return the misconceptions that were met, and their state now, in words.
@@ -297,7 +259,11 @@ class Progress(Presentation):
         known_only: without those of a teacher's own, whose names the progress file alone has.
         """
         rows = []
-        for name in self._list_names_of_beliefs():
+        for name, note in sorted(self.misconceptions.items()):
+            # The key of the task where it was met: `clone/...` is of the lesson 02_clone.
+            origin = note.get("in", "").partition("/")[0]
+            if self._shows_one_lesson and self.lessons[0].name.partition("_")[2] != origin:
+                continue
             # One of a teacher's own may be known by its name alone.
             belief, state = protect_marks(name), gettext("○ open")
             try:
@@ -310,23 +276,17 @@ class Progress(Presentation):
                 # Only a known one can be asked again: its programs are in the catalogue, or in a
                 # lesson.
                 state = gettext("○ open: `{call}` asks again", call=f'retest("{name}")')
-            if self.misconceptions[name].get("state") == "settled":
+            if note.get("state") == "settled":
                 state = gettext("✔ settled by a new program")
             rows.append((f"“{belief}”", state))
         return rows
 
-    def _tabulate_beliefs(self, *, has_buttons: bool) -> Part:
-        rows: list[Sequence[Cell | str]] = list(self.list_beliefs())
+    def _tabulate_beliefs(self) -> Part:
+        rows = self.list_beliefs()
         if not rows:
             return Paragraph(gettext("No misconception has come up so far."))
         caption = gettext("What you believed, and the run refuted:")
-        if has_buttons and self.list_testable_beliefs():
-            caption = gettext(
-                "The run refuted what you believed. Press a button: a new program asks about the same "
-                "point, below this table."
-            )
-            rows = self._list_beliefs_with_buttons()
-        elif any(note.get("state") == "met" for note in self.misconceptions.values()):
+        if any(note.get("state") == "met" for note in self.misconceptions.values()):
             caption = gettext(
                 "The run refuted what you believed. Run `from copylab import retest` once, then the call on "
                 "the right."
@@ -334,89 +294,6 @@ class Progress(Presentation):
         return Box(
             Paragraph(caption), _make_table((gettext("Misconception"), gettext("Now")), rows)
         )
-
-    def _list_beliefs_with_buttons(self) -> list[Sequence[Cell | str]]:
-        rows: list[Sequence[Cell | str]] = []
-        testable = self.list_testable_beliefs()
-        for name, (belief, state) in zip(
-            self._list_names_of_beliefs(), self.list_beliefs(), strict=True
-        ):
-            now: Cell | str = state
-            if name in testable:
-                label = name_retest_button()
-                button = html_element(
-                    "button",
-                    escape(label),
-                    type="button",
-                    data_do="retest",
-                    data_belief=name,
-                    # Keeps the focus when the tables are shown anew.
-                    data_keep=name,
-                    # A screen reader does not say beside what it stands.
-                    aria_label=gettext("{what}: {facts}", what=label, facts=belief),
-                )
-                is_open = gettext("○ open")
-                now = Cell(state, part=Part(state, f"{escape(is_open)} {button}"))
-            rows.append((belief, now))
-        return rows
-
-
-class ProgressPanel(Panel):
-    """The place of the tables, with its style."""
-
-    SHEETS = ("course/progress.css",)
-
-
-class ProgressView(TaskView):
-    """The tables with their buttons, and below them the program that a button asked for."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self.panel = ProgressPanel(label=gettext("Progress"))
-        self.panel.on_msg(self._handle_message)
-        self._retest: ipywidgets.Widget | None = None
-        super().__init__(progress, [self.panel])
-        self._update_panel()
-        NOTE_FOLLOWERS.add(self)
-
-    def take_note(self, kind: str) -> None:
-        """Show a misconception that was settled, or met, by the program below or elsewhere."""
-        if kind == "misconceptions" and self.comm is not None:
-            self._progress.read_misconceptions()
-            self.renew_twin()
-            self._update_panel()
-
-    def close(self) -> None:
-        """Close the view, and follow the notes no longer."""
-        NOTE_FOLLOWERS.discard(self)
-        super().close()
-
-    def _handle_message(self, _widget: object, content: Any, _buffers: object) -> None:
-        match content:
-            case {"do": "retest", "belief": str(name)} if (
-                name in self._progress.list_testable_beliefs()
-            ):
-                self._show_retest(name)
-
-    def _show_retest(self, name: str) -> None:
-        """Show a new program on a misconception, in the place of the one before."""
-        earlier, self._retest = self._retest, Retest(name).live()
-        self.children = [self.panel, self._retest]
-        if earlier is not None:
-            earlier.close()
-        self._update_panel(gettext("A new program is below."))
-
-    def _update_panel(self, says: str = "") -> None:
-        html = self._progress.tree(has_buttons=True).html()
-        self.panel.show(html_element("div", html, class_="cl-progress"), says)
-
-
-def _is_testable(name: str) -> bool:
-    """Return True for a misconception that is known, and that a program tests."""
-    try:
-        return bool(find_programs(misconception(name)))
-    except KeyError:
-        return False
 
 
 def _make_table(head: Sequence[str], rows: Iterable[Sequence[Cell | str]]) -> Table:

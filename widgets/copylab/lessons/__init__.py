@@ -28,15 +28,13 @@ def task(
 
     key, says, start, solution, wrong, more: see `Exercise`; `says` is its task.
     given: code in front of start, solution and each wrong answer.
-    title: in `more`, of one that has a heading of the lesson to itself, which says the same.
     """
     keys = _keys_of_lesson.setdefault(key.partition("/")[0], [])
     if key not in keys:  # a module that is imported anew declares its exercises again
         keys.append(key)
     # By its place among those of the lesson, which are declared in the order in which they are
     # shown.
-    more["has_heading"] = "title" in more
-    if not more["has_heading"]:
+    if "title" not in more:
         more["title"] = _TITLES[keys.index(key)]
     more |= {
         "start": given + start,

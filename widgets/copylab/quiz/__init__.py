@@ -54,25 +54,16 @@ from .exams import (
 from .exercises import Exercise, Verdict, exercise, wrong
 from .misconceptions import MISCONCEPTIONS, Misconception, misconception
 from .prediction import Prediction, Retest, predict, retest
-from .progress import (
-    NOTE_FOLLOWERS,
-    PROGRESS_FILE,
-    find_progress_file,
-    load_notes,
-    parse_notes,
-)
+from .progress import PROGRESS_FILE, find_progress_file, load_notes, parse_notes
 from .question import Question, Rebuttal
 from .retest_programs import RetestProgram
 from .retests import find_programs
-from .reveal import name_retest_button
 from .rewrites import Rewrite, draw_rewrite, find_rewrite, write_rewrite
 from .runs import QuizRun
 from .standalone import render_standalone
-from .view import TaskView
 
 __all__ = [
     "MISCONCEPTIONS",
-    "NOTE_FOLLOWERS",
     "PROGRESS_FILE",
     "CheckedFact",
     "ExamQuestion",
@@ -86,7 +77,6 @@ __all__ = [
     "Retest",
     "RetestProgram",
     "Rewrite",
-    "TaskView",
     "Verdict",
     "are_tensors",
     "choose_misconceptions",
@@ -115,7 +105,6 @@ __all__ = [
     "load_notes",
     "misconception",
     "name_elements",
-    "name_retest_button",
     "needs_no_grad",
     "parse_notes",
     "predict",

@@ -30,7 +30,7 @@ from ..looks import grad, is_tensor, keeps_saved, node_of, same_storage, values
 from ..run import engine_for, is_self_contained
 from ..wording import gettext, join_sentences, ngettext
 from .answers import is_same_answer, quote_number
-from .attempts import run_attempt, select_variables, state_of_variables
+from .attempts import run_attempt
 
 
 @dataclass(frozen=True)
@@ -388,9 +388,8 @@ def follows_numbers(before: str, after: str, check_fact: Callable[..., CheckedFa
     """The program, run with `after` in place of `before`, has the fact of its variables there.
 
     So numbers that were typed in are told from those of the program, also where the cell with
-    `before` is another one. Where the program is not known, or works with more than its own names,
-    that is not held against it. One that does not have `before` once need only show something else
-    with other numbers, see `_shows_other_numbers`.
+    `before` is another one. Where the program is not known, does not have `before`, or works with
+    more than its own names, that is not held against it.
     """
     source = _cells_of_answer.get()
     if not is_self_contained(source):
@@ -398,7 +397,7 @@ def follows_numbers(before: str, after: str, check_fact: Callable[..., CheckedFa
     # Without comments, which may have `before` as well, and written as `before` is.
     source = ast.unparse(ast.parse(source))
     if source.count(before) != 1:
-        return _shows_other_numbers(source, before, after, check_fact)
+        return CheckedFact(True, "")
     attempt = run_attempt("", source.replace(before, after), engine_for({}))
     takes = inspect.signature(check_fact).parameters
     if attempt.error or not takes.keys() <= attempt.variables.keys():
@@ -416,64 +415,6 @@ def follows_numbers(before: str, after: str, check_fact: Callable[..., CheckedFa
         before=before,
     )
     return CheckedFact(fact.holds, no, yes, is_told=True)
-
-
-def _shows_other_numbers(
-    source: str, before: str, after: str, check_fact: Callable[..., CheckedFact]
-) -> CheckedFact:
-    """The variables of a fact do not stay the same where the program begins with other numbers.
-
-    What they have to be is not known where the program writes `before` in another way, or several
-    times. Where no other numbers can be put in, nothing is held against it.
-    """
-    other = source.replace(before, after)
-    if other == source:
-        other = _add_to_constants(source, before, after)
-    takes = list(inspect.signature(check_fact).parameters)
-    states = []
-    for program in (source, other):
-        attempt = run_attempt("", program, engine_for({}))
-        variables = select_variables(attempt.variables, takes)
-        # A state of None is that of what cannot be compared.
-        state = None if attempt.error else state_of_variables(variables)
-        if len(variables) < len(takes) or state is None:
-            return CheckedFact(True, "")
-        states.append(state)
-    no = gettext(
-        "in a second run, with other numbers at the start of the program, {names} showed the same as before. "
-        "Take the numbers from the program.",
-        names=join_names([f"`{name}`" for name in takes]),
-    )
-    return CheckedFact(other == source or states[0] != states[1], no)
-
-
-def _add_to_constants(source: str, before: str, after: str) -> str:
-    """Return a program in which the name that `before` sets begins with other numbers.
-
-    To each value for it that is made of nothing but numbers, the value of `after` is added:
-    `torch.full((2,), 0.0)` in place of `torch.zeros(2)` is found so, and one that is made of other
-    names is not. The same program if `before` sets no name.
-    """
-    try:
-        statements = ast.parse(f"{before}\n{after}").body
-    except SyntaxError:  # a part of a line
-        return source
-    match statements:
-        case [ast.Assign([ast.Name(name)], value), ast.Assign(_, added)]:
-            known = _list_names(value)
-        case _:
-            return source
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        match node:
-            case ast.Assign([ast.Name(target)], constant) if target == name:
-                if _list_names(constant) <= known:
-                    node.value = ast.BinOp(constant, ast.Add(), added)
-    return ast.unparse(tree)
-
-
-def _list_names(expression: ast.expr) -> set[str]:
-    return {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
 
 
 def warn_of_data() -> CheckedFact:

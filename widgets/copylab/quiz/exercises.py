@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import inspect
 import io
-import json
 import sys
 import textwrap
 import warnings
@@ -123,15 +122,10 @@ class Verdict(Part):
 
     def html(self) -> str:
         """Return the sentence with its sign, and a line in its colour."""
-        return _mark_by_state(self.text(), self.state).html()
-
-
-def _mark_by_state(text: str, state_name: str) -> Paragraph:
-    """Return a sentence with the sign of a state, and a line in its colour."""
-    state = _STATES[state_name]
-    colour = f"var(--tt-{state.colour}-line, var({state.notebook_colour}))"
-    style = f"border-left: 4px solid {colour}; padding-left: 10px"
-    return Paragraph(text, mark=state.sign, style=style)
+        state = _STATES[self.state]
+        colour = f"var(--tt-{state.colour}-line, var({state.notebook_colour}))"
+        style = f"border-left: 4px solid {colour}; padding-left: 10px"
+        return Paragraph(self.text(), mark=state.sign, style=style).html()
 
 
 def wrong(says: str) -> NoReturn:
@@ -149,21 +143,6 @@ def _find_raising_function(error: BaseException, variables: Mapping[str, Any]) -
     }
     frames = walk_tb(error.__traceback__)
     return next((names[frame.f_code] for frame, _ in frames if frame.f_code in names), "")
-
-
-def _ask_to_run() -> Part:
-    """Ask for a run of the cell: what a check would judge is of an earlier text."""
-    text = gettext("You have changed the cell below since it ran: run it, then press Check.")
-    # Without its sign in the text, which a screen reader says.
-    return Part(text, _mark_by_state(text, "not attempted").html())
-
-
-def _parse_cells(message: Mapping[str, Any]) -> list[tuple[int, str]]:
-    """Return the cells that the script of a card has read; none if it could not."""
-    # It comes from a browser, and may be anything.
-    with contextlib.suppress(ValueError, TypeError, OverflowError, RecursionError):
-        return [(int(number), str(text)) for number, text in json.loads(message.get("cells", "[]"))]
-    return []
 
 
 def _ask_to_fix(cell: CellOutcome, engine: ModuleType) -> str:
@@ -209,8 +188,6 @@ class Exercise(Task):
     start: the code in the learner's cell at first. Variables that are as they were then are not
         attempted yet, and so are variables that are missing, None or `...`.
     title: a line above the task, such as "Exercise 2".
-    has_heading: True if a heading of the notebook says the title, above the card: the card does not
-        say it again.
     about: what it is about, in a few words; a table of tasks has them behind the title.
     right: why an answer is right, in a sentence that holds for every right one. Without it a right
         answer is told what was looked at.
@@ -247,7 +224,6 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         right: str = "",
         engine: ModuleType | None = None,
         title: str | None = None,
-        has_heading: bool = False,
         about: str = "",
     ) -> None:
         parameters = tuple(inspect.signature(check).parameters)
@@ -265,7 +241,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         self.wrong = dict(wrong)
         self.start = textwrap.dedent(start).strip("\n")
         self.code = textwrap.dedent(solution).strip("\n")
-        self._right, self._engine, self.has_heading = right, engine, has_heading
+        self._right, self._engine = right, engine
         self._last_hint = 0
         self._states_at_start: dict[str, Any] = {}
         self._view: ExerciseView | None = None
@@ -356,22 +332,6 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         if best is not None and verdicts[best].state == "wrong":
             return verdicts[best]
         return self._point_out_other_cells(verdict)
-
-    def is_changed_in(self, cells: Sequence[tuple[int, str]]) -> bool:
-        """Return True if a cell that a check would judge has another text since it ran.
-
-        cells: the number that stands before each cell of the page, which is that of its last run, and
-            its text. Comments and blank space make no difference.
-        """
-        judged = CELL_OUTCOMES.list_sources(self.names)
-        is_same_by_number: dict[int, bool] = {}
-        for number, text in cells:
-            source = CELL_OUTCOMES.find_source(number)
-            if source in judged:
-                is_same = text.strip() == source or is_same_program(text, source)
-                # A number that another cell has, too, is of an earlier kernel in one of them.
-                is_same_by_number[number] = is_same or is_same_by_number.get(number, False)
-        return not all(is_same_by_number.values())
 
     def _point_out_other_cells(self, verdict: Verdict) -> Verdict:
         """Add to a verdict that variables were set by different cells, if they were.
@@ -663,7 +623,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         # It needs no style sheet.
         card = "border: 1px solid; border-radius: 8px; padding: 6px 12px; max-width: 76rem"
         kernel = gettext("Check, Hint and Solution need a kernel: where one runs, run this cell.")
-        title = None if self.has_heading else Paragraph("", mark=self.title)
+        title = Paragraph("", mark=self.title)
         inside = (title, split_paragraphs(self.task), *hints, verdict, Paragraph(kernel))
         return Box(words, InPage(Box(*inside, class_="copylab-exercise", style=card)))
 
@@ -691,9 +651,8 @@ exercise = Exercise
 
 
 class ExerciseCard(Panel):
-    """The place of a card, with its style, and a script that reads the cells below it."""
+    """The place of a card, with its style."""
 
-    SCRIPTS = ("quiz/exercise.js", *Panel.SCRIPTS)
     SHEETS = ("quiz/exercise.css",)
 
 
@@ -734,11 +693,8 @@ class ExerciseView(TaskView):
     def _handle_message(self, _widget: object, content: Any, _buffers: object) -> None:
         match content:
             case {"do": "check"}:
-                if self._exercise.is_changed_in(_parse_cells(content)):
-                    answer: Part = _ask_to_run()
-                else:
-                    answer = self._exercise.check(notebook_names())
-                self._update_card(answer, self._exercise.list_read_hints())
+                verdict = self._exercise.check(notebook_names())
+                self._update_card(verdict, self._exercise.list_read_hints())
             case {"do": "hint"}:
                 self._update_card(self._exercise.hint())
             case {"do": "solution"}:
@@ -770,9 +726,7 @@ class ExerciseView(TaskView):
             escape(f"{state.sign} {word}"),
             class_=f"cl-status cl-{state.colour}",
         )
-        title = ""
-        if not self._exercise.has_heading:
-            title = html_element("strong", escape(self._exercise.title))
+        title = html_element("strong", escape(self._exercise.title))
         html = html_element("p", title + status, class_="cl-title")
         html += split_paragraphs(self._exercise.task).html()
         html += self._render_buttons()

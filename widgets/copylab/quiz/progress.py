@@ -17,8 +17,7 @@ import secrets
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
-from weakref import WeakSet
+from typing import Any
 
 from ..course_folder import find_course_folder
 from ..safe_files import RefusedFileError, SafeFolder
@@ -37,17 +36,6 @@ _TYPES_OF_FIELDS: dict[str, type] = {
     "retests": int,
 }
 """Fields that others compute with. With another type in one, copylab did not write the note."""
-
-
-class NoteFollower(Protocol):
-    """A view that shows notes, and is told of new ones: see NOTE_FOLLOWERS."""
-
-    def take_note(self, kind: str) -> None:
-        """Show what was noted; `kind` as `add_note` has it."""
-
-
-NOTE_FOLLOWERS: WeakSet[NoteFollower] = WeakSet()
-"""Who is told of each note that is added. It keeps none of them alive."""
 
 _notes_of_process: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
 """The notes where no file is written."""
@@ -142,7 +130,6 @@ def add_note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
     if file is None:
         notes = _notes_of_process[kind]
         notes[key] = {**notes.get(key, {}), **entry}
-        _tell_followers(kind)
         return
     folder = SafeFolder(file.parent)
     try:
@@ -162,13 +149,6 @@ def add_note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
         _warn_caller(
             gettext("the progress file {name} cannot be written ({why}): this is not kept", **names)
         )
-    _tell_followers(kind)
-
-
-def _tell_followers(kind: str) -> None:
-    # A copy: a view may be made or closed meanwhile.
-    for follower in tuple(NOTE_FOLLOWERS):
-        follower.take_note(kind)
 
 
 def find_note(kind: str, key: str | None) -> dict[str, Any]:

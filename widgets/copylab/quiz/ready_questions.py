@@ -28,8 +28,8 @@ The arguments of `_question`:
 - `hint` says how to write a free answer, such as "a number";
 - `pattern` is there for `node` alone, whose answers look like names of nodes.
 
-`because` and `find_misconception` are called without `at` where the answering function has none, as
-that of `outcome`. `choices`, `hint` and `pattern` are said in full in `Question`, of which a
+If the answering function has no `at`, as that of `outcome` has none, these four are called without
+it, too. `choices`, `hint` and `pattern` are said in full in `Question`, of which a
 declaration makes one; there is also how an answer is judged (`is_right`) and refuted (`refute`).
 Texts are marked for translators with `gettext_noop`, and translated when they are shown. In the
 names of parameters `y` is a result, `x` any tensor, `a` and `b` are two that are compared.
@@ -100,7 +100,7 @@ class Declaration:
             for parameter, value in arguments.arguments.items()
             if parameter not in keywords
         }
-        # `outcome` and `printed` have no `at`, and their functions are called without one.
+        # Questions about the whole run have no `at`, and their functions are called without one.
         at_keyword = {"at": at} if "at" in arguments.signature.parameters else {}
         template = self.prompt(*subject) if callable(self.prompt) else self.prompt
         if not (own_prompt or template):

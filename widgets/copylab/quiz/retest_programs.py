@@ -36,7 +36,8 @@ class RetestProgram:
     believed: what that line is taken to do: a line, or several with "; " between them, that do just
         that. "pass" where it is taken to do nothing.
     question: makes the question from names of the program, such as those in `copylab.questions`.
-    subject: the names that it is about.
+    subject: the names that it is about, each a placeholder or a name of the program. So no question
+        about a line can be asked.
 
     `line` and `believed` are written as one entry, `{2: "y = x.clone()"}`; ValueError for more.
     """

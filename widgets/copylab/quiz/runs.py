@@ -36,7 +36,7 @@ _PLAIN_TYPES = (bool, int, float, complex, str, type(None))
 
 @dataclass(frozen=True)
 class Moment(Observation):
-    """The state after a line: a snapshot, values of tensors and variables, and gradients.
+    """The state after a step: a snapshot, values of tensors and variables, and gradients.
 
     snapshot: of the tensors, as the player takes it.
     plain: short texts of the variables that are no tensors, by name.
@@ -259,7 +259,11 @@ class QuizRun:
         return list(steps[:end])
 
     def list_moments(self, at: int | None = None) -> list[Moment]:
-        """Return what could be seen after each line, up to the last run of line `at`."""
+        """Return what could be seen after each step, up to the last run of line `at`.
+
+        A line with a call of the program's functions has several, of which the last alone is after
+        it: see `Step`.
+        """
         return [step.observation for step in self._list_steps(at)]
 
     def history(self, read: Callable[[Moment], Any], at: int | None = None) -> list[NewValue]:

@@ -183,21 +183,22 @@ def _list_readings(run: QuizRun, x: str, at: int | None) -> Iterator[int]:
 
     Only such a line can be taken for a write: `d = out.data` computes nothing.
     """
-    before: set[str] = set()
+    names: set[str] = set()
     version: int | None = None
     for moment, step in zip(run.list_moments(at), run.trace.steps, strict=False):
         snapshot, words = moment.snapshot, set(re.findall(r"\w+", step.site.source))
-        names = {name for name, _ in snapshot.names}
-        named_before, new_names, before = words & before & names, names - before, names
+        names_before, names = names, {name for name, _ in snapshot.names}
         if x not in names:
             continue
         last_version, version = version, snapshot.tensor(x).version
         sharers = {name for name in names if snapshot.shares_storage(name, x)}
         if last_version is None:
-            was_read = bool(named_before) and not named_before & sharers
+            read_names = words & names_before & names
+            was_read = bool(read_names) and not read_names & sharers
         else:
             is_named = any(snapshot.shares_counter(name, x) for name in words & names)
-            was_read = is_named and last_version == version and not new_names & sharers
+            makes_sharer = bool((names - names_before) & sharers)
+            was_read = is_named and last_version == version and not makes_sharer
         if was_read:
             yield step.site.line
 

@@ -119,17 +119,6 @@ class CellOutcomes:
             if set(names) <= set(run.variables)
         ]
 
-    def list_sources(self, names: Sequence[str]) -> set[str]:
-        """Return the texts of the runs that set these names last, or all of them in a cell of their own."""
-        outcomes = [self.by_name[name] for name in names if name in self.by_name]
-        outcomes += [run.outcome for run in self.list_runs(names)]
-        return {outcome.source.strip() for outcome in outcomes}
-
-    def find_source(self, number: int) -> str:
-        """Return the text of a run by its number, as `In[3]` has it; empty if there is none."""
-        history = getattr(getattr(self.shell, "history_manager", None), "input_hist_raw", ())
-        return history[number].strip() if 0 < number < len(history) else ""
-
     def list_names_set_apart(self, names: Sequence[str]) -> list[str]:
         """Return those of the names that another cell set last than the first of them."""
         outcomes = {name: self.by_name[name] for name in names if name in self.by_name}

@@ -31,9 +31,13 @@ _PAUSING_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_
 class Step:
     """One executed line: its place, its output, the error it ended in, and what was seen after it.
 
+    A line that calls functions of the program has several steps: one at each call, before the line
+    is done, and one when it is done. So has a loop or a `with` that is written on one line.
+
     kind: "ran"; "call" (it has called a function of the program, which now begins); "back" (such a
     function has returned, and the line is done); "branch" (the line decides where to go on: if,
-    while, for, match, except); "return"; "error"; "stopped" (limit or interrupt); "syntax".
+    while, for, match, except); "return", of a line with calls, too; "error"; "stopped" (limit or
+    interrupt); "syntax".
     observation: what the run's `look` made of the names; None in the step of a text that is no Python.
     calls: the functions of the program that run, the outermost first. round: which round of its
     loop begins at a line that is a loop's head, from 1. folded: how many rounds of a loop ran

@@ -244,7 +244,7 @@ class Panel(Live):
     label: the name of the group for a screen reader; may be empty.
     """
 
-    SCRIPTS: ClassVar[tuple[str, ...]] = ("ui/panel.js",)
+    SCRIPTS = ("ui/panel.js",)
     html = traitlets.Unicode(
         "", help="What is shown; whoever sets it has escaped what comes from users."
     ).tag(sync=True)

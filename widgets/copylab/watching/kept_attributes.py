@@ -39,9 +39,9 @@ class KeptComparison(NamedTuple):
         return self.watched_save is None or self.watched_save.is_compared_whole
 
     @property
-    def writing_line_label(self) -> str:
+    def label_of_line_that_wrote(self) -> str:
         """The line that wrote, as pictures say it; empty if it is not known."""
-        return "" if self.watched_save is None else self.watched_save.writing_line_label
+        return "" if self.watched_save is None else self.watched_save.label_of_line_that_wrote
 
 
 class KeptAttribute:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, wraps
-from typing import Any, NamedTuple
+from typing import Any
 
 from tinytorch.viz import (
     GraphExit,
@@ -31,18 +30,8 @@ from ..doc import Alarm, Box, Code, Paragraph, Part, Presentation, protect_marks
 from ..wording import gettext, ngettext
 from .aliases import copy_locals
 from .places import Place, PlaceFinder
-from .scope import Replacement, find_watches_of_thread
 
 _MAX_FRAMES = 30
-
-
-class GradientReset(NamedTuple):
-    """A call of `zero_grad` that took a gradient."""
-
-    place: Place | None
-    """The line."""
-    is_to_zero: bool
-    """True if zeros are left of the gradient, and not None."""
 
 
 @dataclass(eq=False, repr=False)
@@ -62,8 +51,6 @@ class MissingGradient(Presentation):
     """The lines on which their values left the graph."""
     replaced: str = ""
     """That the optimizer holds them in the place of others that are used; empty if it does not."""
-    reset: GradientReset | None = None
-    """The `zero_grad` that took their gradients before the last step; None without one."""
     times: int = 1
     """Number of steps, or of backwards."""
     is_all: bool = False
@@ -86,14 +73,6 @@ class MissingGradient(Presentation):
                 self.times,
                 names=join_few_names(self.names),
             )
-        if self.reset is not None and self.reset.is_to_zero:
-            return ngettext(
-                "{names} had a gradient of zeros when {optimizer} made its step.",
-                "{names} had a gradient of zeros at each of the {number} steps of {optimizer}.",
-                self.times,
-                names=join_few_names(self.names),
-                optimizer=self.optimizer,
-            )
         return ngettext(
             "{names} had no gradient when {optimizer} made its step.",
             "{names} had no gradient at any of the {number} steps of {optimizer}.",
@@ -107,13 +86,6 @@ class MissingGradient(Presentation):
         """Why, as far as it was seen: sentences."""
         if self.replaced:
             return [self.replaced]
-        if self.reset is not None:
-            return [
-                gettext(
-                    "zero_grad took the gradients that backward had computed, before the step: call it before "
-                    "backward, or after the step."
-                )
-            ]
         # Of a look at a parameter (a norm, an average of weights) nothing else is computed.
         exits = tuple(graph_exit for graph_exit in self.exits if graph_exit.is_use)
         first, *others = describe_exits([(join_few_names(self.names), exits)]) if exits else [""]
@@ -125,7 +97,6 @@ class MissingGradient(Presentation):
         """The code that its sentences may have."""
         # A place ends with the source of its line, where that is known.
         sources = {graph_exit.place.partition(": ")[2] for graph_exit in self.exits}
-        sources.add("zero_grad" if self.reset is not None else "")
         names = {*self.names, *filter(None, [self.optimizer])}
         if made_by := re.search(r"  (\S.*)[.\u3002]$", self.replaced):
             sources.add(made_by[1])
@@ -141,9 +112,6 @@ class MissingGradient(Presentation):
             else gettext("backward {place}", place=place)
         )
         lines = [line, *self.causes]
-        if self.reset is not None:
-            reset = self.reset.place or gettext("a line that is not known")
-            lines.insert(0, gettext("reset    {place}", place=reset))
         code = Code("\n".join(lines), indent="")
         if self.is_fault:
             return Alarm(self.title, code, severity="wrong")
@@ -167,8 +135,6 @@ class _Missing:
     """Where its values left the graph."""
     replaced: str = ""
     """See `MissingGradient`."""
-    reset: GradientReset | None = None
-    """The `zero_grad` that took its gradient before the last step."""
 
 
 @dataclass
@@ -201,10 +167,6 @@ class StepLog:
         """Those whose optimizer is no more."""
         self.has_backward = False
         """True once a backward has been called."""
-        self._resets: dict[int, GradientReset] = {}
-        """What has taken the gradient of a parameter, by its identity, since the last backward."""
-        self._zeros: dict[int, tuple[int, int]] = {}
-        """Of those whose gradient is zeros since, the identity of the gradient and its version."""
         self._lock = threading.Lock()
 
     @property
@@ -229,7 +191,6 @@ class StepLog:
             entry.is_after_backward |= self.has_backward
         # A closure computes gradients within the step.
         self._forget_reached(entry, optimizer)
-        self._note_resets(entry, optimizer)
         # A look takes as long as many steps: at the first one, the second, the fourth.
         if entry.missing and not entry.steps & (entry.steps - 1):
             # What a snapshot of the program's own objects raises must not end the program.
@@ -244,59 +205,14 @@ class StepLog:
         if size != entry.size:
             parameters = _list_parameters(optimizer)
             new = range(entry.size, size)
-            entry.missing |= {k: _Missing() for k in new if self._is_missing(parameters[k])}
+            entry.missing |= {k: _Missing() for k in new if can_miss(parameters[k])}
             entry.size = size
         if not entry.missing:
             return
         parameters = parameters or _list_parameters(optimizer)
         for position in list(entry.missing):
-            if position >= size or not self._is_missing(parameters[position]):
+            if position >= size or not can_miss(parameters[position]):
                 del entry.missing[position]
-
-    def _is_missing(self, parameter: Any) -> bool:
-        """Return True for a parameter that has no gradient, or the zeros that `zero_grad` has left."""
-        if can_miss(parameter):
-            return True
-        zeros = self._zeros.get(id(parameter))
-        if zeros is None or parameter.grad is None:
-            return False
-        return (id(parameter.grad), parameter.grad._version) == zeros
-
-    # -- zero_grad ---------------------------------------------------------------------
-
-    def list_resettable(self, owner: Any) -> list[Any]:
-        """Return the parameters of an optimizer or a module that have a gradient, before `zero_grad` takes it.
-
-        Empty where no optimizer misses one: of most trainings after the first step.
-        """
-        entries = list(self._stepped.values())
-        if entries and all(entry.steps and not entry.missing for entry in entries):
-            return []
-        is_optimizer = hasattr(owner, "param_groups")
-        parameters = _list_parameters(owner) if is_optimizer else list(owner.parameters())
-        return [parameter for parameter in parameters if parameter.grad is not None]
-
-    def record_reset(self, parameters: list[Any]) -> None:
-        """Note that `zero_grad` has taken the gradients of parameters."""
-        place = self._place_finder.find_place()
-        to_none, to_zero = GradientReset(place, False), GradientReset(place, True)
-        for parameter in parameters:
-            gradient = parameter.grad
-            self._resets[id(parameter)] = to_none if gradient is None else to_zero
-            if gradient is not None:
-                self._zeros[id(parameter)] = id(gradient), gradient._version
-
-    def begin_backward(self) -> None:
-        """Note a backward that is about to run: what was reset before it is reset for its gradients."""
-        self.has_backward = True
-        self._resets.clear()
-        self._zeros.clear()
-
-    def _note_resets(self, entry: _Stepped, optimizer: Any) -> None:
-        """Note what has taken the gradients that an optimizer missed at its step."""
-        parameters = _list_parameters(optimizer)
-        for position, missing in entry.missing.items():
-            missing.reset = self._resets.get(id(parameters[position]))
 
     def _find_entry(self, optimizer: Any) -> _Stepped:
         entry = self._stepped.get(id(optimizer))
@@ -352,24 +268,21 @@ class StepLog:
         for entry in [*self._gone, *self._stepped.values()]:
             if not entry.steps:
                 continue  # its first step has raised
-            groups: dict[tuple[Any, str, GradientReset | None], list[str]] = {}
+            groups: dict[tuple[Any, str], list[str]] = {}
             for position, missing in entry.missing.items():
                 name = missing.name or gettext(
                     "parameter {number} of {optimizer}",
                     number=position,
                     optimizer=entry.name,
                 )
-                exits = missing.exits if missing.reset is None else ()
-                causes = exits, missing.replaced, missing.reset
-                groups.setdefault(causes, []).append(name)
-            for (exits, replaced, reset), names in groups.items():
+                groups.setdefault((missing.exits, missing.replaced), []).append(name)
+            for (exits, replaced), names in groups.items():
                 yield MissingGradient(
                     entry.name,
                     entry.step,
                     tuple(names),
                     exits,
                     replaced,
-                    reset,
                     entry.steps,
                     is_all=entry.is_after_backward and len(entry.missing) == entry.size,
                 )
@@ -415,25 +328,3 @@ def _describe_replaced_by_position(snap: Snapshot, optimizer: str) -> dict[int, 
             places = [positions[stray] for stray in replaced.strays]
             described |= dict.fromkeys(places, describe_replaced(snap, replaced))
     return described
-
-
-@cache
-def watch_resets(owner_class: type, is_compiling: Callable[[], bool]) -> Replacement:
-    """Report `zero_grad` of the optimizers or the modules of an engine."""
-
-    def replace(zero_grad: Any) -> Any:
-        @wraps(zero_grad)
-        def zero_grad_noted(self: Any, *args: Any, **kwargs: Any) -> Any:
-            # What is compiled is compiled as it is without a watch.
-            if is_compiling():
-                return zero_grad(self, *args, **kwargs)
-            watches = find_watches_of_thread()
-            parameters = [watch.list_resettable(self) for watch in watches]
-            result = zero_grad(self, *args, **kwargs)  # raises as the engine does
-            for watch, found in zip(watches, parameters, strict=True):
-                watch.record_reset(found)
-            return result
-
-        return zero_grad_noted
-
-    return Replacement(owner_class, "zero_grad", replace)

@@ -7,7 +7,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Protocol, Self
@@ -679,7 +679,7 @@ class Watch(Presentation):
     def begin_run(self, call: EngineRun) -> int:
         """Note a backward that is about to run, and return how many have read something in this thread."""
         if call.accumulates and not self._is_in_look():
-            self._steps.begin_backward()
+            self._steps.has_backward = True
         hooks = self._find_hooks(call.engine)
         return 0 if hooks is None else hooks.node_lines.count_backwards()
 
@@ -785,20 +785,6 @@ class Watch(Presentation):
             return
         with mark_look():
             self._steps.record(optimizer)
-
-    def list_resettable(self, owner: Any) -> list[Any]:
-        """Return the parameters whose gradients `zero_grad` of an optimizer or a module is about to take."""
-        if self.ended or self._is_in_look():
-            return []
-        # A module of the program's own may give out what it likes.
-        with suppress(Exception):
-            return self._steps.list_resettable(owner)
-        return []
-
-    def record_reset(self, parameters: list[Any]) -> None:
-        """Note that `zero_grad` has taken their gradients."""
-        if parameters:
-            self._steps.record_reset(parameters)
 
     def record_backward(self) -> None:
         """Note what has no gradient after a backward, which has just ended."""

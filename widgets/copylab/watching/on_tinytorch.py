@@ -17,12 +17,10 @@ from tinytorch.graph import (
     name_of_node,
     set_saved_tensor_hooks,
 )
-from tinytorch.nn import Module
-from tinytorch.optim import STEP_LISTENERS, Optimizer
+from tinytorch.optim import STEP_LISTENERS
 from tinytorch.viz import THREADS_IN_LOOK, THREADS_ON_SAVED_VALUES, SaveUnderWatch
 
 from .engine_runs import report_tinytorch_method, watch_tinytorch_runs
-from .missing import watch_resets
 from .scope import watch_assignments
 from .tinytorch_exits import report_exit, watch_exits
 from .watched_backward import watch_backwards
@@ -33,10 +31,6 @@ if TYPE_CHECKING:
 
 _NO_NODE_NR = -1
 """In place of a node's number: no `WatchedSave` here is excused by it (`Watch.record_write`)."""
-
-
-def _is_compiling() -> bool:
-    return False
 
 
 class TinyTorchHooks:
@@ -52,7 +46,6 @@ class TinyTorchHooks:
             watch_assignments(Tensor),
             *watch_backwards(Tensor, report_tinytorch_method),
             watch_tinytorch_runs(),
-            *(watch_resets(each, _is_compiling) for each in (Optimizer, Module)),
             *watch_exits(),
         )
 

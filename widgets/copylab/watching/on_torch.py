@@ -24,7 +24,6 @@ from .engine_runs import watch_torch_runs
 from .exits import LeafReference, report_parameters
 from .given_gradients import is_shared_gradient
 from .kept_attributes import AttributeKeeper, watch_attributes
-from .missing import watch_resets
 from .mode_pauses import ModePauses
 from .packed_saves import watch_packing
 from .places import NodeLine
@@ -160,7 +159,6 @@ class TorchHooks:
                 _watch_parameters(self.torch.nn.Parameter),
                 *watch_backwards(self.torch.Tensor),
                 *watch_torch_runs(self.torch),
-                *self._list_resets(),
                 watch_packing(self.torch.autograd.graph.saved_tensors_hooks),
                 *watch_attributes(self.torch.autograd.function.BackwardCFunction),
             ):
@@ -171,11 +169,6 @@ class TorchHooks:
             replacement.install()
             stack.callback(replacement.remove)
             self.attached = stack.pop_all()
-
-    def _list_resets(self) -> list[Replacement]:
-        """Return what reports `zero_grad`."""
-        classes = self.torch.optim.Optimizer, self.torch.nn.Module
-        return [watch_resets(each, self.torch.compiler.is_compiling) for each in classes]
 
     def detach(self) -> None:
         """Take the mode and the hooks off this thread again."""

@@ -36,6 +36,13 @@ class ObservedWrite(NamedTuple):
     place: Place | None
     version_before: int | None = None
 
+    def was_counted(self, version: int) -> bool:
+        """Return True if the counter, at this version now, has counted it.
+
+        A lower one was put back by the program, which no write does.
+        """
+        return self.version_before is not None and version > self.version_before
+
 
 class WatchedSave:
     """A tensor as a node saved it. A pack hook hands the node this in its place.
@@ -272,17 +279,15 @@ class WatchedSave:
         """
         if self.is_stale:
             write = self.counted_write_candidate
-            # Lower where the program has put the counter back, which no write has done.
-            if write is None or write.version_before is None:
-                return None
-            if self.tensor._version <= write.version_before:
+            # It was noted before it was counted, if it was.
+            if write is None or not write.was_counted(self.tensor._version):
                 return None
         else:
             write = self.first_changing_write
         return None if write is None else write.place
 
     @property
-    def writing_line_label(self) -> str:
+    def label_of_line_that_wrote(self) -> str:
         """The label of the place to blame, as pictures say it ("train.py, line 12"); empty if it is not known."""
         place = self.find_place_to_blame()
         return "" if place is None else place.label

@@ -49,12 +49,7 @@ function makePanel() {
 
 function render({ model, el }) {
   const { root, body, status } = makePanel();
-  root.addEventListener("click", ({ target: { dataset } }) => {
-    if (!dataset.do) return;
-    // A form that comes below is to have the focus: see predict.js, which asks.
-    if (dataset.do === "retest") (window[Symbol.for("copylab.predict.awaited")] ??= {}).retest = true;
-    model.send({ ...dataset });
-  });
+  root.addEventListener("click", ({ target }) => target.dataset.do && model.send({ do: target.dataset.do }));
   el.append(root);
   const showTrait = {
     html(html) {
