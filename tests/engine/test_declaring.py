@@ -269,7 +269,7 @@ def test_the_writes_of_a_formula_are_counted_for_its_own_gradient() -> None:
 
 
 WRITES_TO_A_QUOTIENT = """op(
-    "copysign(Tensor self, Tensor other)",
+    "with_sign_of(Tensor self, Tensor other)",
     pointwise(np.copysign, "float"),
     self=lambda grad, self, result: grad * masked_fill_(result / self, self == 0, 0),
     other=lambda grad: zeros_like(grad),
@@ -284,16 +284,16 @@ def second_gradient(function: Callable) -> Any:
 
 
 def test_a_formula_writes_to_what_the_page_allows_and_to_nothing_that_is_saved() -> None:
-    with declared(WRITES_TO_A_QUOTIENT) as copysign:
-        assert second_gradient(copysign).tolist() == [2.0, 2.0]
+    with declared(WRITES_TO_A_QUOTIENT) as with_sign_of:
+        assert second_gradient(with_sign_of).tolist() == [2.0, 2.0]
     saved = WRITES_TO_A_QUOTIENT.replace("result / self", "result * reciprocal(self)")
-    with declared(saved) as copysign:
-        assert second_gradient(copysign).tolist() == [2.0, 2.0]
+    with declared(saved) as with_sign_of:
+        assert second_gradient(with_sign_of).tolist() == [2.0, 2.0]
     saved = saved.replace(
         "masked_fill_(result * reciprocal(self)", "result * masked_fill_(reciprocal(self)"
     )
-    with declared(saved) as copysign, pytest.raises(RuntimeError, match="inplace operation"):
-        second_gradient(copysign)
+    with declared(saved) as with_sign_of, pytest.raises(RuntimeError, match="inplace operation"):
+        second_gradient(with_sign_of)
 
 
 def test_what_the_tables_name_is_there() -> None:

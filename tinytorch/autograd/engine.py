@@ -395,8 +395,8 @@ class GraphTask:
             if not missing and target._output_count == 1 and key not in self.buffers:
                 # Wait with this leaf if its array may also be on its way to a target that will
                 # replace it by a sum: then no copy is needed. `_settle_state` has an example.
-                may_avoid_copy = state.may_go_to_two_inputs and self.buffers
-                is_ready_leaf = target._ends_graph and not may_avoid_copy
+                should_wait = state.may_go_to_two_inputs and self.buffers
+                is_ready_leaf = target._ends_graph and not should_wait
                 if is_ready_leaf and self._can_finish_leaf_now():
                     if state.may_go_to_two_inputs:
                         state = self._settle_state(state, gradient, input_gradients[index:])
@@ -426,12 +426,17 @@ class GraphTask:
         return is_next and not self.is_anomaly_mode
 
     def _add_to_buffer(
-        self, target: Any, output_nr: int, gradient: Any, state: GradientState, not_queued: list
+        self,
+        target: Any,
+        output_nr: int,
+        gradient: Any,
+        state: GradientState,
+        gradients_in_hand: list,
     ) -> None:
         """Put a gradient where it waits for the others of its node, or add it to one that waits.
 
-        `not_queued`: what the same node computed and `_route` has not sent yet, this one included;
-        see `_settle_state`, which alone reads it.
+        `gradients_in_hand`: what the same node computed and `_route` has not sent yet, this one
+        included; see `_settle_state`, which alone reads it.
         """
         buffer = self.buffers.get(id(target))
         if buffer is None:
@@ -442,7 +447,7 @@ class GraphTask:
         elif gradient is not None:
             earlier_state = buffer.states[output_nr]
             if earlier_state.may_go_to_two_inputs:
-                earlier_state = self._settle_state(earlier_state, earlier, not_queued)
+                earlier_state = self._settle_state(earlier_state, earlier, gradients_in_hand)
             total, state = add_gradients(earlier, gradient, earlier_state)
             buffer[output_nr], buffer.states[output_nr] = total, state
 
@@ -458,7 +463,9 @@ class GraphTask:
             if state.may_go_to_two_inputs:
                 states[index] = self._settle_state(state, arrived[index], arrived)
 
-    def _settle_state(self, state: GradientState, gradient: Any, not_queued: list) -> GradientState:
+    def _settle_state(
+        self, state: GradientState, gradient: Any, gradients_in_hand: list
+    ) -> GradientState:
         """Return the state of a gradient that was `may_go_to_two_inputs`, by where it is at this moment.
 
         A formula may return one array for two inputs, as that of `x + y` does. In PyTorch both are
@@ -470,15 +477,15 @@ class GraphTask:
         gets its array without a copy if it waits until then: at once, it would have to copy what `b`
         is still to get.
 
-        All gradients on their way are in a buffer, with a node that is ready, or in `not_queued`. That
-        is a list which is in neither: what arrived at the node that was just taken out of the queue,
+        All gradients on their way are in a buffer, with a node that is ready, or in
+        `gradients_in_hand`. That is a list which is in neither: what arrived at the node that was just taken out of the queue,
         or what the last node computed and `_route` has not sent yet. This gradient is in one of these
         places, so if it is held twice it is found twice.
         """
         lists_on_their_way = [
             *self.buffers.values(),
             *[entry[-1] for entry in self.ready],
-            not_queued,
+            gradients_in_hand,
         ]
         on_their_way = itertools.chain.from_iterable(lists_on_their_way)
         # Not `count` of a list, which compares arrays by their elements. The first two are enough:

@@ -80,8 +80,8 @@ def fit_to_edge(
         # 0-d arrays is.
         fitted = fit_gradient(node, index, gradient, shape, dtype)
         # An array that comes back as it was did fit: its dtype is equal to the expected one, and
-        # another object. What it shares is asked below; of a tensor, in a graph of its own, that is
-        # never asked.
+        # another object. What it shares is asked below. A tensor, of `create_graph=True`, returns
+        # here: it has a graph of its own, and nothing is asked of it.
         if fitted is not gradient or type(gradient) is not ndarray:
             return fitted, _state_of_fitted(gradient, fitted)
     if type(input_gradients) is GradientList:

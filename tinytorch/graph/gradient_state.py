@@ -111,7 +111,8 @@ def note_formula_write(target: np.ndarray) -> None:
     key = id(owner)
     writes = FORMULA_WRITES.get(key)
     if writes is None:
-        # An id is used again once its array is gone, as a factor is that never is a gradient.
+        # The entry goes with its array: a factor, say, never becomes a gradient that is sent along
+        # an edge, and its id is used again.
         memory = weakref.ref(owner, lambda _: FORMULA_WRITES.pop(key, None))
         FORMULA_WRITES[key] = FormulaWrites(1, weakref.ref(target), memory)
     else:

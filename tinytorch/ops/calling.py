@@ -269,7 +269,7 @@ def make_plain_call(
 
     `called_by`: "function" or "method" if the user calls it by name. "operator" for Python's
     operators, and for formulas and other operations, which call as these do: sizes are a tuple, and
-    where there is no short way, nothing is gained. `in_place`: the name is `name_`.
+    `otherwise` is returned where there is no short way. `in_place`: the name is `name_`.
     """
     schema = op.schema
     # What must be given by name is in no plain call.
@@ -285,7 +285,7 @@ def make_plain_call(
             return otherwise
         return make_unparsed_call(op, otherwise, sizes_at, in_place)
     if in_place:
-        if is_written_by_ufunc(op):
+        if can_ufunc_write_in_place(op):
             return make_in_place_call(op, otherwise)
         return make_unparsed_call(op, otherwise, sizes_at, in_place)
     if op.kind == "view":
@@ -329,7 +329,7 @@ def is_binary_ufunc(op: Any) -> bool:
     )
 
 
-def is_written_by_ufunc(op: Any) -> bool:
+def can_ufunc_write_in_place(op: Any) -> bool:
     """Return True if `name_` of an operation has a short way: the ufunc itself writes."""
     if not is_binary_ufunc(op) or op.kernel.to == "bool":
         return False
@@ -674,8 +674,8 @@ def make_saver_of_two(op: Any) -> Callable[[Any, Any, bool, Any, Any], tuple]:
     # Each factor is needed by the gradient of the other one: `other` by that of `self`, which is
     # input 0, and `self` by that of `other`, input 1.
     names_and_needers = [(saved.name, saved.needed_by) for saved in op.saved_values]
-    # `op.numbers`: `other` may be a number, of which `Op.save` makes a SavedNumber for such an
-    # operation alone. `save_factors` makes one of each number.
+    # `other` may be a number. Of that `save_factors` makes a SavedNumber, `Op.save` does so for
+    # operations with `numbers` alone.
     if names_and_needers == [("other", 0), ("self", 1)] and op.numbers:
         return save_factors
     save, defaults = op.save, op.defaults[2:]

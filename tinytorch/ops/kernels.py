@@ -176,7 +176,8 @@ class row_major(Kernel):
 
 # Parameters that are operands even where the schema has a Scalar: they take part in choosing the
 # dtype of the result. Other Scalars, as `alpha` and `weight`, do not, and follow the operands.
-# A number that is `self` comes before one of these or a tensor, and is an operand with it.
+# `bind_schema` counts all parameters up to the last one that is a tensor or has such a name, so that
+# a number that is `self` is an operand, too.
 _NAMES_OF_OPERANDS = ("other", "exponent", "min", "max")
 
 
@@ -278,11 +279,11 @@ class pointwise(Kernel):
         return result_dtype(*[x for x in values[: self.operand_count] if x is not None])
 
     def arrays_of_one_dtype(self, raw_operands: tuple) -> list | None:
-        """Return the operands as arrays if all arrays have one dtype already, else None.
+        """Return the operands as arrays of the dtype that all arrays among them have already.
 
-        A number beside them becomes an array of that dtype, if the dtype takes every number of that
-        kind: all float dtypes take a float; float32, float64 and int64 take an int of 64 bits. Else
-        None, too.
+        A number beside them becomes such an array. None if the arrays have several dtypes, or if the
+        dtype does not take every number of that kind: all float dtypes take a float; float32, float64
+        and int64 take an int of 64 bits.
         """
         dtype = raw_operands[0].dtype if type(raw_operands[0]) is ndarray else None
         if dtype is None or dtype.num not in self.direct_dtype_nums:
