@@ -17,10 +17,10 @@ def test_another_word_is_found() -> None:
         language: list(find_forbidden(read_terms(language), text))
         for language, text in wrong.items()
     }
-    assert [fault.split(" in ")[0] for fault in found["zh"]] == [
-        "1: '储存' (storage: 存储)",
-        "2: '偏移' (offset: 偏移量)",
-        "2: ',单' (marks: )",
+    assert found["zh"] == [
+        "1: '储存' is barred in '一个储存。 ``的偏移,单元'; the word for storage is 存储",
+        "2: '偏移' is barred in '一个储存。 ``的偏移,单元'; the word for offset is 偏移量",
+        "2: ',单' is barred in '一个储存。 ``的偏移,单元'",
     ]
     assert [fault.split("'")[1] for fault in found["ko"]] == ["y로 쓴", "기울기", "보폭", "돌려줍"]
     assert list(find_forbidden([Term("leaf", "리프", ("잎",))], "`잎` 리프")) == []

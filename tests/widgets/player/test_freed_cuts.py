@@ -25,8 +25,11 @@ def graphs(player: Steps) -> list[str]:
 def test_the_lesson_shows_where_the_gradient_stopped() -> None:
     *_, before, after = graphs(parts.steps())
     assert (LIVE in before, FREED in before) == (True, False)
-    assert (LIVE in after, FREED in after, ">freed<" in after) == (False, True, True)
-    meaning = "<title>backward freed what was saved, and this tensor is gone with it</title>freed<"
+    assert (LIVE in after, FREED in after, ">freed by backward<" in after) == (False, True, True)
+    meaning = (
+        "<title>only the graph held this tensor: backward freed it, and a second backward that needs "
+        "it raises</title>freed by backward<"
+    )
     assert (meaning in before, meaning in after) == (False, True)
 
 

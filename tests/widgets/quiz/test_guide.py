@@ -12,7 +12,7 @@ import pytest
 from copylab import Misconception, predict, tensor_facts
 from copylab.quiz import evidence, misconceptions, ready_questions, retest_programs, wrong_answers
 from copylab.quiz.retests import draw_retest
-from widgets.quiz.test_retest_calls import LESSONS, Meeting, describe_new_calls
+from lesson_calls import LESSONS, Meeting, describe_new_calls
 
 NAME = "an element is a copy"
 
