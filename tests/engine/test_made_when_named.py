@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import re
 import subprocess
@@ -152,3 +153,62 @@ def test_what_a_schema_says_of_self_is_read_off_its_text() -> None:
     ):
         assert has_tensor_self(text) == takes_tensor
         assert Schema(text).text == text
+
+
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [
+        ("add_", "x = torch.ones(2); x += 1"),
+        ("mul", "torch.ones(2) * True"),
+        ("__add__", "1 + torch.ones(2)"),
+        ("neg", "-torch.ones(2)"),
+    ],
+)
+def test_an_operator_made_during_a_patch_does_not_call_it_afterwards(name: str, use: str) -> None:
+    """As PyTorch's, which never call what a program puts on Tensor for a while."""
+    program = (
+        "import tinytorch as torch\n"
+        f"def patch(*given): calls.append(given); return method(*given)\n"
+        f"calls = []; method = torch.Tensor.{name}; torch.Tensor.{name} = patch\n"
+        f"{use}\n"
+        f"torch.Tensor.{name} = method\n"
+        f"{use}\n"
+        "print(len(calls))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.stdout == "0\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_does_not_wait_for_a_thread_that_it_has_not() -> None:
+    program = """
+import os, threading, warnings
+from tinytorch.ops import late
+import tinytorch as torch
+warnings.simplefilter("ignore")
+entered, done = threading.Event(), threading.Event()
+def make():
+    entered.set()
+    done.wait(0.3)
+    return len
+thread = threading.Thread(target=lambda: late.LaterFunction(make).function)
+thread.start()
+entered.wait()
+child = os.fork()
+if child == 0:
+    print(torch.cos(torch.zeros(1)).item(), flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+thread.join()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=30,
+    )
+    assert done.stdout == "1.0\n"

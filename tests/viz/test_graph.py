@@ -396,7 +396,7 @@ def test_dot_on_the_path_stands_in_with_the_same_picture(
     widths = graph_module.measure_signs(sheet)
     ends = [(edge.tail, edge.head) for edge in sheet.edges]
     lines = [DotLine(*each, widths.get(each, 0), False) for each in ends]
-    (tmp_path / "answer").write_text(layout.render(write_dot(areas, lines, "right")))
+    (tmp_path / "answer").write_text(layout.render(write_dot(areas, lines, "right", gap=0.22)))
     (tmp_path / "dot").write_text(
         f'#!/bin/sh\n[ "$1" = -Tplain ] || exit 1\n/bin/cat "{tmp_path}/answer"\n'
     )

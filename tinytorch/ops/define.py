@@ -149,9 +149,9 @@ class Op:
 
     `numbers`: as for `op`. `inner_writes`: see ops/inner_writes.py.
 
-    What is `made_once` is made when somebody first asks for it: an import declares 400 operations, of
-    which a program calls few. A mistake in a declaration is found then, and by the tests, which make
-    all of it (tests/engine/test_made_when_named.py).
+    What is `made_once` is made when somebody first asks for it: see late.py. A mistake in a
+    declaration is found then, and by the tests, which make all of it
+    (tests/engine/test_made_when_named.py).
     """
 
     def __init__(self, name: str, declaration: OpDeclaration, numbers: bool) -> None:
@@ -896,9 +896,19 @@ def _add_overload(
         _offer_method(name, lambda: overloads.make_function(method=True))
 
 
-def _offer_method(name: str, make: Callable[[], Callable]) -> None:
-    """Put a method on Tensor, which is made when it is first named."""
-    setattr(Tensor, name, LaterMethod(Tensor, name, make))
+def _offer_method(name: str, make: Callable[[], Callable]) -> LaterMethod:
+    """Put a method on Tensor, which is made when it is first named; return what stands for it."""
+    method = LaterMethod(Tensor, name, make)
+    setattr(Tensor, name, method)
+    return method
+
+
+def _make_declared_method(name: str) -> Callable:
+    """Make the method that was declared, for an operator.
+
+    Not the one that Tensor has now: a program may have put another there for a while.
+    """
+    return OVERLOADS[name].make_function(method=True)
 
 
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
@@ -911,12 +921,12 @@ def _offer_operators(operator: str, declared: Op, in_place: bool) -> None:
     if operator in _OF_ONE_OPERAND:
         _offer_method(name, lambda: _make_operator_of_one(declared))
         return
-    _offer_method(name, lambda: make_operator(operator, declared))
+    method = _offer_method(name, lambda: make_operator(operator, declared))
     if operator in _COMPARISONS:
         return
     if operator in ("add", "mul"):
         # In PyTorch, too, `2 + x` is `x + 2`: the node is the same.
-        _offer_method(f"__r{operator}__", lambda: getattr(Tensor, name))
+        _offer_method(f"__r{operator}__", lambda: method.function)
     else:
         _offer_method(f"__r{operator}__", lambda: _make_reflected_operator(declared))
     if in_place:
@@ -925,7 +935,7 @@ def _offer_operators(operator: str, declared: Op, in_place: bool) -> None:
 
 def _make_operator_of_one(declared: Op) -> Callable:
     """Make `__neg__`, which is `Tensor.neg`."""
-    call = getattr(Tensor, declared.name)
+    call = _make_declared_method(declared.name)
     return lambda self: call(self)
 
 
@@ -934,7 +944,7 @@ def make_operator(operator: str, declared: Op) -> Callable:
 
     For a plain call it is the short way of `mul`, which leaves other calls to `Tensor.mul`.
     """
-    call = getattr(Tensor, declared.name)
+    call = _make_declared_method(declared.name)
     # Of NotImplemented Python makes False for `x == "a"`, and a TypeError for `x < "a"`.
     # `refuse_operand` returns it, too, but raises for a tensor of PyTorch: `==` must not.
     refuse = (lambda *_: NotImplemented) if operator in ("eq", "ne") else refuse_operand
@@ -960,7 +970,7 @@ def _make_reflected_operator(declared: Op) -> Callable:
 
 def _make_operator_in_place(declared: Op) -> Callable:
     """Make `__imul__`, which is `Tensor.mul_`."""
-    write = getattr(Tensor, f"{declared.name}_")
+    write = _make_declared_method(f"{declared.name}_")
 
     def write_or_refuse(self: Any, other: Any) -> Any:
         is_operand = isinstance(other, Tensor) or is_number(other)

@@ -7,6 +7,7 @@ than to declare; so it is made for whoever asks first.
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,7 +16,12 @@ _Made = TypeVar("_Made")
 
 # Threads that ask at the same time get the same: the classes of nodes of two products are one. There
 # is one lock, as what is made asks for other parts in turn.
-_making = threading.RLock()
+_LOCK = threading.RLock()
+# A process that is forked while another thread makes something would wait for that thread for ever.
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(
+        before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release
+    )
 
 
 class made_once(functools.cached_property[_Made]):
@@ -25,7 +31,7 @@ class made_once(functools.cached_property[_Made]):
 
         def __get__(self, instance: Any, cls: type | None = None) -> Any:
             """Make it; from then on the attribute is in the instance, and nobody comes here."""
-            with _making:
+            with _LOCK:
                 return super().__get__(instance, cls)
 
 

@@ -268,3 +268,31 @@ torch.autograd.grad(y * 2, w)
     for line in ("made     train.py:3", "freed    train.py:4", "carried  train.py:5"):
         assert line in printed
     assert "Seen by copylab.watch:" in printed
+
+
+@pytest.mark.parametrize("inputs", [1, [[2.0]]])
+def test_the_error_of_wrong_inputs_is_the_engines(inputs: Any, engine: Any) -> None:
+    def call_backward() -> str:
+        w = engine.ones(2, requires_grad=True)
+        given = engine.ones(2).numpy() if inputs == 1 else inputs
+        try:
+            (w * w).sum().backward(inputs=given)
+        except (AttributeError, RuntimeError, TypeError, ValueError) as error:
+            return f"{type(error).__name__}: {error}"
+        return "no error"
+
+    error = call_backward()
+    assert error != "no error"
+    with watch(silent="record"):
+        assert call_backward() == error
+
+
+def test_inputs_that_can_be_read_once_are_found_freed(engine: Any) -> None:
+    with watch(silent="record") as watched:
+        w = engine.ones(2, requires_grad=True)
+        loss = (w * w).sum()
+        loss.backward()
+        with pytest.raises(RuntimeError, match="a second time"):
+            loss.backward(inputs=(each for each in [w]))
+    (finding,) = watched.findings
+    assert "loss = (w * w).sum()" in finding.lines

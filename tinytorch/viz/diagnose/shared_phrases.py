@@ -154,10 +154,13 @@ def _makes_new(expression: ast.expr) -> bool:
     match expression:
         case ast.Name() | ast.Constant():
             return False
-        case ast.Attribute(value=owner) | ast.Subscript(value=owner):
+        case ast.Attribute(value=owner):
             return _makes_new(owner)
-        case ast.IfExp(body=first, orelse=second):
-            return _makes_new(first) or _makes_new(second)
+        # A call may give another index, or another answer, the next time.
+        case ast.Subscript(value=owner, slice=index):
+            return _makes_new(owner) or _has_call(index)
+        case ast.IfExp(test=condition, body=first, orelse=second):
+            return _makes_new(first) or _makes_new(second) or _has_call(condition)
         case ast.BoolOp(values=values):
             return any(map(_makes_new, values))
         case ast.List(elts=values) | ast.Tuple(elts=values):
@@ -165,6 +168,12 @@ def _makes_new(expression: ast.expr) -> bool:
         case ast.Dict(values=values):
             return any(map(_makes_new, values))
     return True
+
+
+def _has_call(expression: ast.expr) -> bool:
+    """Return True for an expression that does something when it is computed."""
+    kinds = (ast.Call, ast.NamedExpr, ast.Await)
+    return any(isinstance(part, kinds) for part in ast.walk(expression))
 
 
 def advise_copy(tensors: Iterable[TensorRecord]) -> str:

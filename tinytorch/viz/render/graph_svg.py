@@ -643,7 +643,7 @@ def write_dot(
     areas: Mapping[str, tuple[float, float]],
     lines: Iterable[DotLine],
     direction: str,
-    gap: float = _GAPS_RIGHT[-1],
+    gap: float,
 ) -> str:
     """Write DOT with sizes and no text: what the layout needs, and nothing that could be misread.
 

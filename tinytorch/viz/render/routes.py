@@ -2,7 +2,7 @@
 
 Between two rows that are close together Graphviz draws a bow: below the row and up again, along the
 edge of a box that the line has nothing to do with. What goes back, or comes near such a box, is drawn
-anew here; all other lines are left as they are.
+anew here. Lines between boxes that face each other are made straight; all others are left as they are.
 """
 
 from __future__ import annotations
@@ -125,27 +125,28 @@ def straighten_routes(
     boxes = {name: list_boxes(sizes[name], middle, names) for name, middle in middles.items()}
     counts = Counter((route.tail, route.head) for route in routes)
     arrivals = Counter(route.head for route in routes)
-    leaving: dict[str, tuple[float, float]] = {}
-    arriving: dict[str, tuple[float, float]] = {}
+    starts: dict[str, tuple[float, float]] = {}
+    ends: dict[str, tuple[float, float]] = {}
     for name, size in smallest.items():
         middle = middles[name][1 - along]
         reach = find_reach((size.width if goes_down else size.height) / 2)
         # Names below a box are on the line that leaves its middle, and beside any other.
         hides = goes_down and names == "below" and sizes[name].beside_width > 0
-        leaving[name] = (middle, middle) if hides else (middle - reach, middle + reach)
+        starts[name] = (middle, middle) if hides else (middle - reach, middle + reach)
         # Where several lines end, their tips are one.
-        arriving[name] = (
-            (middle, middle) if arrivals[name] > 1 else (middle - reach, middle + reach)
-        )
-    straightened = []
-    for route in routes:
+        ends[name] = (middle, middle) if arrivals[name] > 1 else (middle - reach, middle + reach)
+    results = list(routes)
+    for position, route in enumerate(routes):
         own = (route.tail, route.head)
-        line = _face(route.points, leaving[route.tail], arriving[route.head], along)
+        if counts[own] > 1:
+            continue
+        line = find_straight_line(route.points, starts[route.tail], ends[route.head], along)
+        if line is None:
+            continue
         others = chain.from_iterable(boxes[name] for name in boxes if name not in own)
-        is_alone = counts[own] == 1
-        is_clear = line and measure_clearance(line, list(others)) >= LEAST_CLEARANCE
-        straightened.append(route._replace(points=line) if is_alone and is_clear else route)
-    return straightened
+        if measure_clearance(line, list(others)) >= LEAST_CLEARANCE:
+            results[position] = route._replace(points=line)
+    return results
 
 
 def find_reach(half: float) -> float:
@@ -153,20 +154,23 @@ def find_reach(half: float) -> float:
     return max(half - _CORNER, 0.0)
 
 
-def _face(
+def find_straight_line(
     points: Sequence[Point],
-    leaving: tuple[float, float],
-    arriving: tuple[float, float],
+    starts: tuple[float, float],
+    ends: tuple[float, float],
     along: int,
-) -> list[Point]:
-    """Return the straight line from where a course may leave to where it may arrive; nothing if there is none."""
+) -> list[Point] | None:
+    """Return the straight line that may take a course's place; None if there is none.
+
+    `starts`, `ends`: from where to where, across, it may leave and arrive.
+    """
     start, end = points[0], points[-1]
-    low, high = max(leaving[0], arriving[0]), min(leaving[1], arriving[1])
+    low, high = max(starts[0], ends[0]), min(starts[1], ends[1])
     # A leaf beside its accumulator, or a circle: there is no way forward.
     if low > high or end[along] - start[along] < 1:
-        return []
-    place = min(max(sum(arriving) / 2, low), high)
-    return draw_straight(_set_along(start, place, 1 - along), _set_along(end, place, 1 - along))
+        return None
+    across = min(max(sum(ends) / 2, low), high)
+    return draw_straight(_set_along(start, across, 1 - along), _set_along(end, across, 1 - along))
 
 
 def _mend_points(

@@ -267,20 +267,26 @@ def join_few_names(names: Iterable[str]) -> str:
 # -- expressions of the program --------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
 def write_expression(name: str) -> str:
     """Return a name as code that `.backward()` can follow: `(a + b)` for `a + b`.
 
     A place in a list is written as Python has it, `hs[0]` for `hs.0`. Empty for what is no
     expression, as "argument 0", and for what is one by chance, as "x in f".
     """
+    # Asked here, so that the cache keeps no text of megabytes.
+    return "" if len(name) > _LONGEST_EXPRESSION else _write_short_expression(name)
+
+
+@lru_cache(maxsize=4096)
+def _write_short_expression(name: str) -> str:
     for text in (name, _write_positions(name)):
         if _DOTTED_NAME.fullmatch(text) and not any(map(keyword.iskeyword, text.split("."))):
             return text
         expression = _parse_expression(text)
         if expression is not None:
             # Of a call over several lines, or with a comment, one line is made.
-            line = text if "\n" not in text else ast.unparse(expression)
+            has_comment = "#" in text and _parse_expression(f"({text})") is None
+            line = ast.unparse(expression) if has_comment or "\n" in text else text
             followed = _parse_expression(f"{line}._")
             # In `a + b._` it is `b` that the attribute is asked of; `1._` is no code.
             is_operand = isinstance(followed, ast.Attribute) and (

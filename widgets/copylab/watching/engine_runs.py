@@ -168,12 +168,20 @@ def watch_tinytorch_runs() -> Replacement:
 
 
 def report_tinytorch_method(backward: Any) -> Any:
-    """Return `Tensor.backward` of tinytorch with its runs reported."""
+    """Return `Tensor.backward` of tinytorch with its runs reported.
 
-    def read_call(args: Any, kwargs: Any) -> EngineRun:
+    A run with `inputs` is reported by `_check_and_walk`, to which it goes on: only there the inputs are
+    checked, and a generator of them can be read once.
+    """
+
+    def read_call(args: Any, kwargs: Any) -> EngineRun:  # noqa: ARG001
+        return EngineRun("tinytorch", args[:1], (), accumulates=True)
+
+    reported = report_runs("tinytorch", backward, read_call, get_tinytorch_backward_nr)
+
+    @wraps(backward)
+    def run_backward(*args: Any, **kwargs: Any) -> Any:
         inputs = args[4] if len(args) > 4 else kwargs.get("inputs")
-        if hasattr(inputs, "grad_fn"):
-            inputs = (inputs,)
-        return EngineRun("tinytorch", args[:1], inputs or (), accumulates=True)
+        return (reported if inputs is None else backward)(*args, **kwargs)
 
-    return report_runs("tinytorch", backward, read_call, get_tinytorch_backward_nr)
+    return run_backward

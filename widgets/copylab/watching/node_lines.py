@@ -157,12 +157,13 @@ def _find_running_nodes(call: EngineRun, parents: dict[int, tuple[Any, list[Any]
     nodes = [node for node, _ in parents.values()]
     if not call.inputs:
         return nodes
-    running: dict[int, Any] = {}
+    # At an input itself the gradient is taken, and its node does not run; where it goes to `.grad`, it does.
+    first = 0 if call.accumulates else 1
+    nodes_that_run: dict[int, Any] = {}
     for target in filter(call.is_input, nodes):
         above = list(_iterate_up(target, parents))
-        # At an input itself the gradient is taken, and its node does not run; where it goes to `.grad`, it does.
-        running |= {id(node): node for node in above[not call.accumulates :]}
-    return list(running.values())
+        nodes_that_run |= {id(node): node for node in above[first:]}
+    return list(nodes_that_run.values())
 
 
 def _is_freed(node: Any) -> bool:
