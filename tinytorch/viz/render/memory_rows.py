@@ -44,9 +44,9 @@ LEAST_WORDS_WIDTH, LEAST_WORDS_WIDTH_BELOW_LANE = 84, 226
 PICTURE_WIDTHS = (371, 404, 442, 480)
 """Widths of pictures, from that of a page on a telephone to half of one on a desk: made smaller by a
 twelfth, the first is 340 px wide and the second 370."""
-MOST_WIDTH_WITH_WORDS_BESIDE = 500
+MOST_WIDTH_WITH_WORDS_BESIDE = 506
 """Where words beside the cells make a picture wider than half of a page on a desk, they are below
-lanes. Not where they only make it wider than a telephone: arrows that meet in the cells show at a
+lanes: made smaller by a twelfth, this is 464 px wide, of 932. Not where they only make it wider than a telephone: arrows that meet in the cells show at a
 glance what is shared, lanes have to be read."""
 PHONE_WIDTH = 404
 """Where hazards beside the cells make a picture wider than a telephone, they are below the rows: they
