@@ -68,6 +68,9 @@ def test_a_second_backward_is_foreseen(engine: ModuleType) -> None:
 def test_no_grad_and_no_scalar(engine: ModuleType) -> None:
     x = engine.ones(3)
     assert "x requires no grad" in explain(x).text
+    with engine.no_grad():
+        y = (x.clone().requires_grad_() * 2).sum()
+    assert "or was computed while grad mode was off" in explain(y).text
     with pytest.raises(RuntimeError, match="does not require grad"):
         x.backward()
     y = engine.ones(3, requires_grad=True) * 2

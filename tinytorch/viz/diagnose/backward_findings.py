@@ -141,12 +141,13 @@ def _find_why_it_cannot_start(root: TensorRecord, name: str) -> BackwardFinding 
         return BackwardFinding("invalid", sentence, way_out)
     if not root.requires_grad:
         sentence = gettext(
-            "{name} requires no grad: it was not computed from a tensor that does, or was "
-            "cut off by detach or .data",
+            "{name} requires no grad: it was not computed from a tensor that does, was cut off by "
+            "detach or .data, or was computed while grad mode was off",
             name=name,
         )
         way_out = gettext(
-            "call requires_grad_() on the leaf before computing, and keep detach out of the way"
+            "call requires_grad_() on the leaf before computing, and keep detach and no_grad out of "
+            "the way"
         )
         return BackwardFinding("no grad", sentence, way_out)
     return None
