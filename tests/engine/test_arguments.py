@@ -67,7 +67,7 @@ def outcome(engine: Any, call: str) -> str:
     return "fine"
 
 
-def _declared(owner: Any) -> list[str]:
+def _list_declared_names(owner: Any) -> list[str]:
     return [n for n in sorted(dir(owner)) if hasattr(getattr(owner, n), "overloads")]
 
 
@@ -81,10 +81,12 @@ def _in_c(name: str) -> bool:
 def _names() -> list[str]:
     """Functions that are declared with torch's schema and that torch has not written in Python."""
     functions = [
-        n for n in _declared(tinytorch) if isinstance(getattr(torch, n, None), BuiltinFunctionType)
+        n
+        for n in _list_declared_names(tinytorch)
+        if isinstance(getattr(torch, n, None), BuiltinFunctionType)
     ]
     names = [f"torch.{n}" for n in functions] + [
-        f"x.{n}" for n in _declared(tinytorch.Tensor) if _in_c(n)
+        f"x.{n}" for n in _list_declared_names(tinytorch.Tensor) if _in_c(n)
     ]
     return [n for n in names if n.partition(".")[2].rstrip("_") not in FEWER]
 
