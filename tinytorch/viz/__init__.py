@@ -27,6 +27,7 @@ from .diagnose import compare_gradients as compare_gradients
 from .diagnose import compare_snapshots as compare_snapshots
 from .diagnose import describe_exits as describe_exits
 from .diagnose import describe_replaced as describe_replaced
+from .diagnose import describe_why_no_grad as describe_why_no_grad
 from .diagnose import find_replaced as find_replaced
 from .diagnose import list_stepped as list_stepped
 from .diagnose import list_written_names as list_written_names
@@ -36,6 +37,7 @@ from .read import COMPARISON_FINDERS as COMPARISON_FINDERS
 from .read import EXIT_FINDERS as EXIT_FINDERS
 from .read import FREED_GRAPH_FINDERS as FREED_GRAPH_FINDERS
 from .read import MAKING_LINE_FINDERS as MAKING_LINE_FINDERS
+from .read import NO_GRAPH_FINDERS as NO_GRAPH_FINDERS
 from .read import THREADS_IN_LOOK as THREADS_IN_LOOK
 from .read import ExitKind as ExitKind
 from .read import FormulaUse as FormulaUse

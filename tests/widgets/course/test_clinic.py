@@ -20,16 +20,26 @@ REPLACED = (
     "net = torch.nn.Linear(1, 1)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
     "net.weight = torch.nn.Parameter(torch.ones(1, 1))\nnet(torch.ones(1, 1)).sum().backward()\nopt.step()"
 )
+WITHOUT_GRAPH = "w = torch.ones(2, requires_grad=True)\nw.detach().sum().backward()"
+FREED = (
+    "w = torch.ones(2, requires_grad=True)\nloss = (w * w).sum()\nloss.backward()\nloss.backward()"
+)
 SOUND = "w = torch.ones(2, requires_grad=True)\n(w * w).sum().backward()"
 
 
 @pytest.mark.parametrize(
     ("program", "patient", "heading"),
     [
+        (
+            WITHOUT_GRAPH,
+            4,
+            "*element 0 of tensors does not require grad and does not have a grad_fn*",
+        ),
         (CUT, 5, "One part never learns"),
         (STALE, 7, "*modified by an inplace operation*"),
         (SILENT, 8, "A wrong gradient, and no error"),
         (REPLACED, 9, "The loss doesn't fall"),
+        (FREED, 12, "*Trying to backward through the graph a second time*"),
     ],
 )
 def test_what_a_watch_found_leads_to_a_patient(
@@ -67,7 +77,7 @@ def run_watched(program: str | CodeType, engine: ModuleType) -> Watch:
         try:
             exec(program, {"torch": engine})
         except RuntimeError:
-            assert program == STALE
+            assert program in (STALE, WITHOUT_GRAPH, FREED)
     return seen
 
 

@@ -14,6 +14,7 @@ from .gradient_comparison import (
     compare_gradients,
 )
 from .hazards import find_maybe_written_memory, find_stale_saved, name_maybe_writers
+from .no_grad_reasons import describe_why_no_grad
 from .optimizers import describe_replaced, find_replaced, list_stepped
 from .refusals import Refusal, find_refusals, find_refusals_of_snapshot, phrase_refusal
 from .shared_phrases import (
@@ -40,6 +41,7 @@ __all__ = [
     "compare_snapshots",
     "describe_exits",
     "describe_replaced",
+    "describe_why_no_grad",
     "explain",
     "find_maybe_written_memory",
     "find_refusals",

@@ -18,7 +18,7 @@ takes one after each line; `blame` reads from these which line it was.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
@@ -32,6 +32,7 @@ from ..read import (
     doubts_of_modes,
     engine_name,
     find_freed_lines,
+    find_lines_without_graph,
     pause_garbage_collection,
     read_snapshot,
 )
@@ -53,6 +54,7 @@ from .finding_records import (
     list_saved,
 )
 from .gradient_comparison import compare_gradients, run_formulas
+from .no_grad_reasons import describe_why_no_grad
 from .roots import find_roots
 from .shared_phrases import phrase_backward
 from .undefined_gradients import find_leaves_without_gradient, find_nodes_with_gradient
@@ -159,9 +161,9 @@ def _judge_roots(
             larger_roots.append(snap.label(root.id))
     for root in scalars or roots:
         nodes = snap.nodes_behind(root)
-        found = list(find_findings(snap, root, nodes, visited_before))
-        found = list(_add_freed_lines(found, root, find_tensor))
-        findings = _settle_modes(found, root, nodes, find_tensor)
+        found = find_findings(snap, root, nodes, visited_before)
+        findings = list(_add_lines(snap, found, root, find_tensor))
+        findings = _settle_modes(findings, root, nodes, find_tensor)
         if runs_code and _decide_verdict(findings) != "raises":
             findings = _run_and_add(findings, find_tensor(root))
         # If it is known to raise, or to have missed a write, the doubts do not matter any more.
@@ -175,7 +177,7 @@ def _judge_roots(
         all_findings += findings
         # A backward on the next root finds what this one has freed.
         visited_before |= dict.fromkeys((node.id for node in nodes), phrase_backward(snap, root.id))
-    lines += describe_unreached(snap, scalars or roots)
+    lines += describe_unreached(snap, scalars or roots, has_told=_tells_lines(all_findings))
     if scalars and larger_roots:
         sentence = gettext(
             "No verdict on {names}: backward() without an argument is for one element.",
@@ -195,18 +197,43 @@ def _phrase_same_gradients() -> str:
     return gettext("What was saved has changed, and the gradients are the same but for rounding.")
 
 
-def _add_freed_lines(
-    findings: Sequence[BackwardFinding],
+def _add_lines(
+    snap: Snapshot,
+    findings: Iterable[BackwardFinding],
     root: TensorRecord,
     find_tensor: Callable[[TensorRecord], Any],
 ) -> Iterator[BackwardFinding]:
-    """Yield the findings, that on a freed graph with the lines that led to it, if a watch has seen them."""
+    """Yield the findings, those on a freed graph and on none with the lines that led to it, if a watch has seen them."""
     for finding in findings:
+        if finding.kind == "no grad":
+            yield _add_lines_without_graph(snap, finding, root, find_tensor(root))
+            continue
         # Also where a Function, such as a reentrant checkpoint, may not open what it has given back.
         entries = finding.saved_entries
         is_freed = bool(entries) and entries[0].saved.state == "freed"
         tensor = find_tensor(root) if is_freed else None
         yield finding if tensor is None else replace(finding, lines=find_freed_lines(tensor))
+
+
+def _add_lines_without_graph(
+    snap: Snapshot, finding: BackwardFinding, root: TensorRecord, tensor: Any
+) -> BackwardFinding:
+    """Return a finding with what is known of its root, and what was seen before; as it is without either."""
+    lines = ""
+    # What was asked of a snapshot, or has a graph by now, has no tensor that tells.
+    if tensor is not None and not tensor.requires_grad:
+        lines = find_lines_without_graph(tensor) or "\n".join(describe_why_no_grad(tensor))
+    if not lines:
+        return finding
+    sentence = gettext(
+        "{name} requires no grad: backward has no graph to go through", name=snap.label(root.id)
+    )
+    return replace(finding, sentence=sentence, lines=lines)
+
+
+def _tells_lines(findings: Iterable[BackwardFinding]) -> bool:
+    """Return True if the lines were told on which values left the graph before a root without one."""
+    return any(finding.kind == "no grad" and finding.lines for finding in findings)
 
 
 def _settle_modes(

@@ -22,8 +22,13 @@ _MAX_EXITS = 3
 """Maximum number of lines told for one group of leaves."""
 
 
-def describe_unreached(snap: Snapshot, roots: Sequence[TensorRecord]) -> list[str]:
-    """Say which of the named leaves get no gradient, and why; nothing if all of them do."""
+def describe_unreached(
+    snap: Snapshot, roots: Sequence[TensorRecord], *, has_told: bool = False
+) -> list[str]:
+    """Say which of the named leaves get no gradient, and why; nothing if all of them do.
+
+    has_told: True if it was said where values left the graph before a root without one.
+    """
     # What was found as a loss, though it has no history, is known by a name of its own.
     losses = [root for root in roots if root.grad_fn is not None or _is_loss_alone(root)]
     nodes: list[NodeRecord] = []
@@ -45,7 +50,7 @@ def describe_unreached(snap: Snapshot, roots: Sequence[TensorRecord]) -> list[st
     for leaf in _find_unreached(snap, nodes):
         if leaf in losses or leaf.id in strays:
             continue
-        if has_history or leaf.exits:
+        if has_history or (leaf.exits and not has_told):
             unreached.append(leaf)
     if not unreached:
         return about_optimizers

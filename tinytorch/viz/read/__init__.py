@@ -8,9 +8,11 @@ from .graph_exits import (
     EXIT_FINDERS,
     FREED_GRAPH_FINDERS,
     MAKING_LINE_FINDERS,
+    NO_GRAPH_FINDERS,
     ExitKind,
     GraphExit,
     find_freed_lines,
+    find_lines_without_graph,
 )
 from .leaves import find_graph_nodes, find_leaves
 from .module_paths import modules
@@ -65,6 +67,7 @@ __all__ = [
     "FREED_GRAPH_FINDERS",
     "HUES",
     "MAKING_LINE_FINDERS",
+    "NO_GRAPH_FINDERS",
     "PARAM_GROUPS",
     "THREADS_IN_LOOK",
     "CellSummary",
@@ -97,6 +100,7 @@ __all__ = [
     "find_graph_nodes",
     "find_hooks",
     "find_leaves",
+    "find_lines_without_graph",
     "find_sharing",
     "getattr_or_none",
     "grad_fn_or_none",

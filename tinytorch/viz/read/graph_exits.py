@@ -51,6 +51,16 @@ FREED_GRAPH_FINDERS: list[Callable[[Any], str]] = []
 empty where it has not seen them; there is one for each watch that is on."""
 
 
+NO_GRAPH_FINDERS: list[Callable[[Any], str]] = []
+"""Each returns what it has seen before a result that requires no grad, the lines on which values left
+the graph, as rows of text; empty where it does not look; there is one for each watch that is on."""
+
+
+def find_lines_without_graph(root: Any) -> str:
+    """Return what was seen before a result that requires no grad, as rows of text; empty if nobody looks on."""
+    return next(filter(None, (finder(root) for finder in NO_GRAPH_FINDERS)), "")
+
+
 def find_freed_lines(root: Any) -> str:
     """Return the lines that lead from a result into a graph which a backward has freed; empty if nobody has seen them."""
     return next(filter(None, (finder(root) for finder in FREED_GRAPH_FINDERS)), "")

@@ -297,18 +297,23 @@ def rounds(w, grads):
     )
 
 
+_PATIENTS_OF_ERRORS = {"no graph": 4, "freed": 12}
+"""The patient of an error, by the kind of the finding; of any other error it is the seventh."""
+
+
 def refer(seen: Watch) -> Part:
     """Return what a watch found in a program of the reader's, each with the patient that has it."""
     patients: dict[str, tuple[int, CodeWords]] = {}
     for finding in seen.findings:
-        patients[finding.title] = (8 if finding.silent else 7, finding.code_words)
+        number = 8 if finding.silent else _PATIENTS_OF_ERRORS.get(finding.kind, 7)
+        patients[finding.title] = (number, finding.code_words)
     for missing in seen.missing_gradients:
         # An optimizer that holds what was replaced, or a part that the graph does not reach.
         sentences = join_sentences([missing.title, *missing.causes])
         patients[sentences] = (9 if missing.replaced else 5, missing.code_words)
     if not patients:
         nothing = gettext(
-            "A watch knows four of the patients by their looks (5, 7, 8 and 9), and this program is "
+            "A watch knows six of the patients by their looks (4, 5, 7, 8, 9 and 12), and this program is "
             "none of them. Look for its symptom in the table at the top."
         )
         return Box(Paragraph(join_sentences(seen.describe_reads())), Paragraph(nothing))

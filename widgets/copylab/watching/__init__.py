@@ -11,6 +11,7 @@ In reading order, from `watch()` to a finding:
 `places`         the line of the program that is running; `cells` names the cells of a notebook
 `node_lines`     the lines that made nodes, and the graph that a second backward meets; `freed_findings`
 `exits`          the lines on which values leave the graph, with the leaves they came from
+`no_graph_findings` a backward on what requires no grad, with those lines; `name_flow` says which are likely
 `tinytorch_exits` the ways by which they do in tinytorch
 `missing`        what optimizers step although it never has a gradient
 `aliases`        the names under which the program knows the saved memory

@@ -11,12 +11,13 @@ import ast
 import dis
 import inspect
 import linecache
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from itertools import product
+from itertools import count, product
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from tinytorch.viz import ExitKind, GraphExit, find_leaves
 
 from .aliases import copy_locals
 from .places import Place, PlaceFinder, place_of
-from .scope import ENGINES, Replacement
+from .scope import ENGINES, Replacement, find_program_thread
 
 _SAMPLED_VISITS = 32
 """So often the leaves behind what a line reads are sought each time, then at powers of two."""
@@ -33,6 +34,8 @@ _READS_OF_TEXT = frozenset({"__repr__", "__format__", "_str", "__deepcopy__"})
 _READS_OF_STATE = frozenset({"_save_to_state_dict", "__reduce_ex__", "__setstate__"})
 _NO_EXIT = _READS_OF_TEXT | _READS_OF_STATE
 """Functions of the engines that read values for a text or a copy: no loss is computed of these."""
+_TENSOR_CALL = re.compile(r"^(?!.*(?:detach|\.data)\b).*\btensor\(")
+"""A line that calls `torch.tensor`, and nothing that detaches."""
 _SWITCHES = ("no_grad", "inference_mode", "set_grad_enabled")
 
 LeafReference = Callable[[Any], bool]
@@ -53,11 +56,29 @@ class _ExitLine:
     """How often values that were computed left there."""
     leaves: dict[int, bool] = field(default_factory=dict)
     """The identities of the leaves that these values came from, and True if they were used."""
+    last_moment: int = 0
+    """When values left there last: `ExitLog.note_moment`."""
 
     def is_sampled(self) -> bool:
         """Return True if the leaves behind a value are to be sought at this visit."""
         # A loop reads the same loss at each step, and to walk through its graph takes time.
         return self.visits <= _SAMPLED_VISITS or not self.visits & (self.visits - 1)
+
+
+@dataclass
+class SeenExit:
+    """A line on which values left the graph, whatever leaves they came from."""
+
+    graph_exit: GraphExit
+    """How they left it."""
+    leaf_ids: set[int]
+    """The identities of the leaves."""
+    ways: list[tuple[Place, ...]]
+    """The lines that read them, each with those that called it: several in a block without grad mode."""
+    last_moment: int
+    """When values left there last: `ExitLog.note_moment`."""
+    is_of_earlier_step: bool
+    """True if a backward of this thread has come to its end since."""
 
 
 class _LineKey(NamedTuple):
@@ -80,7 +101,18 @@ class ExitLog:
         self._place_finder = place_finder
         self._lines: dict[_LineKey, _ExitLine] = {}
         self._references: dict[int, LeafReference] = {}
+        self._moments = count(1)
+        self._last_backwards: dict[int, int] = {}
+        """When the last backward of each thread came to its end."""
         self._lock = threading.Lock()
+
+    def note_moment(self) -> int:
+        """Return a number that is higher than those of all exits until now, and lower than all to come."""
+        return next(self._moments)
+
+    def note_backward(self) -> None:
+        """Note that a backward of this thread has come to its end."""
+        self._last_backwards[find_program_thread()] = self.note_moment()
 
     def record(
         self,
@@ -107,6 +139,7 @@ class ExitLog:
                 return
             # Another thread may have come first.
             line = self._lines.setdefault(key, line)
+        line.last_moment = next(self._moments)
         for tensor in tensors:
             if tensor.is_leaf:
                 self._add_leaf(line, tensor, make_reference, is_use=is_use)
@@ -183,19 +216,50 @@ class ExitLog:
             self._forget_if_gone(leaf)
             lines = [line for line in self._lines.values() if id(leaf) in line.leaves]
         found: dict[GraphExit, None] = {}
-        # `torch.tensor([loss.item()])`: the numbers are those of the new leaf.
-        with_new_leaf = {line.places[0][:2] for line in lines if line.kind == "new leaf"}
-        for line in lines:
-            place = line.places[0]
-            if line.kind == "number" and place[:2] in with_new_leaf:
-                continue
-            if line.kind == "grad mode":
-                place = next(filter(None, map(_find_mode_switch, line.places)), place)
-            # What grad mode switches off is every operation.
-            operation = line.operation if line.kind in ("indices", "no derivative") else ""
-            is_use = line.leaves[id(leaf)]
-            found[GraphExit(line.kind, str(place), operation, is_use)] = None
+        for line in _leave_out_sources(lines):
+            found[_make_exit(line, is_use=line.leaves[id(leaf)])] = None
         return tuple(found)
+
+    def list_seen(self) -> list[SeenExit]:
+        """Return all lines on which values left the graph."""
+        # Copies: another thread may add to them.
+        lines = _leave_out_sources(list(self._lines.values()))
+        found: dict[GraphExit, SeenExit] = {}
+        for line in lines:
+            graph_exit = _make_exit(line, is_use=True)
+            seen = found.setdefault(graph_exit, SeenExit(graph_exit, set(), [], 0, False))
+            seen.leaf_ids.update(list(line.leaves))
+            seen.ways.append(line.places)
+            seen.last_moment = max(seen.last_moment, line.last_moment)
+        last_backward = self._last_backwards.get(find_program_thread(), 0)
+        for seen in found.values():
+            seen.is_of_earlier_step = seen.last_moment < last_backward
+        return list(found.values())
+
+    def is_known(self, leaf: Any) -> bool:
+        """Return True for a leaf some of whose values have left the graph."""
+        reference = self._references.get(id(leaf))
+        return reference is not None and reference(leaf)
+
+
+def _leave_out_sources(lines: Sequence[_ExitLine]) -> list[_ExitLine]:
+    """Return lines without the numbers that a new leaf was made of: `torch.tensor([loss.item()])`."""
+    with_new_leaf = {line.places[0][:2] for line in lines if line.kind == "new leaf"}
+    return [
+        line for line in lines if line.kind != "number" or line.places[0][:2] not in with_new_leaf
+    ]
+
+
+def _make_exit(line: _ExitLine, *, is_use: bool) -> GraphExit:
+    kind, place = line.kind, line.places[0]
+    if kind == "grad mode":
+        place = next(filter(None, map(_find_mode_switch, line.places)), place)
+    # PyTorch's `torch.tensor(t)` detaches.
+    if kind == "detach" and _TENSOR_CALL.search(place.code):
+        kind = "new leaf"
+    # What grad mode switches off is every operation.
+    operation = line.operation if kind in ("indices", "no derivative") else ""
+    return GraphExit(kind, str(place), operation, is_use)
 
 
 class MakingLog:

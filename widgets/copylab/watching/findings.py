@@ -46,8 +46,9 @@ class Finding(Presentation):
     """The names under which its memory was found in the callers of that backward."""
     was_compared: bool = True
     """False if its bytes could not be compared: that it was written is known, and not that it changed."""
-    kind: Literal["saved", "unpacked", "attribute"] = "saved"
-    """How the node has it: saved; unpacked by hooks of the program's own; an attribute of a Function."""
+    kind: Literal["saved", "unpacked", "attribute", "freed", "no graph"] = "saved"
+    """How the node has it: saved; unpacked by hooks of the program's own; an attribute of a Function; freed. Or there
+    is no graph."""
     holder: str = ""
     """The class of those hooks ("checkpoint"), or the attribute ("ctx.y")."""
     is_partly_read: bool = False
@@ -292,6 +293,16 @@ class Finding(Presentation):
             savers=savers,
         )
 
+    def _describe_times(self) -> str:
+        """Say how often it happened."""
+        return ngettext(
+            "It happened in {number} step: that is how many backwards have read what the "
+            "line wrote.",
+            "It happened in {number} steps: that is how many backwards have read what the "
+            "line wrote.",
+            self.times,
+        )
+
     @property
     def code_words(self) -> CodeWords:
         """The code that its sentences may have."""
@@ -306,14 +317,7 @@ class Finding(Presentation):
         others = MarkedParagraph(self._describe_others(), words) if self.more else None
         repeated = None
         if self.times > 1:
-            sentence = ngettext(
-                "It happened in {number} step: that is how many backwards have read what the "
-                "line wrote.",
-                "It happened in {number} steps: that is how many backwards have read what the "
-                "line wrote.",
-                self.times,
-            )
-            repeated = MarkedParagraph(sentence, words)
+            repeated = MarkedParagraph(self._describe_times(), words)
         figure = None
         if self.picture is not None:
             figure = Figure(self.picture, gettext("Memory at backward"))
@@ -330,3 +334,8 @@ class Finding(Presentation):
             figure,
             severity="wrong" if self.silent else "error",
         )
+
+
+def phrase_times(times: int) -> str:
+    """Say how often an error was raised."""
+    return ngettext("It happened once.", "It happened {number} times.", times)

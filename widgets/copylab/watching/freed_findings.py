@@ -12,7 +12,7 @@ from tinytorch.viz import choose_objects_of_program, collect_tensors_by_name, gr
 
 from ..wording import gettext, join_sentences
 from .aliases import copy_locals
-from .findings import Finding
+from .findings import Finding, phrase_times
 from .node_lines import FreedGraph
 from .places import Place, iterate_callers
 
@@ -93,6 +93,9 @@ class FreedFinding(Finding):
         """The lines that made it, freed its graph, computed with it since, and called backward."""
         return "\n".join([*list_lines_of_graph(self), *self._list_last_rows()])
 
+    def _describe_times(self) -> str:
+        return phrase_times(self.times)
+
     @property
     def way_out(self) -> str:
         """What to do instead."""
@@ -132,6 +135,7 @@ def make_freed_finding(graph: FreedGraph, frame: FrameType | None) -> FreedFindi
     return FreedFinding(
         silent=False,
         node=name_of_node(old_node),
+        kind="freed",
         names=tuple(filter(None, (old_name, new_name))),
         made=graph.made,
         freed=graph.freed,

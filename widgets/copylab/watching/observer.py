@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 import warnings
@@ -9,7 +10,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, Literal, NamedTuple, Protocol, Self
 
 from tinytorch.graph import FREED_MESSAGE, name_of_node
@@ -18,6 +19,7 @@ from tinytorch.viz import (
     EXIT_FINDERS,
     FREED_GRAPH_FINDERS,
     MAKING_LINE_FINDERS,
+    NO_GRAPH_FINDERS,
     THREADS_IN_LOOK,
     ExitKind,
     FormulaUse,
@@ -46,6 +48,7 @@ from .freed_findings import list_lines_of_graph, make_freed_finding
 from .gaps import WatchGaps
 from .kept_attributes import KeptAttribute, KeptComparison
 from .missing import MissingGradient, StepLog
+from .no_graph_findings import NoGraph, find_why_no_graph, make_no_graph_finding
 from .node_lines import FreedGraph, NodeLines
 from .on_tinytorch import TinyTorchHooks
 from .on_torch import TorchHooks
@@ -58,6 +61,9 @@ from .watched_save import WatchedSave
 
 _MOST_SEARCHED = 100
 """So many saved tensors are compared before a backward, in a small program alone."""
+_NO_GRAPH_MESSAGE = re.compile(
+    r"element (\d+) of tensors does not require grad and does not have a grad_fn"
+)
 _SMALLEST_PRUNING = 1_000
 """The first `Watch._prune_at`: a program with fewer storages is never searched."""
 
@@ -235,6 +241,7 @@ class Watch(Presentation):
         scope.register_watch(self)
         EXIT_FINDERS.append(self.find_exits)
         FREED_GRAPH_FINDERS.append(self.find_freed_lines)
+        NO_GRAPH_FINDERS.append(self.find_lines_without_graph)
         MAKING_LINE_FINDERS.append(self._makings.find_making_line)
         COMPARISON_FINDERS.append(self.find_comparison)
         try:
@@ -290,6 +297,7 @@ class Watch(Presentation):
         scope.unregister_watch(self)
         EXIT_FINDERS.remove(self.find_exits)
         FREED_GRAPH_FINDERS.remove(self.find_freed_lines)
+        NO_GRAPH_FINDERS.remove(self.find_lines_without_graph)
         MAKING_LINE_FINDERS.remove(self._makings.find_making_line)
         COMPARISON_FINDERS.remove(self.find_comparison)
         self._attached_at_end = set(self._attached[self._thread])
@@ -684,24 +692,57 @@ class Watch(Presentation):
         return 0 if hooks is None else hooks.node_lines.count_backwards()
 
     def report_error(self, call: EngineRun, backward_count: int, error: RuntimeError) -> None:
-        """Note the finding on a backward that has raised because an earlier one has freed its graph.
+        """Note the finding on a backward that has raised: its graph is freed, or there is none.
 
         backward_count: how many backwards had read something before it.
         """
         hooks = self._find_hooks(call.engine)
-        is_freed = str(error).startswith(FREED_MESSAGE.partition(" (")[0])
-        if hooks is None or not is_freed or self._is_in_look():
+        text = str(error)
+        is_freed = text.startswith(FREED_MESSAGE.partition(" (")[0])
+        no_graph = _NO_GRAPH_MESSAGE.match(text)
+        if hooks is None or not (is_freed or no_graph) or self._is_in_look():
             return
         with mark_look():
-            found = self._find_freed_graph(hooks, call, backward_count)
-            if found is None:
-                return
             frame = self._place_finder.find_frame()
-            finding: Finding = make_freed_finding(found, frame)
+            finding: Finding | None
+            if no_graph is not None:
+                finding = self._find_no_graph(hooks, call, int(no_graph[1]), frame)
+            else:
+                found = self._find_freed_graph(hooks, call, backward_count)
+                finding = None if found is None else make_freed_finding(found, frame)
+            if finding is None:
+                return
             finding.backward = None if frame is None else place_of(frame)
             finding.rank = find_rank()
-        finding, _ = self._store_finding(finding.key, finding, backward_count, None)
+        # Each error is a backward of its own, whether it has read something or not.
+        finding, _ = self._store_finding(finding.key, finding, -self._exits.note_moment(), None)
         _add_lines(error, finding)
+
+    def _find_no_graph(
+        self,
+        hooks: TorchHooks | TinyTorchHooks,
+        call: EngineRun,
+        position: int,
+        frame: FrameType | None,
+    ) -> Finding | None:
+        """Return the finding on a tensor without a graph, by its position among those that backward begins at."""
+        if position >= len(call.outputs) or isinstance(call.outputs[position], tuple):
+            return None
+        found = self._find_why_no_graph(hooks, call.outputs[position], frame)
+        return make_no_graph_finding(found, position)
+
+    def _find_why_no_graph(
+        self, hooks: TorchHooks | TinyTorchHooks, root: Any, frame: FrameType | None
+    ) -> NoGraph:
+        return find_why_no_graph(root, frame, self._exits, made_nodes=hooks.has_made_nodes)
+
+    def find_lines_without_graph(self, root: Any) -> str:
+        """Return what was seen before a result that requires no grad, as rows of text; called by looks."""
+        hooks = self._find_hooks(engine_name(root))
+        if hooks is None:
+            return ""
+        found = self._find_why_no_graph(hooks, root, self._place_finder.find_frame())
+        return "\n".join(found.list_rows())
 
     def find_freed_lines(self, root: Any) -> str:
         """Return the lines that lead from a result into a graph which a backward has freed; called by looks."""
@@ -788,6 +829,7 @@ class Watch(Presentation):
 
     def record_backward(self) -> None:
         """Note what has no gradient after a backward, which has just ended."""
+        self._exits.note_backward()
         # Where optimizers step, that is asked of what they step.
         if self.ended or self._steps.has_step or self._is_in_look():
             return

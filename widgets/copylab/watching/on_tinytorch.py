@@ -22,7 +22,7 @@ from tinytorch.viz import THREADS_IN_LOOK, THREADS_ON_SAVED_VALUES, SaveUnderWat
 
 from .engine_runs import report_tinytorch_method, watch_tinytorch_runs
 from .scope import watch_assignments
-from .tinytorch_exits import report_exit, watch_exits
+from .tinytorch_exits import report_data_read, report_exit, watch_exits
 from .watched_backward import watch_backwards
 from .watched_save import WatchedSave, is_function_node
 
@@ -43,7 +43,7 @@ class TinyTorchHooks:
         self.hooks: Any = (self.pack, self.unpack)
         """The pair as tinytorch has it on its stack, to find it again; None once it is off."""
         self.replacements = (
-            watch_assignments(Tensor),
+            watch_assignments(Tensor, report_data_read),
             *watch_backwards(Tensor, report_tinytorch_method),
             watch_tinytorch_runs(),
             *watch_exits(),
@@ -77,6 +77,12 @@ class TinyTorchHooks:
         # the top of the stack, which was ours. Its own pair is left, and is taken here instead.
         set_saved_tensor_hooks(others if len(others) < len(pairs) else pairs[:-1])
         self.hooks = None
+
+    @property
+    def has_made_nodes(self) -> bool:
+        """False if nothing that its thread has computed since it was attached required grad."""
+        # In other threads than the one that entered, it is not seen.
+        return not self.watch.is_entering_thread() or self.node_lines.newest_nr >= 0
 
     def report_write(self, tensor: Any) -> None:
         """Note a tensor that was written. tinytorch calls this before its version counts the write."""

@@ -119,6 +119,8 @@ class TorchHooks:
         """Takes off what `attach` has put on."""
         self.has_hooks = False
         """True while the pair of hooks is on this thread's stack."""
+        self.first_nr = 0
+        """The number that the next node had when it was attached."""
         self.shortens_names, self.hint = _learn_stale_wording(torch)
         self.pauses = ModePauses(self)
         """Takes the mode off where PyTorch's own code runs."""
@@ -169,6 +171,7 @@ class TorchHooks:
             replacement.install()
             stack.callback(replacement.remove)
             self.attached = stack.pop_all()
+            self.first_nr = self.get_sequence_nr()
 
     def detach(self) -> None:
         """Take the mode and the hooks off this thread again."""
@@ -314,6 +317,11 @@ class TorchHooks:
         self.next_node_nr, self.first_nr_of_operation = self._node_nrs_by_thread.get(
             thread, (newest_nr, newest_nr)
         )
+
+    @property
+    def has_made_nodes(self) -> bool:
+        """False if nothing that its thread has computed since it was attached required grad."""
+        return self.find_newest_nr() >= self.first_nr
 
     def find_newest_nr(self) -> int:
         """Return the number of the newest node that this thread has made: as far as it was seen, from another one."""

@@ -169,10 +169,13 @@ class SharedHook:
 
 
 @functools.cache
-def watch_assignments(tensor_class: Any) -> Replacement:
+def watch_assignments(
+    tensor_class: Any, report_read: Callable[[Any, str], None] | None = None
+) -> Replacement:
     """Replace the property `data` of an engine's tensors by one that reports what is assigned to it.
 
-    `w.data = other` is no operation: no mode below and no listener hears of it.
+    `w.data = other` is no operation: no mode below and no listener hears of it. report_read: called
+    with a tensor whose `data` is read, and the file that reads it; None for an engine whose mode hears of it.
     """
 
     def replace(original: Any) -> property:
@@ -186,7 +189,13 @@ def watch_assignments(tensor_class: Any) -> Replacement:
                     if write is not None:
                         write.end()
 
-        return property(original.__get__, set_data, doc=original.__doc__)
+        def get_data(tensor: Any) -> Any:
+            if report_read is not None:
+                report_read(tensor, sys._getframe(1).f_code.co_filename)
+            return original.__get__(tensor)  # raises as the engine does
+
+        get: Any = original.__get__ if report_read is None else get_data
+        return property(get, set_data, doc=original.__doc__)
 
     return Replacement(tensor_class, "data", replace)
 

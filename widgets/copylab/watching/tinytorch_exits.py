@@ -46,6 +46,14 @@ def _report_made(parameter: Any) -> None:
         watch.record_parameter(parameter, make_leaf_reference(parameter))
 
 
+def report_data_read(tensor: Any, file: str) -> None:
+    """Note that a line of a file reads `.data`. The engine and a look read it, too."""
+    if tensor.requires_grad:
+        for watch in find_watches_of_thread():
+            if watch.is_of_program(file):
+                watch.record_exit([tensor], "detach", "data", make_leaf_reference)
+
+
 def _report_calls(owner: Any, name: str, kind: ExitKind) -> Replacement:
     def replace(function: Any) -> Any:
         @wraps(function)
