@@ -109,6 +109,8 @@ class Generator(metaclass=ShownAs):
 
         Return the generator.
         """
+        if not isinstance(new_state, Tensor):
+            raise TypeError(f"expected a torch.ByteTensor, but got {type_name(new_state)}")
         data = new_state._data
         if data.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")

@@ -7,6 +7,7 @@ import warnings
 from types import BuiltinFunctionType
 from typing import Any
 
+import numpy as np
 import pytest
 from needs import torch_missing
 
@@ -57,7 +58,7 @@ FEWER = (
 
 def outcome(engine: Any, call: str) -> str:
     """What the call raises."""
-    names = {"torch": engine, "x": engine.ones(2, 3)}
+    names = {"torch": engine, "np": np, "x": engine.ones(2, 3)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -152,3 +153,75 @@ def test_a_number_that_is_self_has_no_name_of_an_input() -> None:
             )
             assert outcome(tinytorch, call) == outcome(torch, call), call
             assert (outcome(tinytorch, call) == "fine") == (name == "self")
+
+
+# What is no tensor, where a tensor belongs.
+NO_TENSORS = (
+    "5",
+    "2.5",
+    "None",
+    "'a'",
+    "[1]",
+    "()",
+    "np.ones((2, 3))",
+    "np.float32(2)",
+    "object",
+    "2**70",
+)
+FUNCTIONS_IN_PYTHON = [
+    *(f"torch.nn.functional.{name}(z)" for name in ("relu", "relu_", "sigmoid", "tanh")),
+    *(f"torch.nn.{name}()(z)" for name in ("ReLU", "Sigmoid", "Tanh", "Identity", "Flatten")),
+    "torch.nn.functional.softmax(z, 0)",
+    "torch.nn.functional.dropout(z)",
+    "torch.nn.Linear(3, 2)(z)",
+    "torch.nn.ReLU(inplace=True)(z)",
+    *(f"torch.nn.init.{name}(z)" for name in ("zeros_", "ones_", "normal_", "eye_", "dirac_")),
+    *(f"torch.nn.init.xavier_{name}_(x, z)" for name in ("uniform", "normal")),
+    *(f"torch.nn.init.kaiming_{name}_(x, a=z)" for name in ("uniform", "normal")),
+    "torch.set_rng_state(z)",
+    "torch.Generator().set_state(z)",
+    "torch.broadcast_shapes(z)",
+    "torch.broadcast_shapes((3, 1), z)",
+    "torch.autograd.grad(x.requires_grad_().sum(), z)",
+    "z in x",
+    "x[object]",
+]
+FUNCTIONS_IN_PYTHON += [
+    f"torch.nn.functional.{loss}({arguments})"
+    for loss in ("mse_loss", "nll_loss", "cross_entropy", "binary_cross_entropy_with_logits")
+    for arguments in ("x, z", "z, x", "input=z, target=x", "x, x, reduction=z")
+]
+
+
+@pytest.mark.parametrize("call", FUNCTIONS_IN_PYTHON)
+def test_what_is_no_tensor_is_refused_by_functions_in_python(call: str) -> None:
+    assert {z: outcome(tinytorch, re.sub(r"\bz\b", z, call)) for z in NO_TENSORS} == {
+        z: outcome(torch, re.sub(r"\bz\b", z, call)) for z in NO_TENSORS
+    }
+
+
+def test_a_method_of_no_tensor_says_what_torch_says() -> None:
+    """Also one that has an overload for a number in the place of `self`: `pow`, `bitwise_and`."""
+    names = [n for n in _list_declared_names(tinytorch.Tensor) if _in_c(n)]
+    calls = [f"torch.Tensor.{name}({z})" for name in names for z in ("", "5", "5, x", "[x], 1")]
+    assert len(calls) > 1000
+    ours = {call: outcome(tinytorch, call) for call in calls}
+    assert ours == {call: outcome(torch, call) for call in calls}
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "floor_divide"])
+@pytest.mark.parametrize("number", ["5", "2.5", "True", "np.bool_(True)", "2**70"])
+def test_a_number_as_out_is_made_a_tensor(name: str, number: str) -> None:
+    call = f"torch.{name}(x, x, out={number})"
+    assert outcome(tinytorch, call) == outcome(torch, call)
+
+
+@pytest.mark.parametrize("operator", ["-", "/", "//", "%", "**", "+", "*"])
+@pytest.mark.parametrize("number", ["np.float32(2)", "np.float64(2)", "np.bool_(True)"])
+def test_numbers_of_numpy_on_the_left_of_an_operator(operator: str, number: str) -> None:
+    found = [
+        eval(f"{number} {operator} x", {"np": np, "x": engine.ones(2, 3)})
+        for engine in (tinytorch, torch)
+    ]
+    assert isinstance(found[0], tinytorch.Tensor)
+    assert (found[0].tolist(), str(found[0].dtype)) == (found[1].tolist(), str(found[1].dtype))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import get_default_dtype, refuse_keywords, warn_user
+from ..base import get_default_dtype, refuse_keywords, type_name, warn_user
 from ..graph import gradient_edge, retain_grad
 from ..ops import offer_member, zeros_like
 from ..tensor import Tensor, make_tensor
@@ -219,7 +219,7 @@ def _find_target_edges(inputs: tuple, accumulate: bool) -> list:
     for tensor in inputs:
         if not isinstance(tensor, Tensor):
             raise RuntimeError(
-                f"all inputs have to be Tensors or GradientEdges, but got {type(tensor).__name__}"
+                f"all inputs have to be Tensors or GradientEdges, but got {type_name(tensor)}"
             )
         edges.append(gradient_edge(tensor))
         if accumulate:

@@ -36,7 +36,14 @@ from .errors import (
 from .heap import LARGE, keep_freed_memory, pause_collection
 from .number_limits import finfo, iinfo
 from .printing import set_printoptions, tensor_repr
-from .storage import UntypedStorage, byte_extent, check_room, contiguous_strides
+from .storage import (
+    UntypedStorage,
+    as_torch_error,
+    byte_extent,
+    check_memory,
+    check_room,
+    contiguous_strides,
+)
 from .strides import (
     address_of,
     broadcast_error,
@@ -80,12 +87,14 @@ __all__ = [
     "as_device",
     "as_dtype",
     "as_given_device",
+    "as_torch_error",
     "broadcast_error",
     "broadcast_shape",
     "byte_extent",
     "can_cast",
     "check_broadcast_into",
     "check_c_number",
+    "check_memory",
     "check_no_overlap",
     "check_overlap",
     "check_room",

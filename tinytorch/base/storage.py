@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import mmap
 from collections.abc import Iterator
 from typing import Any
@@ -42,6 +43,39 @@ def check_room(size: tuple, stride: tuple, offset: int, itemsize: int, room: int
             f"itemsize {itemsize} requiring a storage size of {need} are out of bounds for storage "
             f"of size {room}"
         )
+
+
+# Bytes. Of less memory NumPy says soon enough that it is not there.
+_LARGE = 1 << 30
+
+
+def check_memory(shape: tuple, itemsize: int) -> None:
+    """Raise torch's RuntimeError for an array that no memory holds, before anything is computed.
+
+    A tensor that has its cells more than once, as `expand` gives it, may be larger than any memory, and to
+    compute with each of its elements takes for ever.
+    """
+    nbytes = math.prod(shape) * itemsize
+    if nbytes >= 1 << 63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
+    if nbytes >= _LARGE:
+        try:
+            np.empty(nbytes, np.uint8)
+        except MemoryError as error:
+            raise as_torch_error(error) from None
+
+
+def as_torch_error(error: Exception) -> Exception:
+    """Return torch's RuntimeError for NumPy's MemoryError, and any other error as it is."""
+    # NumPy's has the shape of the array, Python's own has none.
+    shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
+    if not isinstance(error, MemoryError) or shape is None or dtype is None:
+        return error
+    return RuntimeError(
+        "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you "
+        f"tried to allocate {math.prod(shape) * dtype.itemsize} bytes. Error code 12 (Cannot allocate "
+        "memory)"
+    )
 
 
 def address_of(a: np.ndarray) -> int:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 import numpy as np
 
-from ..base import PACKAGE_FOLDER, WAITING_WARNINGS, type_name
+from ..base import PACKAGE_FOLDER, WAITING_WARNINGS, as_torch_error, type_name
 from .node_names import name_of_node
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
@@ -95,6 +95,8 @@ def run_silenced(kernel: Callable, *args: Any) -> Any:
     try:
         set_numpy_errors(IGNORED_ERRORS)
         return kernel(*args)
+    except MemoryError as error:
+        raise as_torch_error(error) from None
     finally:
         set_numpy_errors(errors)
 

@@ -83,7 +83,17 @@ _relu = make_function_of(_pointwise.relu)
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """Return x where positive, else 0."""
-    return input.relu_() if inplace else _relu(input)
+    return (relu_ if inplace else _relu)(input)
+
+
+def sigmoid(input: Tensor) -> Tensor:
+    """Return 1 / (1 + exp(-x))."""
+    return input.sigmoid()
+
+
+def tanh(input: Tensor) -> Tensor:
+    """Return the hyperbolic tangent."""
+    return input.tanh()
 
 
 if TYPE_CHECKING:  # their signatures, for type checkers; at run time they follow their schemas
@@ -94,15 +104,9 @@ if TYPE_CHECKING:  # their signatures, for type checkers; at run time they follo
     def relu_(input: Tensor) -> Tensor:
         """x where positive, else 0, in place."""
 
-    def sigmoid(input: Tensor) -> Tensor:
-        """1 / (1 + exp(-x))."""
-
-    def tanh(input: Tensor) -> Tensor:
-        """Hyperbolic tangent."""
-
 else:
     linear = make_function_of(_linear_op)
-    relu_, sigmoid, tanh = Tensor.relu_, Tensor.sigmoid, Tensor.tanh
+    relu_ = make_function_of(_pointwise.relu, in_place=True)
 
 
 def softmax(
@@ -152,13 +156,15 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 # Reductions are numbers in PyTorch's schemas, and `grad_fn._saved_reduction` shows them.
 _NONE, _MEAN, _SUM = range(3)
-_REDUCTIONS = {"none": _NONE, "mean": _MEAN, "sum": _SUM}
+_REDUCTIONS = ("none", "mean", "sum")
 
 
 def _number_of_reduction(reduction: str) -> int:
-    if reduction not in _REDUCTIONS:
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    return _REDUCTIONS[reduction]
+    # Compared, not looked up: what cannot be hashed is PyTorch's ValueError, too.
+    for number, name in enumerate(_REDUCTIONS):
+        if reduction == name:
+            return number
+    raise ValueError(f"{reduction} is not a valid value for reduction")
 
 
 def _reduce_losses(losses: np.ndarray, reduction: int) -> np.ndarray:
@@ -197,7 +203,7 @@ _mse_loss = op("mse_loss(Tensor self, Tensor target, int reduction=1)", _compute
 
 def _broadcast_target(input: Tensor, target: Tensor) -> tuple:
     """Return input and target in one shape, with PyTorch's warning if they differ."""
-    if target.shape == input.shape:
+    if target.size() == input.size():
         return input, target
     warn_user(
         f"Using a target size ({target.size()}) that is different to the input size "
@@ -355,21 +361,10 @@ _nll_loss = op(
         grad, self, target, weight, reduction, ignore_index, total_weight))  # fmt: skip
 
 
-@refuse_keywords("weight", "size_average", "ignore_index", "reduce")
-def nll_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """Return minus the log-probability of the right class.
-
-    Shapes: input (N, C) or (C), target (N) or () of int64 class numbers.
-    """
-    return _nll_loss(input, target, None, _number_of_reduction(reduction))
-
-
-@refuse_keywords("weight", "size_average", "ignore_index", "reduce", "label_smoothing")
-def cross_entropy(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """Return the cross entropy of softmax(input).
-
-    Shapes: input (N, C) or (C), target (N) or () of int64 class numbers.
-    """
+def _compute_cross_entropy(
+    input: Tensor, target: Tensor, weight: None, reduction: int, *rest: Any
+) -> Tensor:
+    """Compose the cross entropy of the operations that PyTorch records for it."""
     if target.shape == input.shape:
         if not target.is_floating_point():
             raise RuntimeError(
@@ -380,7 +375,44 @@ def cross_entropy(input: Tensor, target: Tensor, *, reduction: str = "mean") -> 
             "cross_entropy of class probabilities",
             "use -(target * input.log_softmax(1)).sum(1).mean()",
         )
-    return nll_loss(_log_softmax(input, 0 if input.ndim == 1 else 1), target, reduction=reduction)
+    return _nll_loss(_log_softmax(input, 0 if input.ndim == 1 else 1), target, None, reduction)
+
+
+# As PyTorch calls them, with its own names of them in errors.
+_OPTIONS_OF_CLASSES = "Tensor? weight=None, int reduction=1, SymInt ignore_index=-100"
+_nll_loss_nd = make_function_of(
+    op(
+        f"nll_loss_nd(Tensor self, Tensor target, {_OPTIONS_OF_CLASSES})",
+        composite(_nll_loss),
+        **_HIDDEN,
+    )
+)
+_cross_entropy_loss = make_function_of(
+    op(
+        f"cross_entropy_loss(Tensor self, Tensor target, {_OPTIONS_OF_CLASSES}, "
+        "float label_smoothing=0.)",
+        composite(_compute_cross_entropy),
+        **_HIDDEN,
+    )
+)
+
+
+@refuse_keywords("weight", "size_average", "ignore_index", "reduce")
+def nll_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+    """Return minus the log-probability of the right class.
+
+    Shapes: input (N, C) or (C), target (N) or () of int64 class numbers.
+    """
+    return _nll_loss_nd(input, target, None, _number_of_reduction(reduction))
+
+
+@refuse_keywords("weight", "size_average", "ignore_index", "reduce", "label_smoothing")
+def cross_entropy(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+    """Return the cross entropy of softmax(input).
+
+    Shapes: input (N, C) or (C), target (N) or () of int64 class numbers.
+    """
+    return _cross_entropy_loss(input, target, None, _number_of_reduction(reduction))
 
 
 __all__ = [

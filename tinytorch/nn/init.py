@@ -101,14 +101,34 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
     return tensor.fill_(val)
 
 
+@no_grad()
 def zeros_(tensor: Tensor) -> Tensor:
     """Fill with zeros."""
-    return constant_(tensor, 0.0)
+    return tensor.zero_()
 
 
 def ones_(tensor: Tensor) -> Tensor:
     """Fill with ones."""
     return constant_(tensor, 1.0)
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """Fill the weight of a convolution so that it preserves its input, in each of the groups.
+
+    ValueError unless the tensor has 3 to 5 dimensions, and groups of one size.
+    """
+    if tensor.ndimension() not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if tensor.shape[0] % groups != 0:
+        raise ValueError("dim 0 must be divisible by groups")
+    channels_of_group = tensor.shape[0] // groups
+    middle = tuple([n // 2 for n in tensor.shape[2:]])
+    with no_grad():
+        tensor.zero_()
+        for group in range(groups):
+            for channel in range(min(channels_of_group, tensor.shape[1])):
+                tensor[(group * channels_of_group + channel, channel, *middle)] = 1
+    return tensor
 
 
 def eye_(tensor: Tensor) -> Tensor:
@@ -123,7 +143,8 @@ def eye_(tensor: Tensor) -> Tensor:
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Fill uniformly so that forward and backward keep the variance (Glorot)."""
     # Computed in PyTorch's order, so that the bounds agree to the last bit.
-    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(sum(_fan_in_and_out(tensor))))
+    std = gain * math.sqrt(2.0 / float(sum(_fan_in_and_out(tensor))))
+    bound = math.sqrt(3.0) * std
     return uniform_(tensor, -bound, bound, generator)
 
 
@@ -133,7 +154,7 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> 
     return normal_(tensor, 0.0, std, generator)
 
 
-def _find_std_for_rectifier(tensor: Tensor, a: float) -> float | None:
+def _find_std_for_rectifier(tensor: Tensor, a: float | None) -> float | None:
     """Return the standard deviation for a leaky rectifier whose negative slope is `a` (He).
 
     None, with PyTorch's warning, for a tensor without elements.
@@ -142,6 +163,10 @@ def _find_std_for_rectifier(tensor: Tensor, a: float) -> float | None:
         warn_user("Initializing zero-element tensors is a no-op")
         return None
     fan_in, _ = _fan_in_and_out(tensor)
+    if a is None:
+        a = 0.01
+    elif isinstance(a, bool) or not isinstance(a, (int, float)):
+        raise ValueError(f"negative_slope {a} not a valid number")
     return math.sqrt(2.0 / (1 + a**2)) / math.sqrt(fan_in)
 
 
@@ -164,6 +189,7 @@ def kaiming_normal_(tensor: Tensor, a: float = 0, *, generator: Any = None) -> T
 
 __all__ = [
     "constant_",
+    "dirac_",
     "eye_",
     "kaiming_normal_",
     "kaiming_uniform_",

@@ -13,7 +13,7 @@ from operator import index
 from typing import Any, Self, overload
 
 from ..base import device, dtype, refuse_keywords
-from ..ops import empty, make_function_of
+from ..ops import empty, make_function_of, pointwise
 from ..tensor import Tensor
 from . import functional as F
 from . import init
@@ -21,6 +21,7 @@ from .module import Module
 from .parameter import Parameter
 
 _empty = make_function_of(empty)
+_sigmoid, _tanh = make_function_of(pointwise.sigmoid), make_function_of(pointwise.tanh)
 
 
 class Linear(Module):
@@ -124,7 +125,7 @@ class Sigmoid(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return 1 / (1 + exp(-x))."""
-        return input.sigmoid()
+        return _sigmoid(input)
 
 
 class Tanh(Module):
@@ -134,7 +135,7 @@ class Tanh(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the hyperbolic tangent."""
-        return input.tanh()
+        return _tanh(input)
 
 
 class Softmax(Module):

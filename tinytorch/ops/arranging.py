@@ -6,7 +6,7 @@ the very tensors. Each is made of the operations of the other lists where PyTorc
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..base import (
     address_of,
     broadcast_shape,
     can_cast,
+    check_memory,
     check_overlap,
     dense_strides,
     empty_like_strides,
@@ -240,6 +241,7 @@ def _embed_diagonal(a: np.ndarray, offset: int, dim1: int, dim2: int) -> np.ndar
     # The smaller first, or the larger would not be where it belongs.
     for d in sorted((d1, d2)):
         sizes.insert(d, a.shape[-1] + abs(offset))
+    check_memory(tuple(sizes), a.itemsize)
     data = np.zeros(sizes, a.dtype)
     diagonal_of_array(data, offset, d1, d2)[...] = a
     return data
@@ -526,15 +528,23 @@ def broadcast_shapes(*shapes: Any) -> Size:
     RuntimeError for those that do not fit, ValueError for a negative size.
     Source: `torch.broadcast_shapes`.
     """
-    given = [(shape,) if isinstance(shape, int) else shape for shape in shapes]
+    given = [(shape,) if isinstance(shape, int) else shape for shape in shapes if shape is not None]
+    for shape in given:
+        if not isinstance(shape, Sequence):
+            raise RuntimeError(
+                "Input shapes should be of type ints, a tuple of ints, or a list of ints, got "
+                f"{shape}"
+            )
     common = [1] * max(map(len, given), default=0)
     for at, shape in enumerate(given):
         for d in range(-1, -1 - len(shape), -1):
-            if shape[d] < 0:
-                raise ValueError("Attempting to broadcast a dimension with negative length!")
+            if shape[d] == common[d]:
+                continue
             if common[d] == 1:
+                if shape[d] < 0:
+                    raise ValueError("Attempting to broadcast a dimension with negative length!")
                 common[d] = shape[d]
-            elif shape[d] not in (1, common[d]):
+            elif shape[d] != 1:
                 raise RuntimeError(
                     f"Attempting to broadcast a dimension of length {shape[d]} at {d}! Mismatching "
                     f"argument at index {at} had {shape}; but expected shape should be "

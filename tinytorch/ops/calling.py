@@ -25,11 +25,13 @@ import numpy as np
 from ..base import (
     CPU,
     as_device,
+    as_torch_error,
     broadcast_error,
     dtype,
     lay_out_result,
     make_absence_error,
     memory_owner,
+    type_name,
     warn_in_torch,
 )
 from ..graph import (
@@ -53,7 +55,7 @@ from ..graph import (
 )
 from ..tensor import Tensor, as_array_of_torch, device_of, make_tensor
 from .kernels import pointwise
-from .schema import REQUIRED, Param, Schema, Signature, is_number, mismatch
+from .schema import REQUIRED, Param, Schema, Signature, is_number, mismatch, read_operand
 
 _new = object.__new__
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1  # of the ints of a schema
@@ -153,7 +155,7 @@ class Overloads:
         TypeError in its words if none fits.
         """
         if method and not (args and isinstance(args[0], Tensor)):
-            raise TypeError(f"unbound method TensorBase.{self.name}() needs a tensor")
+            raise self._make_error_of_no_tensor(args)
         signatures = self._signatures_of(method)
         for signature, op in signatures:
             arguments = signature.match(args[method:], named)
@@ -165,6 +167,15 @@ class Overloads:
             return self._run(op, arguments)
         listed = self._list_with_absent(method, args, named)
         return self._run_deprecated(method, args, named, listed)
+
+    def _make_error_of_no_tensor(self, args: tuple) -> TypeError:
+        """Make Python's error for a method of a class in C that is called with no instance of it."""
+        if not args:
+            return TypeError(f"unbound method TensorBase.{self.name}() needs an argument")
+        return TypeError(
+            f"descriptor '{self.name}' for 'torch._C.TensorBase' objects doesn't apply to a "
+            f"'{type_name(args[0])}' object"
+        )
 
     def _list_with_absent(self, method: bool, args: tuple, named: dict) -> list[Signature]:
         """Return the forms that PyTorch's errors list.
@@ -224,7 +235,7 @@ class Overloads:
         if out is not None:
             if op.numbers and is_number(out):
                 # As for an operand, PyTorch makes a tensor of it, which then is resized.
-                out = make_tensor(np.asarray(out))
+                out = make_tensor(np.asarray(read_operand(out)))
             if op.schema.is_factory:
                 _check_out_options(out, arguments)
             result = op.run_into_out(out, tuple(values))
@@ -276,7 +287,8 @@ def make_plain_call(
     required_by_name = REQUIRED in schema.defaults[schema.positional_count :]
     if required_by_name or not schema.params:
         return otherwise
-    if called_by == "method" and schema.names[0] != "self":
+    # There is no method where `self` is a number, as in `2 ** x`, or no operand.
+    if called_by == "method" and not (schema.names[0] == "self" and schema.params[0].is_tensor):
         return otherwise
     # Sizes may be given one by one: as the arguments of a function, after `self` of a method.
     sizes_at = 1 if called_by == "method" else 0
@@ -506,23 +518,25 @@ def needs_general_way(x: Any) -> bool:
     return x._view_meta is not None and needs_grad(x)
 
 
-def record_failed_call(op: Any, *values: Any) -> None:
+def record_failed_call(op: Any, error: Exception, *values: Any) -> None:
     """Do what PyTorch has done by the time that a kernel raises: it makes the node first.
 
     So pack hooks are called, a sequence number is used up, and an inference tensor that was to be
     saved is refused, which is the error then. The short ways compute first and come here if that
-    fails; `Op.run` keeps the order anyway.
+    fails; `Op.run` keeps the order anyway. NumPy's MemoryError is raised in PyTorch's words.
     """
     op.begin_recording(values, op.tensors_of(values))
+    if isinstance(error, MemoryError):
+        raise as_torch_error(error) from None
 
 
-def record_and_make_error(op: Any, x: Any, y: Any) -> Exception:
+def record_and_make_error(op: Any, error: Exception, x: Any, y: Any) -> Exception:
     """Do what `record_failed_call` does for two operands; return PyTorch's error of their shapes.
 
     A ufunc of floats or integers of one dtype raises ValueError for shapes alone. (`np.power` does
     for exponents below 0, too, but what the kernel of `pow` calls is no ufunc.)
     """
-    record_failed_call(op, x, y, *op.defaults[2:])
+    record_failed_call(op, error, x, y, *op.defaults[2:])
     return broadcast_error(x._data.shape, y._data.shape)
 
 
@@ -738,8 +752,8 @@ def make_unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
                     data = lay_out_result(data, a)
             else:
                 data = as_array_of_torch(run_silenced(compute, a, *rest))
-        except Exception:
-            record_failed_call(op, x, *rest)
+        except Exception as error:
+            record_failed_call(op, error, x, *rest)
             raise
         result = _new(Tensor)
         result._data = data
@@ -787,8 +801,8 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
         thread = MODES.thread
         try:
             data = thread.run_ufunc_silenced(ufunc, a, b)
-        except ValueError:  # of shapes
-            raise record_and_make_error(op, x, y) from None
+        except (ValueError, MemoryError) as error:
+            raise record_and_make_error(op, error, x, y) from None
         # Of two 0-d arrays NumPy computes a number, which `lay_out_result` makes an array.
         if data.ndim != 1 or not data.size:
             data = lay_out_result(data, a, b if is_y_tensor else _A_NUMBER)
@@ -833,8 +847,8 @@ def make_view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
         thread = MODES.thread
         try:
             data = compute(x._data, *rest)
-        except Exception:
-            record_failed_call(op, x, *rest)
+        except Exception as error:
+            record_failed_call(op, error, x, *rest)
             raise
         result = _new(Tensor)
         result._data = data

@@ -9,6 +9,7 @@ import numpy as np
 from ..base import (
     broadcast_shape,
     check_broadcast_into,
+    check_memory,
     check_no_overlap,
     check_overlap,
     dtypes,
@@ -278,6 +279,7 @@ def _select_where(a: np.ndarray, mask: np.ndarray) -> np.ndarray:
     if mask.dtype != bool:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     shape = shape_of_all(mask, a)
+    check_memory(shape, 8)  # of the places that PyTorch counts first
     return np.atleast_1d(np.broadcast_to(a, shape)[np.broadcast_to(mask, shape)])
 
 

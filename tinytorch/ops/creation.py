@@ -16,6 +16,8 @@ import numpy as np
 from ..base import (
     as_device,
     as_given_device,
+    byte_extent,
+    check_memory,
     check_overlap,
     convert_values,
     dtypes,
@@ -133,6 +135,7 @@ class factory_filling(factory):
 
     def _make_filled(self, d: dtypes.dtype, *arguments: Any) -> np.ndarray:
         size, others = self._take_size(arguments)
+        check_memory(size, d.itemsize)
         a = np.empty(size, d.np)
         self.fill(a, *others)
         return a
@@ -202,6 +205,7 @@ class factory_like(factory_new):
 
     def make_array(self, a: np.ndarray, d: dtypes.dtype, arguments: tuple) -> np.ndarray:
         """Make the array."""
+        check_memory(a.shape, d.itemsize)
         array = empty_like_strides(a.shape, d.np, strides_of_copy(a, arguments[-1], d.itemsize))
         self.function(array, *arguments[:-1])
         return array
@@ -219,7 +223,7 @@ def _zeros(d: dtypes.dtype, size: tuple) -> np.ndarray:
 
 def _empty(d: dtypes.dtype, size: tuple, memory_format: Any = None) -> np.ndarray:
     """Make an array; its elements are 0, so that a program prints the same each time."""
-    check_size(size)
+    check_size(size, d.itemsize)
     return np.zeros(size, d.np)
 
 
@@ -231,13 +235,13 @@ def _refuse_negative(size: tuple) -> None:
 
 def _ones(d: dtypes.dtype, size: tuple) -> np.ndarray:
     """Make an array of ones."""
-    check_size(size)
+    check_size(size, d.itemsize)
     return np.ones(size, d.np)
 
 
 def _full(d: dtypes.dtype, size: tuple, fill_value: Any) -> np.ndarray:
     """Make an array of one value. RuntimeError if it does not fit the dtype."""
-    check_size(size)
+    check_size(size, d.itemsize)
     return np.full(size, array_to_fill(fill_value, d, math.prod(size)))
 
 
@@ -249,7 +253,8 @@ def _empty_strided(d: dtypes.dtype, size: tuple, stride: tuple) -> np.ndarray:
             f"({len(stride)})"
         )
     check_size(size)
-    if 0 not in size and any(s < 0 and n > 1 for n, s in zip(size, stride, strict=True)):
+    is_negative = any(s < 0 and n > 1 for n, s in zip(size, stride, strict=True))
+    if 0 not in size and (is_negative or byte_extent(size, stride, 1) * d.itemsize >= 1 << 63):
         raise RuntimeError(
             f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
         )
@@ -370,6 +375,7 @@ def _arange(d: dtypes.dtype, *bounds: Any) -> np.ndarray:
         n = math.ceil((end - start) / step)
     if n >= 1 << 63:
         raise RuntimeError("invalid size, possible overflow?")
+    check_memory((n,), d.itemsize)
     start, step = (float(start), float(step)) if d.is_floating_point else (int(start), int(step))
     return run_silenced(lambda: (start + np.arange(n) * step).astype(d.np, copy=False))
 
@@ -400,6 +406,7 @@ def _linspace(d: dtypes.dtype, start: Any, end: Any, steps: int) -> np.ndarray:
     _refuse_bounds_with_dimensions("linspace", start, end)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
+    check_memory((steps,), d.itemsize)
     _refuse_bool("linspace", d)
     start, end, _ = _bounds_as_numbers(start, end)
     # There is no step to compute for one number.
@@ -440,6 +447,7 @@ def _logspace(d: dtypes.dtype, start: Any, end: Any, steps: int, base: float) ->
     _refuse_bounds_with_dimensions("logspace", start, end)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
+    check_memory((steps,), d.itemsize)
     start, end, _ = _bounds_as_numbers(start, end)
     if steps == 1:
         return run_silenced(lambda: convert_values(np.float64(base) ** np.full(1, start), d.np))
@@ -470,6 +478,9 @@ def _eye(d: dtypes.dtype, n: int, m: int | None = None) -> np.ndarray:
     for name, k in (("n", n), ("m", m)):
         if k < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {k}")
+    if n * m >= 1 << 63:
+        raise RuntimeError("numel: integer multiplication overflow")
+    check_memory((n, m), d.itemsize)
     return np.eye(n, m, dtype=d.np)
 
 

@@ -72,7 +72,7 @@ from .calling import Overloads, can_have_short_way, make_plain_call
 from .kernels import Kernel, pointwise
 from .late import LaterFunction, LaterMethod, made_once
 from .out_argument import OUT_DTYPE_ERRORS, OutArgument, OutRule
-from .schema import Schema, has_tensor_self, is_number
+from .schema import Schema, has_tensor_self, is_number, read_operand
 
 ndarray = np.ndarray
 
@@ -963,7 +963,7 @@ def _make_reflected_operator(declared: Op) -> Callable:
         # A tensor comes here only if somebody calls the method by its name.
         if not (is_number(other) or isinstance(other, Tensor)):
             return refuse_operand(self, other)
-        return declared.run(other, self, *declared.defaults[2:])
+        return declared.run(read_operand(other), self, *declared.defaults[2:])
 
     return call_reflected
 
@@ -996,9 +996,12 @@ def offer_member(
     return member
 
 
-def make_function_of(*ops: Op, out: bool = False) -> Callable:
-    """Return the function of an op that PyTorch offers in a module, as `nn.functional.linear`."""
-    overloads = Overloads(ops[0].name)
+def make_function_of(*ops: Op, out: bool = False, in_place: bool = False) -> Callable:
+    """Return the function of an op that PyTorch offers in a module, as `nn.functional.linear`.
+
+    `in_place`: that of `name_`.
+    """
+    overloads = Overloads(ops[0].name + "_" * in_place, in_place)
     for one_op in ops:
         overloads.add(one_op, out)
     return overloads.make_function(method=False)

@@ -140,6 +140,20 @@ def _make_random_float_kernel(fill: Callable) -> write:
     return write(draw)
 
 
+def _draw_with_chances(a: np.ndarray, p: np.ndarray, generator: Any) -> None:
+    check_overlap(a)
+    random.bernoulli_each_(a, expand(p, a.shape), random.generator_or_default(generator))
+
+
+# Before the form with a number, as PyTorch tries them.
+op(
+    f"bernoulli_(Tensor(a!) self, Tensor p, *, {_GENERATOR})",
+    write(_draw_with_chances),
+    function=False,
+    backward="BernoulliBackward1",
+    self=zero_gradient,
+    p=lambda grad, p: zeros_like(p),
+)
 for _numbers, _node, _kernel in (
     (
         "uniform_(Tensor(a!) self, float from=0., float to=1., *,",
@@ -195,11 +209,6 @@ for _numbers, _node, _kernel in (
     op(f"{_numbers} {_GENERATOR})", _kernel, function=False, backward=_node, self=zero_gradient)
 
 
-def _draw_with_chances(a: np.ndarray, p: np.ndarray, generator: Any) -> None:
-    check_overlap(a)
-    random.bernoulli_each_(a, expand(p, a.shape), random.generator_or_default(generator))
-
-
 def _draw_like(a: np.ndarray, generator: Any) -> np.ndarray:
     """Draw for each element, which is the probability of its 1."""
     drawn = np.empty(a.shape, a.dtype)
@@ -212,14 +221,6 @@ def _draw_with_chance(a: np.ndarray, p: float, generator: Any) -> np.ndarray:
     return random.bernoulli_(drawn, float(p), random.generator_or_default(generator))
 
 
-op(
-    f"bernoulli_(Tensor(a!) self, Tensor p, *, {_GENERATOR})",
-    write(_draw_with_chances),
-    function=False,
-    backward="BernoulliBackward1",
-    self=zero_gradient,
-    p=lambda grad, p: zeros_like(p),
-)
 op(
     f"bernoulli(Tensor self, *, {_GENERATOR})",
     _draw_like,
@@ -247,7 +248,7 @@ def _refuse_negative_count(n: int, generator: Any = None) -> None:
 
 
 def _randperm(d: dtypes.dtype, n: int, generator: Any = None) -> np.ndarray:
-    check_size((n,))
+    check_size((n,), d.itemsize)
     return random.draw_permutation(n, random.generator_or_default(generator), d.np)
 
 

@@ -21,6 +21,7 @@ from ..base import (
     as_device,
     as_given_device,
     byte_extent,
+    check_memory,
     cpp_name,
     device,
     dtypes,
@@ -198,13 +199,14 @@ def _check_array(a: np.ndarray) -> dtypes.dtype:
     return found
 
 
-def check_size(shape: tuple[int, ...]) -> None:
-    """Raise torch's RuntimeError for a shape with a negative size."""
+def check_size(shape: tuple[int, ...], itemsize: int = 0) -> None:
+    """Raise torch's RuntimeError for a shape with a negative size, or one that no memory holds."""
     for n in shape:
         if n < 0:
             raise RuntimeError(
                 f"Trying to create tensor with negative dimension {n}: {list(shape)}"
             )
+    check_memory(shape, itemsize)
 
 
 def make_leaf(a: np.ndarray, where: device, requires_grad: bool | None = False) -> Tensor:

@@ -546,7 +546,7 @@ def _apply_basic_indices(self: Tensor, items: tuple) -> tuple[Tensor, list[Tenso
 
 
 def _index_as_int(item: Any) -> int:
-    if isinstance(item, np.bool_) or not hasattr(item, "__index__"):
+    if isinstance(item, np.bool_) or not hasattr(type(item), "__index__"):
         raise IndexError(
             "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
             f"are valid indices (got {type_name(item)})"

@@ -9,6 +9,7 @@ from ..base import (
     BY_NUM,
     broadcast_shape,
     can_cast,
+    check_memory,
     check_overlap,
     cpp_name,
     make_absence_error,
@@ -41,7 +42,12 @@ def multiply_matrices(a: Any, b: Any, kernel: Any) -> Any:
     # PyTorch's `mm` of bools without elements does not get as far as the kernel that refuses them.
     if a.dtype.num == 0 and (kernel == "dot" or (a.size and b.size)):
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
-    product = np.matmul(a, b)
+    try:
+        product = np.matmul(a, b)
+    except ValueError:
+        # They fit: it is the product that NumPy finds too large.
+        check_memory((*a.shape[:-1], b.shape[-1]), a.itemsize)
+        raise
     # Of nothing, NumPy's has strides of 0.
     return product if product.size else as_array_of_torch(product)
 

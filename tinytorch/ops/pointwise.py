@@ -12,6 +12,7 @@ arrays of which a kernel is made, one such as `_power_of_arrays` or `_clamp_arra
 from __future__ import annotations
 
 import math
+import numbers
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ from .kernels import (
 )
 from .late import LaterMethod
 from .out_argument import OutArgument, OutRule
-from .schema import is_number
+from .schema import is_number, read_operand
 
 
 def offer_reflected(symbol: str, of_tensors: Any, of_number: Any) -> None:
@@ -51,7 +52,7 @@ def offer_reflected(symbol: str, of_tensors: Any, of_number: Any) -> None:
         if isinstance(other, Tensor):
             return of_tensors(other, self)
         if is_number(other):
-            return of_number(other, self)
+            return of_number(read_operand(other), self)
         return refuse_operand(self, other)
 
     offer_member(f"__r{symbol}__", method, function=False)
@@ -75,7 +76,7 @@ for _name, _ufunc in (
 
 def _contains_element(self: Tensor, element: Any) -> bool:
     """Return `element in self`. RuntimeError for what is neither tensor nor number."""
-    if isinstance(element, Tensor) or is_number(element):
+    if isinstance(element, (Tensor, numbers.Number)):
         return bool((element == self)._data.any())
     raise RuntimeError(
         f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."

@@ -24,6 +24,7 @@ from ..base import (
     device,
     dtype,
     is_dtype,
+    make_absence_error,
     type_name,
 )
 from ..graph import needs_grad
@@ -52,7 +53,7 @@ def is_symint(x: Any) -> bool:
     """Return True if torch would take `x` as one of its sizes."""
     if isinstance(x, Tensor):
         return x._data.size == 1 and x._data.dtype.kind in "iub"
-    return hasattr(x, "__index__") and not isinstance(x, bool) and getattr(x, "ndim", 0) == 0
+    return hasattr(type(x), "__index__") and not isinstance(x, bool) and getattr(x, "ndim", 0) == 0
 
 
 def _is_float(x: Any) -> bool:
@@ -70,6 +71,24 @@ def _number(x: Any) -> Any:
     if isinstance(x, np.bool_):
         return float(x)
     return x.item() if isinstance(x, np.generic) else x
+
+
+def _read_number(x: Any) -> Any:
+    """Return a Python number. OverflowError for one that C++ has no type for."""
+    check_c_number(x)
+    return _number(x)
+
+
+def read_operand(x: Any) -> Any:
+    """Return a tensor as it is, and of a number that stands for one Python's number.
+
+    NotImplementedError for a complex one, of which tinytorch makes no tensor.
+    """
+    if isinstance(x, Tensor):
+        return x
+    if isinstance(x, complex):
+        raise make_absence_error("a complex number")
+    return _read_number(x)
 
 
 def _int(x: Any) -> int:
@@ -120,10 +139,10 @@ class _Type:
 _INTS = _Type("tuple of ints", is_symint, _int, is_row=True)
 _TENSORS = _Type("tuple of Tensors", (tuple, list), list)
 _TYPES = {
-    "Tensor": _Type(
-        "Tensor", (Tensor,), lambda x: x if isinstance(x, Tensor) else _number(x), (Tensor,)
+    "Tensor": _Type("Tensor", (Tensor,), read_operand, (Tensor,)),
+    "Scalar": _Type(
+        "Number", lambda x: is_number(x) or _is_float(x), _read_number, (int, float, bool)
     ),
-    "Scalar": _Type("Number", lambda x: is_number(x) or _is_float(x), _number, (int, float, bool)),
     "int": _Type("int", _is_int, _int, (int,)),
     "SymInt": _Type("int", is_symint, _int, (int,)),
     # a double, whatever number it is: `torch.isclose(x, x, 2**70)` is no overflow
@@ -232,8 +251,6 @@ class Param:
             return tuple([n if type(n) is int else self.type.read(n) for n in x])
         if self.type.shown == "int":
             check_long(x)
-        elif self.type.shown == "Number":
-            check_c_number(x)
         return self.type.read(x)
 
     def fits(self, x: Any, position: int, numbers: bool) -> int | None:
