@@ -1,11 +1,16 @@
-"""Results of pointwise operations have the layout in memory that PyTorch gives them, whatever the operands' shapes and strides."""
+"""Results and gradients have the layout in memory that PyTorch gives them, whatever the operands' shapes and strides."""
 
 from __future__ import annotations
 
+import itertools
+import math
 import random
 from typing import Any
 
 import pytest
+from needs import torch_missing
+
+import tinytorch
 
 DTYPES = ("float32", "float32", "float32", "float64", "int64")
 
@@ -63,8 +68,6 @@ def _layout(engine: Any, operands: list) -> str:
 def test_strides_of_results(seed: int) -> None:
     import torch
 
-    import tinytorch
-
     r, found = random.Random(seed), []
     for _ in range(1000):
         operands = _operands(r)
@@ -72,3 +75,43 @@ def test_strides_of_results(seed: int) -> None:
         if ours != theirs:
             found.append(f"{operands}: {ours} instead of {theirs}")
     assert not found, "\n".join(found)
+
+
+def _gradient_strides(
+    engine: Any, call: str, shape: tuple[int, ...], order: tuple, dim: int
+) -> list:
+    """The strides of a gradient as a hook and the leaf see it, of a turned tensor and a turned gradient."""
+    leaf = engine.arange(1.0, 1 + math.prod(shape)).reshape(shape).requires_grad_()
+    seen: list[tuple] = []
+    x = leaf.permute(order)
+    x.register_hook(lambda grad: seen.append(grad.stride()))
+    index = engine.zeros(x.shape, dtype=engine.int64)
+    result = eval(call, {"x": x, "d": dim, "index": index, "inf": math.inf})
+    gradient = engine.ones(tuple(result.shape)[::-1]).permute(tuple(reversed(range(result.dim()))))
+    result.backward(gradient)
+    return [*seen, leaf.grad.stride()]
+
+
+@pytest.mark.torch
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "call",
+    [
+        *("x.prod()", "x.prod(d)", "(x - 1).prod(d)", "x.cumprod(d)", "(x - 1).cumprod(d)"),
+        *("x.var()", "x.var(d)", "x.var((0, d) if d else 0, keepdim=True)", "x.std()", "x.std(d)"),
+        *("x.amax(d)", "x.amin((0, d) if d else 0)", "x.norm(1, d)", "x.norm(inf, d)"),
+        *("x.norm(3, d)", "x.norm(1.5, d)", "x.norm(0.5, d)", "x.logsumexp(d)", "x.softmax(d)"),
+        *(
+            f"x.scatter_reduce(d, index, x, '{how}')"
+            for how in ("sum", "prod", "mean", "amax", "amin")
+        ),
+        "x.index_reduce(d, index.reshape(-1)[: x.shape[d]], x, 'prod')",
+    ],
+)
+def test_gradients_of_turned_tensors_with_sizes_of_one(call: str) -> None:
+    torch = pytest.importorskip("torch", reason=torch_missing())
+    for shape in ((1, 3), (3, 1), (2, 1, 3), (1, 3, 1), (1, 2, 3)):
+        for order in itertools.permutations(range(len(shape))):
+            for dim in range(len(shape)):
+                how = (call, shape, order, dim)
+                assert _gradient_strides(tinytorch, *how) == _gradient_strides(torch, *how), how

@@ -44,7 +44,7 @@ from .define import op
 from .filling import written_zeros
 from .kernels import ALL_LETTERS, check_kernel, composite, delegating, row_major, write
 from .out_argument import OutArgument, OutRule
-from .pointwise import bitwise_and, eq, mul, scale_grad
+from .pointwise import bitwise_and, div, eq, mul, scale_grad
 from .sums import expand, sum_all, sum_array
 from .views import array_of, flatten, reshape, squeeze, unsqueeze, view
 
@@ -760,7 +760,7 @@ def _share_grad(
     counts = at.add(
         convert_in_formula(is_self, dtype), dim, index, convert_in_formula(is_src, dtype)
     )
-    return grad / counts
+    return div(grad, counts)
 
 
 def _find_extremes(at: _Places, x: Any, extremes: Any, dtype: Any) -> Any:
@@ -797,9 +797,9 @@ def _grad_of_reduced_self(
     elif reduce == "prod":
         # Where a factor is 0, its gradient is the product of the others.
         masked = masked_fill(self, eq(self, 0), 1)
-        out = grad * at.reduce(masked, dim, index, src, reduce, include_self) / masked
+        out = div(mul(grad, at.reduce(masked, dim, index, src, reduce, include_self)), masked)
     elif reduce == "mean":
-        out = grad / _count_at_places(at, grad, dim, index, tuple(src.shape), include_self)
+        out = div(grad, _count_at_places(at, grad, dim, index, tuple(src.shape), include_self))
     else:
         out = mul(
             _find_extremes(at, self, result, dtype),
@@ -827,7 +827,7 @@ def _grad_of_reduced_source(
         return at.read(grad, dim, index)
     if reduce == "mean":
         counts = _count_at_places(at, grad, dim, index, tuple(src.shape), include_self)
-        return at.read(grad, dim, index) / at.read(counts, dim, index)
+        return div(at.read(grad, dim, index), at.read(counts, dim, index))
     if reduce != "prod":
         shared = _share_grad(at, grad, self, dim, index, src, result, dtype)
         return mul(
@@ -841,8 +841,8 @@ def _grad_of_reduced_source(
     others = at.reduce(self, dim, index, masked_fill(src, is_only_zero, 1), reduce, include_self)
     return where(
         is_only_zero,
-        at.read(grad * others, dim, index),
-        at.read(grad * result, dim, index) / masked_fill(src, is_zero, 1),
+        at.read(mul(grad, others), dim, index),
+        div(at.read(mul(grad, result), dim, index), masked_fill(src, is_zero, 1)),
     )
 
 

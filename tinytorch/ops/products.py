@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import BY_NUM, check_overlap, cpp_name, size_of_dim, wrap_dim, wrap_dims
+from ..base import BY_NUM, check_memory, check_overlap, cpp_name, size_of_dim, wrap_dim, wrap_dims
 from .arranging import flip
 from .copies import convert_in_formula, copy_
 from .creation import new_ones
@@ -19,6 +19,7 @@ from .filling import written_zeros
 from .kernels import Kernel, check_kernel, row_major, write
 from .out_argument import OutArgument, OutRule
 from .parts import cat, narrow, select, slice_, stack
+from .pointwise import div, mul
 from .sums import expand, numpy_axes, sum_dims
 from .views import array_of, reshape, unsqueeze
 
@@ -48,6 +49,7 @@ def _accumulate_array(a: np.ndarray, ufunc: np.ufunc, dim: int, result: np.dtype
     if not a.ndim:
         return a.astype(result)
     if a.size:
+        check_memory(a.shape, result.itemsize)
         check_kernel(result, "if", "cumsum_out_cpu" if ufunc is np.add else "cumprod_out_cpu")
     return ufunc.accumulate(a.astype(wide), d).astype(result, copy=False)
 
@@ -108,7 +110,8 @@ def _cumprod_backward(grad: Any, self: Any, dim: int, result: Any, _self_dtype: 
     if np.prod(shape) <= 1 or shape[dim] == 1:
         return grad
     if not _has_zero(self):
-        return _sum_from_the_end(result * grad, dim) / self
+        # Not by `*` and `/`, here and below: on arrays these have NumPy's strides for sizes of 1.
+        return div(_sum_from_the_end(mul(result, grad), dim), self)
     return _cumprod_backward_by_parts(grad, self, wrap_dim(dim, len(shape)))
 
 
@@ -125,9 +128,9 @@ def _cumprod_backward_by_parts(grad: Any, self: Any, d: int) -> Any:
         if k < n - 1:
             after = cumprod(slice_(self, d, k + 1, n, 1), d)
             if k:
-                after = expand(before, tuple(after.shape)) * after
+                after = mul(expand(before, tuple(after.shape)), after)
             others = cat([before, after], d)
-        return sum_dims(slice_(grad, d, k, n, 1) * others, (d,))
+        return sum_dims(mul(slice_(grad, d, k, n, 1), others), (d,))
 
     if type(grad) is np.ndarray:
         # PyTorch has another algorithm where no graph is asked for; its result has version 0.
@@ -164,7 +167,7 @@ def _multiply_others(grad: Any, self: Any, d: int) -> Any:
     ones = new_ones(grad, (*shape[:d], 1, *shape[d + 1 :]))
     before = cumprod(cat([ones, narrow(self, d, 0, n - 1)], d), d)
     from_the_end = cat([ones, flip(narrow(self, d, 1, n - 1), (d,))], d)
-    return grad * (before * flip(cumprod(from_the_end, d), (d,)))
+    return mul(grad, mul(before, flip(cumprod(from_the_end, d), (d,))))
 
 
 def _convert_like(x: Any, grad: Any) -> Any:
@@ -179,7 +182,7 @@ def _prod_backward(grad: Any, self: Any, result: Any) -> Any:
     if not shape:
         return grad
     if not _has_zero(self):
-        return grad * (result / self)
+        return mul(grad, div(result, self))
     return reshape(_multiply_others(grad, reshape(self, (-1,)), 0), shape)
 
 
@@ -191,7 +194,9 @@ def _prod_dim_backward(grad: Any, self: Any, result: Any, dim: int, keepdim: boo
     d = wrap_dim(dim, len(self.shape))
     if not keepdim:
         grad, result = unsqueeze(grad, d), unsqueeze(result, d)
-    return _multiply_others(grad, self, d) if _has_zero(self) else grad * (result / self)
+    if _has_zero(self):
+        return _multiply_others(grad, self, d)
+    return mul(grad, div(result, self))
 
 
 op(

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..base import (
     BY_NUM,
+    check_memory,
     dtypes,
     make_absence_error,
     warn_in_torch,
@@ -33,6 +34,7 @@ from .pointwise import (
     absolute,
     div,
     divide,
+    eq,
     exp,
     isnan,
     logical_or,
@@ -139,19 +141,20 @@ def _var_backward(grad: Any, self: Any, dim: Any, correction: Any, keepdim: bool
     if not shape or dim is None:
         freedom = math.prod(shape) - correction
         if freedom <= 0:
-            return grad * where(self == mean_all(self), math.nan, math.inf)
-        return times(grad, 2.0 / freedom) * (self - mean_all(self))
+            return mul(grad, where(eq(self, mean_all(self)), math.nan, math.inf))
+        return mul(times(grad, 2.0 / freedom), sub(self, mean_all(self)))
     grad = restore_dims(grad, dim, keepdim or len(shape) == 1, shape)
     freedom = count_reduced(shape, dim) - correction
     scale = 2.0 / freedom if freedom else math.inf
-    return times(grad, scale) * (self - mean_dims(self, dim, True))
+    # Not by `*` and `-`, which on arrays have NumPy's strides for operands of several layouts.
+    return mul(times(grad, scale), sub(self, mean_dims(self, dim, True)))
 
 
 def _std_backward(
     grad: Any, self: Any, result: Any, dim: Any, correction: Any, keepdim: bool
 ) -> Any:
     """Return the gradient of a deviation: that of the variance, over twice the deviation."""
-    of_variance = masked_fill_(grad / times(result, 2), result == 0, 0)
+    of_variance = masked_fill_(div(grad, times(result, 2)), result == 0, 0)
     return _var_backward(of_variance, self, dim, correction, keepdim)
 
 
@@ -201,6 +204,7 @@ def _make_truth_kernel(ufunc: Any) -> Any:
     def reduce(a: Any, dim: Any = None, keepdim: bool = False) -> Any:
         # Here an empty tuple of dimensions means none of them; in a sum it means all.
         dims = dim if dim == () else wrap_dims(dim, a.ndim)
+        check_memory(a.shape, 1)  # of the bools that PyTorch makes of it
         truth = np.asarray(ufunc.reduce(a, numpy_axes(a, dims), np.bool_, None, keepdim))
         return truth.astype(np.uint8) if a.dtype.char == "B" else truth
 
@@ -288,6 +292,7 @@ def _declare_extreme(name: str, ufunc: np.ufunc, arg: Any, of_two: Any) -> None:
             raise RuntimeError(
                 f"{name}(): {head} Specify the reduction dim with the 'dim' argument."
             )
+        check_memory(a.shape, a.itemsize)  # of the copy that PyTorch makes row by row
         return np.asarray(ufunc.reduce(a, None))
 
     op(
@@ -342,8 +347,8 @@ def _restore_at_once(t: Any, dim: tuple, keepdim: bool) -> Any:
 def _grad_shared_along(grad: Any, self: Any, result: Any, dim: tuple, keepdim: bool) -> Any:
     """Share each gradient of an extreme among the elements that have its value."""
     grad, extreme = (_restore_at_once(t, dim, keepdim) for t in (grad, result))
-    mask = extreme == self
-    return grad / sum_dims(mask, dim, True) * mask
+    mask = eq(extreme, self)
+    return mul(div(grad, sum_dims(mask, dim, True)), mask)
 
 
 def _declare_extreme_of_dims(name: str, ufunc: np.ufunc) -> None:
@@ -447,19 +452,19 @@ def _vector_norm_grad(grad: Any, self: Any, ord: Any, result: Any, dim: Any, kee
         return mul(grad, masked_fill_(div(self, result), result == 0, 0))
     sign, size = sgn(self), absolute(self)
     if ord == 1:
-        return sign * grad
+        return mul(sign, grad)
     if math.isinf(ord):
         # Of elements that are all the extreme, each has its share; what is nan is one of them.
-        is_extreme = logical_or(size == result, isnan(size))
-        return sign * (grad / sum_dims(is_extreme, dim, True) * is_extreme)
+        is_extreme = logical_or(eq(size, result), isnan(size))
+        return mul(sign, mul(div(grad, sum_dims(is_extreme, dim, True)), is_extreme))
     # A float, as torch's nodes of second derivatives show it; the powers of sizes are written to them.
     p = float(ord)
     if p < 1:
-        scaled = sign * masked_fill_(power.run_in_place(size, p - 1), self == 0, 0)
-        return scaled * grad * power(result, 1 - p)
+        scaled = mul(sign, masked_fill_(power.run_in_place(size, p - 1), self == 0, 0))
+        return mul(mul(scaled, grad), power(result, 1 - p))
     factor, exponent = (sign, p - 1) if p < 2 else (self, p - 2)
-    scaled = factor * power.run_in_place(size, exponent)
-    return mul(scaled, masked_fill_(grad / power(result, p - 1), result == 0, 0))
+    scaled = mul(factor, power.run_in_place(size, exponent))
+    return mul(scaled, masked_fill_(div(grad, power(result, p - 1)), result == 0, 0))
 
 
 vector_norm = op(
@@ -561,6 +566,7 @@ def _make_softmax_kernel(log: bool) -> Any:
             if log:
                 stub = f"log_{stub}"
             check_kernel(a.dtype, "f", stub)
+        check_memory(a.shape, a.itemsize)
         x, axes = a.astype(np.float32) if a.dtype.char == "e" else a, numpy_axes(a, (d,))
         if a.size:
             # The largest becomes 0, so that `exp` cannot overflow.
