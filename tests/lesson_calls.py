@@ -92,7 +92,7 @@ def find_first_meetings() -> dict[str, tuple[Misconception, Meeting]]:
     for position, lesson in enumerate(LESSONS):
         _, _, name = lesson.partition("_")
         if 0 < position < len(LESSONS) - 1:
-            recalled = recall(name).tests
+            recalled = recall(name).tested_misconception
             meeting = Meeting(LESSONS[position - 1], f"{lesson} begins with it")
             found.setdefault(recalled.name, (recalled, meeting))
         for asked in find_tasks(read_notebook(lessons_folder() / f"{lesson}.ipynb")).values():

@@ -148,7 +148,7 @@ def test_a_lesson_is_predicted_without_a_kernel(watched: Watched, tmp_path: Path
     assert read_sentences(view.locator(".cl-reveal")) == say(asked.commit(answers))
     names = [] if asked.reveal is None else [*asked.find_testable_misconceptions()]
     buttons = view.get_by_role("button", name="Try it on a new program")
-    assert [one.get_attribute("data-belief") for one in buttons.all()] == names
+    assert [one.get_attribute("data-misconception") for one in buttons.all()] == names
     for number in (1, 2, 1):
         buttons.nth(number).click()
     again = view.locator(".cl-retest")

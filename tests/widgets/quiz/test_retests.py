@@ -210,14 +210,14 @@ def test_a_button_below_a_wrong_row_opens_a_retest_once() -> None:
     VIEW.reset()
     VIEW.commit(["no", "[50, 2]"])
     view: Any = VIEW.live()
-    assert view.form.content.count('data-do="retest" data-belief="a view is a copy"') == 1
+    assert view.form.content.count('data-do="retest" data-misconception="a view is a copy"') == 1
     assert VIEW.reveal is not None
     assert "data-do" not in VIEW.reveal.html
-    press = {"do": "retest", "belief": NAME}
+    press = {"do": "retest", "misconception": NAME}
     for content in (
         press,
         press,
-        {"do": "retest", "belief": "clone cuts the graph"},
+        {"do": "retest", "misconception": "clone cuts the graph"},
         {"do": "retest"},
     ):
         view._handle_message(None, content, None)
@@ -237,23 +237,23 @@ def test_a_button_below_a_wrong_row_opens_a_retest_once() -> None:
 def test_a_lesson_opens_with_what_is_open_from_an_earlier_one() -> None:
     fixed = recall("detach")
     assert fixed.title == "From an earlier lesson: what does this program do?"
-    assert fixed.tests.name == "clone cuts the graph"
+    assert fixed.tested_misconception.name == "clone cuts the graph"
     assert fixed.commit(answer_of(fixed, right=True)).headline.startswith("Right: “A clone is")
-    assert find_note("misconceptions", fixed.tests.name) == {}, "it was never met"
+    assert find_note("misconceptions", fixed.tested_misconception.name) == {}, "it was never met"
     add_note("misconceptions", "detach copies", {"state": "met", "in": "detach/cut"})
     add_note("misconceptions", "a lost one", {"state": "met", "in": "clone/seven"})
-    assert recall("detach").tests is fixed.tests
-    assert recall("data").tests.name == "detach copies"
+    assert recall("detach").tested_misconception is fixed.tested_misconception
+    assert recall("data").tested_misconception.name == "detach copies"
     add_note("misconceptions", "a clone is a leaf", {"state": "met", "in": "stop_gradient/x"})
-    assert recall("data").tests.name == "detach copies", "that is of a later lesson"
+    assert recall("data").tested_misconception.name == "detach copies", "that is of a later lesson"
     add_note(
         "misconceptions", "a name follows a name", {"state": "met", "in": "assignment/rebound"}
     )
     wrong = recall("data")
-    assert wrong.tests.name == "a name follows a name", "one of a lesson's own"
+    assert wrong.tested_misconception.name == "a name follows a name", "one of a lesson's own"
     wrong.commit(answer_of(wrong, right=True))
-    assert find_note("misconceptions", wrong.tests.name)["state"] == "settled"
-    assert recall("data").tests.name == "detach copies"
+    assert find_note("misconceptions", wrong.tested_misconception.name)["state"] == "settled"
+    assert recall("data").tested_misconception.name == "detach copies"
     fresh = recall("clone_detach")
     assert fresh.questions[0].text
 
@@ -268,8 +268,8 @@ def test_what_is_no_answer_of_the_belief_is_taken_for_none() -> None:
     (row,) = asked.commit(["[99999, 99999]"]).rows
     assert row.refutation is not None
     assert row.refutation.misconception is None
-    assert row.testable_misconception is asked.tests
-    after = asked.make_retest(asked.tests.name)
+    assert row.testable_misconception is asked.tested_misconception
+    after = asked.make_retest(asked.tested_misconception.name)
     assert "belief" not in after.title, "none was shown"
 
 

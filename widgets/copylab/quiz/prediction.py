@@ -71,7 +71,7 @@ A prediction: read the code, and say what it will do before it runs.
 3. Read what speaks against the rows that turned out wrong, and look at the memory.
 From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() steps through the run; p.reset().""")
     UNTITLED = gettext_noop("Prediction")
-    tests: Misconception | None = None
+    tested_misconception: Misconception | None = None
     """The misconception that it tests, if it is a retest."""
 
     answers = traitlets.Dict(
@@ -184,9 +184,9 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             level=self._level,
         )
 
-    def make_stored_retest(self, tests: Misconception, engine: ModuleType) -> Retest:
+    def make_stored_retest(self, tested_misconception: Misconception, engine: ModuleType) -> Retest:
         """Return the retest that is stored in a page, the same for every learner."""
-        return Retest(tests, seed=0, number=0, engine=engine, level=self._level)
+        return Retest(tested_misconception, seed=0, number=0, engine=engine, level=self._level)
 
     def find_testable_misconceptions(self) -> dict[str, Misconception]:
         """Return the misconceptions behind the wrong rows that a new program can test, by name."""
@@ -203,7 +203,9 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         run = self.run(engine)
         answers = [texts[question.name] for question in self.questions]
         # Before the traits: whoever observes them reads it.
-        self.reveal = Reveal(self.questions, answers, run, self.describe_all_right, self.tests)
+        self.reveal = Reveal(
+            self.questions, answers, run, self.describe_all_right, self.tested_misconception
+        )
         # Whoever observes one of the traits finds the other changed as well.
         with self.hold_trait_notifications():
             self.answers = texts
@@ -461,7 +463,7 @@ class Retest(Prediction):
     is right. Its names, numbers and shapes are drawn for each learner, and the right answer and the
     one that betrays the misconception are both found by running.
 
-    tests: the misconception, or its name in the catalogue or in a lesson that is imported.
+    tested_misconception: the misconception, or its name in the catalogue or in a lesson that is imported.
     seed: by what is drawn; by default by the number in the learner's progress file.
     number: which of its programs, from 0; by default one that was not asked yet.
     origin: the key of the prediction with the wrong row; by default, where no number is given, that
@@ -471,11 +473,11 @@ class Retest(Prediction):
     Raises KeyError for an unknown name, ValueError for one that no program tests.
     """
 
-    tests: Misconception
+    tested_misconception: Misconception
 
     def __init__(
         self,
-        tests: Misconception | str,
+        tested_misconception: Misconception | str,
         *,
         seed: int | None = None,
         number: int | None = None,
@@ -484,9 +486,11 @@ class Retest(Prediction):
         title: str = RETEST_TITLE,
         level: Level = "graph",
     ) -> None:
-        self.tests = misconception(tests) if isinstance(tests, str) else tests
+        if isinstance(tested_misconception, str):
+            tested_misconception = misconception(tested_misconception)
+        self.tested_misconception = tested_misconception
         # With its number it comes from another task, which knows its origin.
-        note = find_note("misconceptions", self.tests.name) if number is None else {}
+        note = find_note("misconceptions", tested_misconception.name) if number is None else {}
         self._seed = load_seed() if seed is None else seed
         self._number = note.get("retests", 0) if number is None else number
         self._origin = origin or note.get("in")
@@ -495,23 +499,25 @@ class Retest(Prediction):
         # False on a page without a kernel, where nothing is noted.
         self._settles_if_right = False
         module = choose_engine(engine, None)
-        drawn = draw_retest(self.tests, module, seed=self._seed, number=self._number, level=level)
+        drawn = draw_retest(
+            tested_misconception, module, seed=self._seed, number=self._number, level=level
+        )
         super().__init__(drawn.run.code, [drawn.question], engine=module, title=title, level=level)
         self._runs[module.__name__] = drawn.run
 
     def __repr__(self) -> str:
-        return summarize_text(f"Retest({self.tests.name!r})")
+        return summarize_text(f"Retest({self.tested_misconception.name!r})")
 
     def describe_all_right(self) -> str:
         """Return the headline if the row is right; if that was noted, it settles the misconception."""
         # Its full stop would be in the middle of the sentence.
-        belief = gettext(self.tests.belief).rstrip(".。")
+        belief = gettext(self.tested_misconception.belief).rstrip(".。")
         if self._settles_if_right:
             return gettext("Right, and that settles it: “{belief}” is not true.", belief=belief)
         return gettext("Right: “{belief}” is not true.", belief=belief)
 
     def _judge_and_reveal(self, texts: dict[str, str], engine: ModuleType) -> Reveal:
-        was_met = bool(find_note("misconceptions", self.tests.name))
+        was_met = bool(find_note("misconceptions", self.tested_misconception.name))
         # Before the reveal, which is shown as soon as it is there.
         self._settles_if_right = self._is_first_answer and self._origin is not None and was_met
         return super()._judge_and_reveal(texts, engine)
@@ -519,7 +525,7 @@ class Retest(Prediction):
     def _note_progress(self, reveal: Reveal) -> None:
         """Note that the misconception is settled, or met again; a second answer changes nothing."""
         is_first, self._is_first_answer = self._is_first_answer, False
-        name, is_right = self.tests.name, reveal.right == len(self.questions)
+        name, is_right = self.tested_misconception.name, reveal.right == len(self.questions)
         was_met = bool(find_note("misconceptions", name))
         if not is_first or self._origin is None or not (was_met or reveal.misconceptions):
             return
@@ -538,10 +544,14 @@ class Retest(Prediction):
             level=self._level,
         )
 
-    def make_stored_retest(self, tests: Misconception, engine: ModuleType) -> Retest:
+    def make_stored_retest(self, tested_misconception: Misconception, engine: ModuleType) -> Retest:
         """Return the next program for a page."""
         return Retest(
-            tests, seed=self._seed, number=self._number + 1, engine=engine, level=self._level
+            tested_misconception,
+            seed=self._seed,
+            number=self._number + 1,
+            engine=engine,
+            level=self._level,
         )
 
 

@@ -69,7 +69,7 @@ class PredictionView(TaskView):
         else:
             buttons = render_button("steps", gettext("Step through the run"))
             # A retest is answered once: after that its right answer is on the screen.
-            if self._prediction.tests is None:
+            if self._prediction.tested_misconception is None:
                 if any(row.refutation is not None for row in reveal.rows):
                     buttons += render_button("retry", gettext("The wrong rows again"))
                 buttons += render_button("reset", gettext("Start again"))
@@ -124,7 +124,7 @@ class PredictionView(TaskView):
             case {"do": "steps"} if reveal is not None:
                 remark = gettext("The player of the run is below.")
                 self._show_below("", reveal.steps.live, remark)
-            case {"do": "retest", "belief": str(name)} if (
+            case {"do": "retest", "misconception": str(name)} if (
                 name in self._prediction.find_testable_misconceptions()
             ):
                 remark = gettext("A new program is below.")

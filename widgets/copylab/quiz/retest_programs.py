@@ -33,8 +33,8 @@ class RetestProgram:
 
     code: its lines, separated by "; ".
     line: the number, from 1, of the one that is taken for another.
-    believed: what that line is taken to do: a line, or several with "; " between them, that do just
-        that. "pass" where it is taken to do nothing.
+    believed: what that line is taken to do: a statement, or several with "; " between them, that do just
+        that, in its place and on one line. "pass" where it is taken to do nothing.
     question: makes the question from names of the program, such as those in `copylab.questions`.
     subject: the names that it is about, each a placeholder or a name of the program. So no question
         about a line can be asked.

@@ -129,8 +129,8 @@ def _find_believed_answer(
 ) -> str:
     """Return the answer of who has the misconception: what the program as believed gives."""
     lines = program.code.split("; ")
-    # A line may be believed to do what takes several.
-    lines[program.line - 1] = "\n".join(program.believed.split("; "))
+    # On one line, whatever it takes, so that the lines behind it keep their numbers: an answer may name one.
+    lines[program.line - 1] = program.believed
     run = QuizRun(fill_placeholders("\n".join(lines), replacements), engine)
     return format_answer(question.right_answer(run))
 

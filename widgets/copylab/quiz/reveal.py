@@ -137,7 +137,7 @@ def make_row_table(rows: Iterable[JudgedRow], *, live: bool = False) -> Table:
 
 def render_button(action: str, text: str, misconception_name: str = "") -> str:
     """Return the HTML of a button, with the name of the misconception that it is about, if any."""
-    about = {"data_belief": misconception_name} if misconception_name else {}
+    about = {"data_misconception": misconception_name} if misconception_name else {}
     return html_element("button", escape(text), type="button", data_do=action, **about)
 
 

@@ -78,11 +78,12 @@ def _collect_page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
     allRight: the headline if every row is right.
     committed: the answers that are committed already, by the names of their questions; None if
         none are.
-    tests: the name of the misconception that a retest tests, otherwise empty.
+    tested: the name of the misconception that a retest tests, otherwise empty.
     retests: by the name of a misconception a new program that tests it, see `_collect_retest_data`.
     retestTitle, retestButton: the line above that, and the button that asks for it.
     """
     sentences = _SentenceTable()
+    tested = prediction.tested_misconception
     stated_questions = state_facts_once(prediction.questions, run)
     rows = [_collect_row_data(question, run, sentences) for question in stated_questions]
     retests = {
@@ -100,7 +101,7 @@ def _collect_page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
         # A notebook that was saved after the commit is laid out with the answers of then.
         "committed": dict(prediction.answers) if prediction.committed else None,
         "allRight": prediction.describe_all_right(),
-        "tests": "" if prediction.tests is None else prediction.tests.name,
+        "tested": "" if tested is None else tested.name,
         "retests": retests,
         "retestTitle": gettext(RETEST_TITLE),
         "retestButton": name_retest_button(),
@@ -131,7 +132,7 @@ def _render_revealed(prediction: Prediction, run: QuizRun) -> str:
         rows.append(JudgedRow(number, question, "", right, nothing, ("",)))
     buttons = ""
     # A retest is answered once: after that its right answer is on the page.
-    if prediction.tests is None:
+    if prediction.tested_misconception is None:
         buttons = render_button("retry", gettext("The wrong rows again"))
         buttons += render_button("reset", gettext("Start again"))
     return render_result("", make_row_table(rows), buttons)
@@ -139,7 +140,8 @@ def _render_revealed(prediction: Prediction, run: QuizRun) -> str:
 
 def _find_testable_misconceptions(prediction: Prediction, run: QuizRun) -> list[Misconception]:
     """Return the misconceptions that a row can show, and that programs test."""
-    by_name = {} if prediction.tests is None else {prediction.tests.name: prediction.tests}
+    tested = prediction.tested_misconception
+    by_name = {} if tested is None else {tested.name: tested}
     for question in prediction.questions:
         for refutation in question.foresee_refutations(run).values():
             misconception = refutation.misconception

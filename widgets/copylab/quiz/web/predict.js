@@ -33,7 +33,7 @@ class PredictionForm {
     root.addEventListener("click", ({ target: { dataset } }) => {
       awaited.retest = dataset.do === "retest";
       if (dataset.do === "steps") showPlayerBelow(root);
-      if (dataset.do) this.sendAction(dataset.do, dataset.belief ? { belief: dataset.belief } : {});
+      if (dataset.do) this.sendAction(dataset.do, dataset.misconception ? { misconception: dataset.misconception } : {});
     });
     root.addEventListener("keydown", (event) => {
       // An Enter that ends the writing of a Chinese or Korean word is none.

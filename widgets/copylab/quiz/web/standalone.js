@@ -197,23 +197,23 @@ function leaveOutSaid(html, number, { saidOnce }, speakers) {
 /** What speaks against a wrong answer: its own refutation if it has one, otherwise the facts of its row. */
 function refuteAnswer(answer, row, data, explained) {
   // A row with choices has no facts, and needs none: each of its wrong answers is among the refutations.
-  const [, first, belief, again] = findRefutation(answer, row) ?? ["", row.facts];
-  const isKnown = explained.has(belief);
-  const tests = belief ?? data.tests;
+  const [, first, misconception, again] = findRefutation(answer, row) ?? ["", row.facts];
+  const isKnown = explained.has(misconception);
+  const name = misconception ?? data.tested;
   const html = renderSentences(isKnown ? again : first, data);
-  if (belief) explained.add(belief);
-  if (isKnown || !tests) return html;
-  if (!data.retests[tests]) return data.tests ? html + `<p>${say("A new program on this point needs Python: run the cell.")}</p>` : html;
+  if (misconception) explained.add(misconception);
+  if (isKnown || !name) return html;
+  if (!data.retests[name]) return data.tested ? html + `<p>${say("A new program on this point needs Python: run the cell.")}</p>` : html;
   const button = document.createElement("button");
   button.type = "button";
-  Object.assign(button.dataset, { do: "retest", belief: tests });
+  Object.assign(button.dataset, { do: "retest", misconception: name });
   button.textContent = data.retestButton;
   return html + button.outerHTML;
 }
 
 /** The data of a retest: its one row in the tables of the prediction that it belongs to. */
-function makeRetestData(data, tests) {
-  const retest = data.retests[tests];
+function makeRetestData(data, name) {
+  const retest = data.retests[name];
   const [form, revealed] = [parseHTML(data.form), parseHTML(data.revealed)];
   const [fields, lines] = [form, revealed].map(({ content }) => content.querySelector("tbody"));
   const [first, below] = lines.rows;
@@ -226,14 +226,14 @@ function makeRetestData(data, tests) {
   // It is answered once: after that its right answer is on the page.
   for (const button of revealed.content.querySelectorAll("[data-do]")) button.remove();
   const { row, allRight } = retest;
-  return { ...data, form: form.innerHTML, revealed: revealed.innerHTML, rows: [row], allRight, tests, retests: {}, committed: null, saidOnce: [] };
+  return { ...data, form: form.innerHTML, revealed: revealed.innerHTML, rows: [row], allRight, tested: name, retests: {}, committed: null, saidOnce: [] };
 }
 
 /** The program of a retest, in the place of another one. */
-function makeRetestProgram(program, { retests, retestTitle }, tests) {
+function makeRetestProgram(program, { retests, retestTitle }, name) {
   const template = parseHTML(program);
   template.content.querySelector(".cl-title strong").textContent = retestTitle;
-  template.content.querySelector("pre").outerHTML = retests[tests].program;
+  template.content.querySelector("pre").outerHTML = retests[name].program;
   return template.innerHTML;
 }
 
@@ -265,8 +265,8 @@ function makeModel(program, data, el) {
     get: (name) => state[name],
     set: (values) => Object.assign(state, values),
     save_changes() {},
-    send({ do: action, answers, belief }) {
-      if (action === "retest") return showRetest(el, program, data, belief);
+    send({ do: action, answers, misconception }) {
+      if (action === "retest") return showRetest(el, program, data, misconception);
       if (action === "commit") {
         committed = { ...answers };
         for (const { name, all } of data.rows) if (all && ALL_WORDS.test(answers[name])) committed[name] = all;
@@ -284,14 +284,14 @@ function makeModel(program, data, el) {
 }
 
 /** Show a new program on a misconception below a prediction, once, and go to its field. */
-function showRetest(el, program, data, tests) {
-  let place = [...el.querySelectorAll(":scope > .cl-retest")].find(({ dataset }) => dataset.belief === tests);
+function showRetest(el, program, data, name) {
+  let place = [...el.querySelectorAll(":scope > .cl-retest")].find(({ dataset }) => dataset.misconception === name);
   if (!place) {
     place = document.createElement("div");
     place.className = "cl-retest";
-    place.dataset.belief = tests;
+    place.dataset.misconception = name;
     el.append(place);
-    const model = makeModel(makeRetestProgram(program, data, tests), makeRetestData(data, tests), place);
+    const model = makeModel(makeRetestProgram(program, data, name), makeRetestData(data, name), place);
     render({ model, el: place });
   }
   place.querySelector("select, input, .cl-headline").focus();
