@@ -71,6 +71,12 @@ def find_forbidden(terms: list[Term], text: str) -> Iterator[str]:
         around = text[max(0, found.start() - 20) : found.end() + 20].replace("\n", " ")
         line = text.count("\n", 0, found.start()) + 1
         wanted = f"; the word for {term.english} is {term.word}" if term.word else ""
+        if term.word and term.word in found.group():
+            # The right word, with a classifier before it or a particle behind it that does not go with it.
+            rule = next(
+                each for each in term.forbidden if re.compile(each).match(text, found.start())
+            )
+            wanted = f"; {term.word} is the word, but not as in {rule!r}"
         yield f"{line}: {found.group()!r} is barred in {around!r}{wanted}"
 
 

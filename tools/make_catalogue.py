@@ -14,6 +14,7 @@ be of quite another text: it is to be written anew, and the mark taken out.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import re
 import string
@@ -303,7 +304,9 @@ def _forms(message: Message) -> list[str]:
 
 def main() -> int:
     """Write everything, or only look; print what is wrong and return 1 if anything is."""
-    if "--check" not in sys.argv:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing, only look")
+    if not parser.parse_args().check:
         write_files()
     faults = find_faults()
     print("\n".join(faults) or "All texts are translated, and all files are up to date.")

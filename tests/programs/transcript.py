@@ -139,12 +139,15 @@ def _cuda_on_cpu(torch: ModuleType) -> Iterator[None]:
         torch._C._get_default_device = real
 
 
-def transcript(program: Path, engine: str = "torch") -> str:
+def transcript(program: Path, engine: str = "torch", source: str | None = None) -> str:
     """Give what a reader sees who types the statements of `program` where ``torch`` is the module named `engine`.
+
+    source: the program's text, if it is not stored yet.
 
     Programs in ``cuda/`` under "torch" give the text that is deduced from a run on the CPU, see cuda/README.md.
     """
-    source = program.read_text(encoding="utf-8")
+    if source is None:
+        source = program.read_text(encoding="utf-8")
     deduce = program.parent == SIMULATED and engine == "torch"
     torch = importlib.import_module(engine)
     out = io.StringIO()
@@ -300,23 +303,20 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     chosen = [f.resolve() for f in options.files] or programs(options.k)
     for given in chosen:
-        program = given.with_suffix(".out")
-        if given != program:
-            if installed_release() != FOLLOWED:
-                parser.error("a new program is stored as PyTorch {}.{} prints it".format(*FOLLOWED))
-            program.write_text(
-                typed(given.read_text(encoding="utf-8")), encoding="utf-8", newline="\n"
-            )
-        text = transcript(program, options.engine)
+        program, stored = given.with_suffix(".out"), given.read_text(encoding="utf-8")
+        is_script = given != program
+        text = transcript(program, options.engine, typed(stored) if is_script else stored)
         if options.show:
             print(f"----- {program.name}\n{text}", end="")
             continue
         if options.engine != "torch":
             parser.error("stored transcripts are torch's; use --print with another engine")
         if installed_release() != FOLLOWED:
+            if is_script:
+                parser.error("a new program is stored as PyTorch {}.{} prints it".format(*FOLLOWED))
             if path := store_change(program, installed_release(), text):
                 print(f"wrote {path.relative_to(HERE)}")
-        elif program.read_text(encoding="utf-8") != text:
+        elif is_script or stored != text:
             program.write_text(text, encoding="utf-8", newline="\n")
             print(f"wrote {program.relative_to(HERE)}")
     return 0
