@@ -236,10 +236,9 @@ def test_names_of_one_tensor_do_not_touch(engine: ModuleType) -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh", "ko"])
 def test_what_changed_does_not_run_into_what_the_version_was(
-    language: str, request: pytest.FixtureRequest
+    language: str,
 ) -> None:
     """The words "now AddBackward0" and "was 0" were in one ink, and nothing was between them."""
-    request.addfinalizer(lambda: use_language(None))
     use_language(language)
     x = tinytorch.ones(3, requires_grad=True) * 2
     before = snapshot(x=x)

@@ -6,7 +6,8 @@ from it long after the tensors are gone.
 
 Ids count up in the order of first sight: T1 for tensors, S1 for storages, C1 for version counters,
 N1 for graph nodes. They are never addresses, so the same program gives the same snapshot in every
-run and under every engine.
+run and under every engine. In the snapshots of the steps of one run, a tensor that is alive has the
+same id in all of them (`NameObserver` in `widgets/copylab/player/frames.py` sees to that).
 
 The names of these classes and of their fields are public: users read them.
 """

@@ -8,7 +8,11 @@ from typing import Any, Protocol
 
 
 class SaveComparison(Protocol):
-    """What was kept, compared with what it is now: of a saved tensor, or of what a Function keeps on `ctx`."""
+    """What was kept, compared with what it is now: of a saved tensor, or of what a Function keeps on `ctx`.
+
+    What both can tell is declared here. A saved tensor alone has a version and a place in the
+    graph: what follows from these is declared in `SaveUnderWatch`.
+    """
 
     @property
     def has_changed(self) -> bool | None:

@@ -342,17 +342,15 @@ class SavedReader:
             tensor_position = self._find_original(tensor, node)
             if tensor_position is None:
                 tensor_position = self._add_saved_tensor(tensor, view_key_of(tensor))
-        # Under a watch the node holds its `WatchedSave`, which knows the line that wrote.
-        watched_save = find_watched_save(stale_raw_saved)
         record = SavedRecord(
             name,
             "stale",
             version=versions.now,
             saved_version=versions.then,
-            label_of_line_that_wrote=""
-            if watched_save is None
-            else watched_save.label_of_line_that_wrote,
         )
+        # Under a watch the node holds its `WatchedSave`, which knows the line that wrote.
+        if watched_save := find_watched_save(stale_raw_saved):
+            record = replace(record, label_of_line_that_wrote=watched_save.label_of_line_that_wrote)
         return FoundSavedTensor(record, tensor_position)
 
     def _find_original(self, alias: Any, node: Any) -> int | None:

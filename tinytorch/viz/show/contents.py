@@ -36,7 +36,7 @@ _SavedKind = Literal[
     "once",
     "freed",
     "unreadable",
-    # Of each, behind that:
+    # Behind the state, where there is such a thing to say:
     "writing line",
     "maybe written",
     "saved before",
@@ -86,7 +86,7 @@ class NameEntry(NamedTuple):
     name: str
     flag: str
     """ "new" for a name that the earlier snapshot did not have for this tensor, "found" for
-    what `find` names, or ""."""
+    what `find` names, or "". The text says "new" and leaves out "found": it marks no rows."""
 
 
 @dataclass(frozen=True)
@@ -236,8 +236,8 @@ class NodeEntry:
     """The tensors with names that it made."""
     remarks: tuple[Remark, ...]
     """Kinds: gradient, gradient changed, edge; of each thing that it saved raises, or the state (live,
-    number, packed, once, freed, unreadable; for live also unchanged, changed unseen), then writing
-    line, maybe written, saved before; more saved, goes on; raises of the node itself."""
+    number, packed, once, freed, unreadable; for live also unchanged, changed unseen), then as far as there is any
+    writing line, maybe written, saved before; more saved, goes on; raises of the node itself."""
 
 
 @dataclass(frozen=True)

@@ -265,11 +265,12 @@ def _describe_tensor(
     changes = subject.changes
     label, is_new = changes.now.label(tensor.id), tensor.id in changes.new_tensors
     changed_names = changes.rebound_names | changes.added_names
-    flag = "found" if tensor.id in subject.selection.found else ""
+    # What is new is said also of what was looked for: a step shows it once, `find` marks it in each.
+    flag_of_old_name = "found" if tensor.id in subject.selection.found else ""
     names = []
     for name in tensor.names:
-        flag_of_name = "new" if is_new or name in changed_names else flag
-        names.append(NameEntry(escape_name(name), flag_of_name))
+        flag = "new" if is_new or name in changed_names else flag_of_old_name
+        names.append(NameEntry(escape_name(name), flag))
     remarks = (
         *_facts_of_tensor(subject, tensor, band),
         *_changes_of_tensor(changes, tensor),
@@ -280,7 +281,7 @@ def _describe_tensor(
     return TensorEntry(
         tensor=tensor,
         label=label,
-        names=tuple(names) or (NameEntry(label, "new" if is_new else flag),),
+        names=tuple(names) or (NameEntry(label, "new" if is_new else flag_of_old_name),),
         is_new=is_new,
         remarks=subject.select_remarks(remarks),
     )
