@@ -148,6 +148,49 @@ for _ in range(2):
     memory = Scale.apply(memory + 1, s)
     memory.sum().backward()
 """
+AVERAGE_OF_WEIGHTS = """
+p, avg = torch.ones(3, requires_grad=True), torch.zeros(3)
+for _ in range(3):
+    avg = 0.9 * avg + 0.1 * p
+    avg.sum().backward()
+"""
+AVERAGE_OF_LOSSES = """
+w, running = torch.ones(3, requires_grad=True), torch.zeros(())
+for _ in range(3):
+    loss = (w * 2).sum()
+    running = running * 0.9 + loss * 0.1
+    running.backward()
+"""
+AVERAGES_IN_A_LIST = """
+net = torch.nn.Linear(3, 3)
+avg = [torch.zeros_like(p) for p in net.parameters()]
+for _ in range(3):
+    avg = [0.99 * a + 0.01 * p for a, p in zip(avg, net.parameters())]
+    loss = sum(((a - p) ** 2).sum() for a, p in zip(avg, net.parameters()))
+    loss.backward()
+"""
+RETAINED_NUMBERS = """
+w = torch.ones(3, requires_grad=True)
+loss = (w * 2).sum()
+loss.backward(retain_graph=True)
+loss.backward()
+loss.backward()
+"""
+TWO_LINES_OF_NUMBERS = """
+w = torch.ones(3, requires_grad=True)
+loss = (w * 2).sum()
+(w * 3).sum().backward()
+loss.backward()
+loss.backward()
+"""
+NUMBERS_GONE_THROUGH_NOW = """
+w = torch.ones(3, requires_grad=True)
+early = (w * 2).sum()
+early.backward()
+late = (w * 3).sum()
+(w * w).sum().backward()
+(late + early).backward()
+"""
 FOUND = {
     "a default argument": (DEFAULT, "total", (4, 5, 4, 5)),
     "an attribute of a module": (ATTRIBUTE, "net.total", (6, 7, 6, 7)),
@@ -162,6 +205,9 @@ FOUND = {
     "a Function reads first": (FUNCTION, "memory", (13, 14, 13, 14)),
     "autograd.grad": (BY_GRAD, "y", (3, 4, 5, 5)),
     "a penalty without create_graph": (PENALTY, "score", (4, 5, 6, 6)),
+    "an average of weights": (AVERAGE_OF_WEIGHTS, "avg", (4, 5, 4, 5)),
+    "an average of losses": (AVERAGE_OF_LOSSES, "running", (5, 6, 5, 6)),
+    "products with numbers, retained first": (RETAINED_NUMBERS, "loss", (3, 5, None, 6)),
 }
 FOUND_BY_FUNCTIONS = {
     "grad raises": (GRAD_RAISES, "y", (3, 4, 5, 5)),
@@ -221,6 +267,39 @@ def test_a_right_program_has_no_finding_and_the_same_gradients(
     exec(source, alone)
     find_leaf = "w if 'w' in globals() else cell.weight"
     assert eval(find_leaf, names).grad.tolist() == eval(find_leaf, alone).grad.tolist()
+
+
+def test_averages_in_a_list_have_their_lines(engine: ModuleType) -> None:
+    watched, _, _ = run_with_lines(engine, AVERAGES_IN_A_LIST)
+    found: Any = watched.findings[0]
+    places = (found.made, found.freed, found.carried, found.backward)
+    assert [place.line for place in places] == [5, 7, 5, 7]
+
+
+@pytest.mark.parametrize("source", [TWO_LINES_OF_NUMBERS, NUMBERS_GONE_THROUGH_NOW])
+def test_a_product_with_a_number_that_two_lines_may_have_freed_is_not_told(
+    engine: ModuleType, source: str
+) -> None:
+    """Nobody is told that it is read: PyTorch calls no hooks for the number."""
+    watched, error, _ = run_with_lines(engine, source)
+    assert "a second time" in str(error)
+    assert watched.findings == []
+
+
+def test_more_backwards_than_are_kept_leave_nothing_certain(engine: ModuleType) -> None:
+    source = (
+        "w = torch.ones(3, requires_grad=True)\nloss = (w * 2).sum()\nloss.backward()\n"
+        "for _ in range({count}): (w * 3).sum().backward(retain_graph=_ % 2 > 0)\nloss.backward()"
+    )
+    for count, found_count in ((0, 1), (1, 0), (2_100, 0)):
+        watched, _, _ = run_with_lines(engine, source.format(count=count))
+        assert len(watched.findings) == found_count
+
+
+def test_a_node_that_had_nothing_to_save_is_not_freed(engine: Any) -> None:
+    w, other = engine.ones(3, requires_grad=True), engine.ones(3)
+    with watch(silent="record"):
+        assert not _is_freed(engine.addcmul(w, other, other).grad_fn)
 
 
 def test_what_was_made_before_the_watch_is_not_known(engine: ModuleType) -> None:

@@ -271,6 +271,24 @@ def test_a_watch_changes_neither_the_error_nor_what_is_right(engine: ModuleType)
     assert len(watched.findings) == 1
 
 
+def test_an_expression_of_a_thousand_terms_is_not_followed(engine: ModuleType) -> None:
+    source = W + f"h = (w * 2).detach()\nk = 0{' + 1' * 950}\nloss = h.sum()\nloss.backward()"
+    watched, _, _ = run_with_lines(engine, source)
+    assert "h = (w * 2).detach()" in watched.findings[0].lines
+
+
+def test_what_goes_wrong_in_a_finding_leaves_the_error_as_it_is(
+    engine: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise KeyError("asked")
+
+    monkeypatch.setattr("copylab.watching.observer.find_why_no_graph", fail)
+    watched, error, _ = run_with_lines(engine, SEEN["detach"][0])
+    assert "does not require grad" in str(error)
+    assert watched.findings == []
+
+
 def test_another_thread_has_its_own_last_backward(engine: ModuleType) -> None:
     source = W + (
         "h = (w * 2).detach()\ndef learn(): (w * w).sum().backward()\n"

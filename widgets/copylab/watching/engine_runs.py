@@ -33,6 +33,8 @@ class EngineRun(NamedTuple):
     """Those whose gradients alone are wanted; empty for all leaves."""
     accumulates: bool
     """True if it adds gradients to `.grad`, False if it returns them."""
+    keeps_graph: bool = False
+    """True if it leaves nodes what they have saved."""
 
     @property
     def root_nodes(self) -> list[Any]:
@@ -96,14 +98,14 @@ def report_runs(
 
 def _run_and_report(watches: list[Watch], call: EngineRun, run: Callable[[], Any]) -> Any:
     is_outermost = _RUNS.surroundings[-1][1] < 0
-    counts = [watch.begin_run(call) for watch in watches]
+    starts = [watch.begin_run(call) for watch in watches]
     try:
         result = run()  # raises as the engine does
     except RuntimeError as error:
         # What a backward within this one has raised is that one's, and was reported there.
         if _count_frames(error, _run_and_report.__code__) == 1:
-            for watch, count in zip(watches, counts, strict=True):
-                watch.report_error(call, count, error)
+            for watch, start in zip(watches, starts, strict=True):
+                watch.report_error(call, start, error)
         raise
     # Only of one that came to its end: after an error, leaves without a gradient show nothing.
     if call.accumulates and is_outermost:
@@ -137,6 +139,8 @@ def watch_torch_runs(torch: Any) -> tuple[Replacement, Replacement]:
             args[0] if args else kwargs.get("t_outputs", ()),
             args[4] if len(args) > 4 else kwargs.get("inputs", ()),
             bool(kwargs.get("accumulate_grad")),
+            # Both functions of PyTorch's have decided it by now.
+            bool(args[2] if len(args) > 2 else kwargs.get("retain_graph")),
         )
 
     @cache
@@ -159,7 +163,8 @@ def watch_tinytorch_runs() -> Replacement:
     """Report the runs of tinytorch's engine, but those of `Tensor.backward`, which may take a shorter way."""
 
     def read_call(args: Any, kwargs: Any) -> EngineRun:
-        return EngineRun("tinytorch", args[0], args[4] or (), kwargs["accumulate"])
+        keeps_graph = bool(args[3] if args[2] is None else args[2])
+        return EngineRun("tinytorch", args[0], args[4] or (), kwargs["accumulate"], keeps_graph)
 
     def replace(run: Any) -> Any:
         return report_runs("tinytorch", run, read_call, get_tinytorch_backward_nr)
@@ -174,8 +179,12 @@ def report_tinytorch_method(backward: Any) -> Any:
     checked, and a generator of them can be read once.
     """
 
-    def read_call(args: Any, kwargs: Any) -> EngineRun:  # noqa: ARG001
-        return EngineRun("tinytorch", args[:1], (), accumulates=True)
+    def read_call(args: Any, kwargs: Any) -> EngineRun:
+        given = dict(zip(("gradient", "retain_graph", "create_graph"), args[1:], strict=False))
+        given |= kwargs
+        keeps = given.get("retain_graph")
+        keeps_graph = bool(given.get("create_graph") if keeps is None else keeps)
+        return EngineRun("tinytorch", args[:1], (), accumulates=True, keeps_graph=keeps_graph)
 
     reported = report_runs("tinytorch", backward, read_call, get_tinytorch_backward_nr)
 

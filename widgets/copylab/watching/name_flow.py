@@ -70,6 +70,12 @@ class NameFlow:
 
     def judge(self, places: Sequence[Place]) -> Likelihood:
         """Say whether what a line reads goes on to the callers. places: the line, and those that called it."""
+        try:
+            return self._judge_way(places)
+        except RecursionError:  # an expression of a thousand terms
+            return Likelihood.UNKNOWN
+
+    def _judge_way(self, places: Sequence[Place]) -> Likelihood:
         is_known = True
         for place in places:
             if place.function in _INNER_CODES:

@@ -6,6 +6,7 @@ through the graph a second time", names no line.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -15,6 +16,10 @@ from tinytorch.graph import FREED_MESSAGE
 from .engine_runs import EngineRun
 from .places import NodeLine, Place, PlaceFinder
 
+_MOST_RUNS = 1_000
+"""So many backwards are kept that may have freed a node, the newest."""
+_MOST_RUNS_COMPARED = 20
+"""If more of these may have freed it, it is not asked which."""
 _MOST_LINES = 20_000
 """The lines of so many nodes are kept, those of the newest: what is used once more is mostly of the step before."""
 
@@ -30,6 +35,26 @@ class BackwardCall(NamedTuple):
     """The line that called it."""
     newest_nr: int
     """The number of the last node that was made before."""
+
+
+class RunStart(NamedTuple):
+    """What was known in a thread when a backward began."""
+
+    read_count: int
+    """How many backwards had read something."""
+    run_count: int
+    """How many had run and freed what they went through."""
+
+
+class _FreeingRun(NamedTuple):
+    """A backward that has freed what it went through."""
+
+    node_line: NodeLine | None
+    """The line that called it."""
+    newest_nr: int
+    """The number of the last node that was made before."""
+    root_nr: int
+    """The highest number of a node that it began at: it has reached none with a higher one."""
 
 
 class FreedGraph(NamedTuple):
@@ -66,6 +91,29 @@ class NodeLines:
         self.newest_node_line: NodeLine | None = None
         """That line."""
         self._last_backward: BackwardCall | None = None
+        self._freeing_runs: deque[_FreeingRun] = deque(maxlen=_MOST_RUNS)
+        self._run_count = 0
+        """How many have been added to these."""
+        self._forgotten_root_nr = -1
+        """The highest `root_nr` of those that are there no more."""
+
+    def begin_run(self, call: EngineRun) -> RunStart:
+        """Note a backward that is about to run, and return what was known before."""
+        start = self.note_start()
+        root_nr = max((node._sequence_nr() for node in call.root_nodes), default=-1)
+        if not call.keeps_graph and root_nr >= 0:
+            if len(self._freeing_runs) == _MOST_RUNS:
+                self._forgotten_root_nr = max(
+                    self._forgotten_root_nr, self._freeing_runs[0].root_nr
+                )
+            caller = self._place_finder.find_node_line()
+            self._freeing_runs.append(_FreeingRun(caller, self.newest_nr, root_nr))
+            self._run_count += 1
+        return start
+
+    def note_start(self) -> RunStart:
+        """Return what is known now, for a backward that might begin."""
+        return RunStart(self.count_backwards(), self._run_count)
 
     def record_node(self, node_nr: int) -> NodeLine | None:
         """Note that the line that runs has made a node, and return it."""
@@ -96,11 +144,10 @@ class NodeLines:
         return 0 if self._last_backward is None else self._last_backward.position
 
     def find_freed_graph(
-        self, call: EngineRun, backward_count: int, newest_foreign_nr: int
+        self, call: EngineRun, start: RunStart, newest_foreign_nr: int
     ) -> FreedGraph | None:
         """Find what a backward has met that has raised; None if that is not known.
 
-        backward_count: how many backwards had read something before it.
         newest_foreign_nr: up to this number, a node may be of another thread and have its number, too.
         """
         roots = call.root_nodes
@@ -115,21 +162,60 @@ class NodeLines:
             if node._sequence_nr() > newest_foreign_nr
             and (node_line := self.find_node_line(node._sequence_nr())) is not None
             and node_line.backward is not None
-            and node_line.backward.position <= backward_count
+            and node_line.backward.position <= start.read_count
         ]
         for number, node in sorted(read_before, key=lambda pair: -pair[0]):
             if _is_freed(node):
                 # Another thread's node on the way has computed with what this one has given it.
-                if any(n._sequence_nr() <= newest_foreign_nr for n in _iterate_up(node, parents)):
+                if _leads_through_foreign(node, parents, newest_foreign_nr):
                     return None
                 backward: BackwardCall = self._node_lines[number].backward
-                old, new = _find_way_in(node, parents, backward.newest_nr)
-                freed = None if backward.node_line is None else backward.node_line.place
-                new_nodes = [] if new is None else list(_iterate_up(new, parents))
-                root = next(each for each in _iterate_up(node, parents) if each in roots)
-                made, carried = self._find_place(old or node), self._find_place(new)
-                return FreedGraph(freed, old, made, carried, new_nodes, root)
+                return self._describe_way(roots, node, parents, backward)
         return None
+
+    def find_freed_unread(
+        self, call: EngineRun, start: RunStart, newest_foreign_nr: int
+    ) -> FreedGraph | None:
+        """Find the same where no read was seen: a product with a number saves it past all hooks.
+
+        Which backward has freed it is known if all that can have done it lead to the same lines.
+        """
+        roots = call.root_nodes
+        parents = _collect_parents(roots)
+        freed = [node for node in _find_running_nodes(call, parents) if _is_freed(node)]
+        if not freed:
+            return None
+        # From the highest number down, the backward that has raised has freed nodes, too, until it met one
+        # that was freed before. So was the last of them: it is that one, or this backward has not come to it.
+        node = min(freed, key=lambda each: each._sequence_nr())
+        number = node._sequence_nr()
+        is_known = self.find_node_line(number) is not None and number > self._forgotten_root_nr
+        if not is_known or _leads_through_foreign(node, parents, newest_foreign_nr):
+            return None
+        first_position = self._run_count - len(self._freeing_runs)
+        earlier = list(self._freeing_runs)[: max(0, start.run_count - first_position)]
+        graphs = [
+            self._describe_way(roots, node, parents, run)
+            for run in earlier[-_MOST_RUNS_COMPARED - 1 :]
+            if run.root_nr >= number
+        ]
+        is_same = len({(each.freed, each.made, each.carried) for each in graphs}) == 1
+        return graphs[0] if is_same and len(graphs) <= _MOST_RUNS_COMPARED else None
+
+    def _describe_way(
+        self,
+        roots: list[Any],
+        node: Any,
+        parents: dict[int, tuple[Any, list[Any]]],
+        backward: BackwardCall | _FreeingRun,
+    ) -> FreedGraph:
+        """Say how roots lead to a node that a backward has freed."""
+        old, new = _find_way_in(node, parents, backward.newest_nr)
+        freed = None if backward.node_line is None else backward.node_line.place
+        new_nodes = [] if new is None else list(_iterate_up(new, parents))
+        root = next(each for each in _iterate_up(node, parents) if each in roots)
+        made, carried = self._find_place(old or node), self._find_place(new)
+        return FreedGraph(freed, old, made, carried, new_nodes, root)
 
     def _find_place(self, node: Any) -> Place | None:
         node_line = None if node is None else self.find_node_line(node._sequence_nr())
@@ -152,6 +238,13 @@ def _collect_parents(roots: list[Any]) -> dict[int, tuple[Any, list[Any]]]:
     return parents
 
 
+def _leads_through_foreign(
+    node: Any, parents: dict[int, tuple[Any, list[Any]]], newest_foreign_nr: int
+) -> bool:
+    """Return True if a node, or one on the way to it, may be of another thread."""
+    return any(each._sequence_nr() <= newest_foreign_nr for each in _iterate_up(node, parents))
+
+
 def _find_running_nodes(call: EngineRun, parents: dict[int, tuple[Any, list[Any]]]) -> list[Any]:
     """Return the nodes of a graph that a backward runs: all, or those that lead to its inputs."""
     nodes = [node for node, _ in parents.values()]
@@ -169,19 +262,37 @@ def _find_running_nodes(call: EngineRun, parents: dict[int, tuple[Any, list[Any]
 def _is_freed(node: Any) -> bool:
     """Return True if a node has given back what it had saved under a watch."""
     # `_saved_...` is not read: of a node that was kept, that would call hooks of the program's own.
-    raw_saved: list[Any] = []
+    raw_by_name: dict[str, Any] = {}
     for name in dir(node):
         if name.startswith("_raw_saved_"):
             try:
-                raw = getattr(node, name)
+                raw_by_name[name] = getattr(node, name)
             except RuntimeError as error:  # of a Function
-                return str(error).startswith(FREED_MESSAGE.partition(" (")[0])
-            raw_saved += raw if isinstance(raw, tuple) else (raw,)
+                return _is_freed_error(error)
+    raw_saved: list[Any] = []
+    for raw in raw_by_name.values():
+        raw_saved += raw if isinstance(raw, tuple) else (raw,)
     # One that is freed has no hooks any more. In an older release that does not show them, it is not known.
-    return bool(raw_saved) and all(
+    has_nothing = bool(raw_saved) and all(
         getattr(raw, "unpack_hook", raw) is None and getattr(raw, "data", raw) is None
         for raw in raw_saved
     )
+    # Nor has one that had nothing to save, as `addcmul` of what requires no grad; here no hooks are left.
+    return has_nothing and any(
+        _raises_freed(node, name.removeprefix("_raw")) for name in raw_by_name
+    )
+
+
+def _raises_freed(node: Any, name: str) -> bool:
+    try:
+        getattr(node, name)
+    except RuntimeError as error:
+        return _is_freed_error(error)
+    return False
+
+
+def _is_freed_error(error: RuntimeError) -> bool:
+    return str(error).startswith(FREED_MESSAGE.partition(" (")[0])
 
 
 def _find_way_in(

@@ -8,7 +8,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Literal, NamedTuple, Protocol, Self
@@ -49,7 +49,7 @@ from .gaps import WatchGaps
 from .kept_attributes import KeptAttribute, KeptComparison
 from .missing import MissingGradient, StepLog
 from .no_graph_findings import NoGraph, find_why_no_graph, make_no_graph_finding
-from .node_lines import FreedGraph, NodeLines
+from .node_lines import FreedGraph, NodeLines, RunStart
 from .on_tinytorch import TinyTorchHooks
 from .on_torch import TorchHooks
 from .packed_saves import PackedSave
@@ -173,6 +173,9 @@ class Watch(Presentation):
     _newest_nr_of_ended_threads = -1
     """The highest number that a node of PyTorch has had in a thread that has ended since."""
 
+    _threads_of_runs: set[int]
+    """The threads that have run a backward."""
+
     read_count = 0
     """Number of saved tensors that backward has read."""
 
@@ -236,6 +239,7 @@ class Watch(Presentation):
         self.ended = False
         self._thread = threading.get_ident()
         self._attached[self._thread] = {}
+        self._threads_of_runs = set()
         # Before a line is named: IPython gives all cells one number where nbval runs them.
         CELL_NUMBERS.follow_shell()
         scope.register_watch(self)
@@ -684,17 +688,20 @@ class Watch(Presentation):
         finding, _ = self._add_finding(save, Finding(silent=False, node=node_name), backward_nr)
         _add_lines(error, finding)
 
-    def begin_run(self, call: EngineRun) -> int:
-        """Note a backward that is about to run, and return how many have read something in this thread."""
+    def begin_run(self, call: EngineRun) -> RunStart:
+        """Note a backward that is about to run, and return what was known in this thread before it."""
         if call.accumulates and not self._is_in_look():
             self._steps.has_backward = True
         hooks = self._find_hooks(call.engine)
-        return 0 if hooks is None else hooks.node_lines.count_backwards()
+        if hooks is None:
+            return RunStart(0, 0)
+        self._threads_of_runs.add(scope.find_program_thread())
+        return hooks.node_lines.begin_run(call)
 
-    def report_error(self, call: EngineRun, backward_count: int, error: RuntimeError) -> None:
+    def report_error(self, call: EngineRun, start: RunStart, error: RuntimeError) -> None:
         """Note the finding on a backward that has raised: its graph is freed, or there is none.
 
-        backward_count: how many backwards had read something before it.
+        start: what `begin_run` has returned.
         """
         hooks = self._find_hooks(call.engine)
         text = str(error)
@@ -704,12 +711,13 @@ class Watch(Presentation):
             return
         with mark_look():
             frame = self._place_finder.find_frame()
-            finding: Finding | None
-            if no_graph is not None:
-                finding = self._find_no_graph(hooks, call, int(no_graph[1]), frame)
-            else:
-                found = self._find_freed_graph(hooks, call, backward_count)
-                finding = None if found is None else make_freed_finding(found, frame)
+            finding: Finding | None = None
+            # What objects of the program raise when they are asked must not take the place of the error.
+            with suppress(Exception):
+                if no_graph is not None:
+                    finding = self._find_no_graph(hooks, call, int(no_graph[1]), frame)
+                elif found := self._find_freed_graph(hooks, call, start):
+                    finding = make_freed_finding(found, frame)
             if finding is None:
                 return
             finding.backward = None if frame is None else place_of(frame)
@@ -750,14 +758,17 @@ class Watch(Presentation):
         hooks = self._find_hooks(call.engine)
         if hooks is None:
             return ""
-        found = self._find_freed_graph(hooks, call, hooks.node_lines.count_backwards())
+        found = self._find_freed_graph(hooks, call, hooks.node_lines.note_start())
         return "" if found is None else "\n".join(list_lines_of_graph(found))
 
     def _find_freed_graph(
-        self, hooks: TorchHooks | TinyTorchHooks, call: EngineRun, backward_count: int
+        self, hooks: TorchHooks | TinyTorchHooks, call: EngineRun, start: RunStart
     ) -> FreedGraph | None:
         newest_foreign_nr = self._find_newest_foreign_nr(hooks)
-        return hooks.node_lines.find_freed_graph(call, backward_count, newest_foreign_nr)
+        found = hooks.node_lines.find_freed_graph(call, start, newest_foreign_nr)
+        if found is None and len(self._threads_of_runs) < 2:
+            found = hooks.node_lines.find_freed_unread(call, start, newest_foreign_nr)
+        return found
 
     def _find_newest_foreign_nr(self, hooks: TorchHooks | TinyTorchHooks) -> int:
         """Return the number of the newest node that another thread than these hooks' has made; -1 without any."""
