@@ -77,7 +77,7 @@ MUTATIONS = (
     ),
     Mutation(
         "views share the version counter",
-        "tinytorch/ops/calling.py",
+        "tinytorch/ops/short_ways.py",
         "        result._counter = counter\n        result._edge = result._meta = None",
         "        result._counter = VersionCounter(counter.version)\n        result._edge = result._meta = None",
         _PROGRAM.format("views/v03_in_place"),

@@ -31,7 +31,7 @@ Edge = tuple[Any, int]
 GradientSpec = tuple[tuple[int, ...], np.dtype, Any]
 """Shape, dtype and device that the gradient of an output must have.
 
-A bare tuple: the short ways of ops/calling.py make one for each result, and a NamedTuple would take
+A bare tuple: the recorders of ops/recorders.py make one for each result, and a NamedTuple would take
 half a microsecond more.
 """
 

@@ -68,11 +68,12 @@ from ..graph import (
     save_value,
 )
 from ..tensor import Tensor, device_of, make_tensor
-from .calling import Overloads, can_have_short_way, make_plain_call
+from .calling import Overloads
 from .kernels import Kernel, pointwise
 from .late import LaterFunction, LaterMethod, made_once
 from .out_argument import OUT_DTYPE_ERRORS, OutArgument, OutRule
 from .schema import Schema, has_tensor_self, is_number, read_operand
+from .short_ways import can_have_short_way, make_plain_call
 
 ndarray = np.ndarray
 
@@ -135,7 +136,7 @@ class Op:
 
     - `__call__`: on an array it calls `compute`, the kernel alone; else `run_on_tensors`, to which it
       also leaves a write to an array;
-    - `run_on_tensors`: the short way of ops/calling.py, for an operation that has one;
+    - `run_on_tensors`: the short way of ops/short_ways.py, for an operation that has one;
     - `_complete_and_run`: fills in defaults, and finds out if there are arrays after all;
     - `run`: the general way, of complete arguments. Its kind decides which it is: `_run_fresh`,
       `_run_view`, `_run_restride`, `run_in_place`, or the function of a composite.

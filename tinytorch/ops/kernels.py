@@ -188,8 +188,8 @@ class pointwise(Kernel):
     floats, and the default dtype for all others; or "bool". `takes`: the dtypes of the operands,
     before they are made floats, for which torch has no error, of the letters b, i and f; `stub`:
     the name of the kernel in that error. `check(a, b, ...)` gets the operands as they were given,
-    and raises PyTorch's error if they do not fit. `function_of_operands`: what `function` is where
-    the arguments after the operands have their defaults. `in_c`: the error "can't be cast" names
+    and raises PyTorch's error if they do not fit. `function_at_defaults`: what computes the
+    same where the arguments after the operands have their defaults, as `np.add` for `alpha=1`. `in_c`: the error "can't be cast" names
     the dtype as C++ does (`int`), not as torch (`Int`). `resizes_once`: PyTorch writes into an
     `out=` of another dtype at once, not by way of a copy.
 
@@ -211,13 +211,13 @@ class pointwise(Kernel):
         takes: str = ALL_LETTERS,
         stub: str = "",
         check: Callable | None = None,
-        function_of_operands: Callable | None = None,
+        function_at_defaults: Callable | None = None,
         in_c: bool = False,
         resizes_once: bool = False,
     ) -> None:
         super().__init__(function)
         self.to, self.takes, self.stub, self.check, self.in_c = to, takes, stub, check, in_c
-        self.function_of_operands, self.resizes_once = function_of_operands, resizes_once
+        self.function_at_defaults, self.resizes_once = function_at_defaults, resizes_once
         # NumPy's numbers of the dtypes that the function is called with as they are: nothing is to
         # be converted, before or after it.
         self.direct_dtype_nums = set()

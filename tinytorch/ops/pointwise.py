@@ -462,14 +462,14 @@ _add_kernel = pointwise(
     lambda a, b, alpha: np.add(a, _scale_addend(a, b, alpha)),
     takes="bif",
     stub="add_stub",
-    function_of_operands=np.add,
+    function_at_defaults=np.add,
 )
 _sub_kernel = pointwise(
     lambda a, b, alpha: np.subtract(a, _scale_addend(a, b, alpha)),
     takes="if",
     stub="add_stub",
     check=_check_subtraction,
-    function_of_operands=np.subtract,
+    function_at_defaults=np.subtract,
 )
 # A bare Kernel, which exchanges `a` and `b` and leaves the rest to `_sub_kernel`: the strides of the result
 # go by the order of subtraction, `b` first.
