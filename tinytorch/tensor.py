@@ -263,7 +263,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         return self._item_of_dim(self._data.shape, dim, "size")
 
     def _item_of_dim(self, numbers: tuple[int, ...], dim: int, name: str) -> int:
-        if isinstance(dim, float) or not hasattr(dim, "__index__"):
+        if isinstance(dim, bool) or not isinstance(dim, (int, np.integer, Tensor)):
             raise TypeError(
                 f"{name}(): argument 'dim' (position 1) must be int, not {type_name(dim)}"
             )

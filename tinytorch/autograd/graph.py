@@ -45,8 +45,15 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 def unsafe_set_version_counter(tensors: Sequence[Tensor], versions: Sequence[int]) -> None:
     """Set the version counters of tensors, which may hide writes from backward.
 
-    Source: `torch._C._autograd._unsafe_set_version_counter`.
+    TypeError for what are no tensors. Source: `torch._C._autograd._unsafe_set_version_counter`.
     """
+    if not all(isinstance(tensor, Tensor) for tensor in tensors):
+        raise TypeError(
+            "_unsafe_set_version_counter(): incompatible function arguments. The following argument "
+            "types are supported:\n    1. (arg0: collections.abc.Sequence[torch.Tensor], arg1: "
+            "collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> None\n\n"
+            f"Invoked with: {tensors!r}, {versions!r}"
+        )
     for tensor, version in zip(tensors, versions, strict=True):
         tensor._counter.version = version
 

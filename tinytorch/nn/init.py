@@ -43,6 +43,8 @@ def trunc_normal_(
     generator: Any = None,
 ) -> Tensor:
     """Fill from the normal distribution, with numbers from `a` to `b` only."""
+    if tensor.is_meta:  # never; but PyTorch asks it first, also of what is no tensor
+        return tensor
     if mean < a - 2 * std or mean > b + 2 * std:
         warn_user(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
