@@ -115,3 +115,17 @@ def test_gradients_of_turned_tensors_with_sizes_of_one(call: str) -> None:
             for dim in range(len(shape)):
                 how = (call, shape, order, dim)
                 assert _gradient_strides(tinytorch, *how) == _gradient_strides(torch, *how), how
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 0, 1)])
+def test_the_gradient_of_expand_without_elements_is_a_view(shape: tuple[int, ...]) -> None:
+    torch = pytest.importorskip("torch", reason=torch_missing())
+    seen: dict[Any, list[tuple]] = {tinytorch: [], torch: []}
+    for engine, layouts in seen.items():
+        x = engine.ones(shape).requires_grad_()
+        x.register_hook(
+            lambda grad, layouts=layouts: layouts.append((grad.stride(), grad._base.stride()))
+        )
+        x.expand(2, *shape).backward(engine.ones(2, *shape))
+    assert seen[tinytorch] == seen[torch] != []

@@ -140,7 +140,10 @@ def empty_like_strides(shape: tuple, dtype: np.dtype, strides: tuple) -> ndarray
     """Return a new array with these strides, not initialised."""
     if 0 not in shape and strides == contiguous_strides(shape, dtype.itemsize):
         return np.empty(shape, dtype)
-    # NumPy has other strides for empty arrays, too.
+    if 0 in shape:
+        # NumPy has other strides for empty arrays. This one is over no array, so that it is itself the
+        # `base` of its views.
+        return ndarray(shape, dtype, bytearray(), 0, strides)
     cells = np.empty(byte_extent(shape, strides, dtype.itemsize) // dtype.itemsize, dtype)
     return ndarray(shape, dtype, cells, 0, strides)
 
