@@ -495,7 +495,25 @@ def _parameters_of(formula: Callable | None) -> tuple[str, ...]:
     """Return the names of the saved values that a formula reads."""
     if formula is None:
         return ()
-    return formula.__code__.co_varnames[1 : formula.__code__.co_argcount]
+    # The part of a joint formula reads what the whole one does.
+    code = getattr(formula, "__wrapped__", formula).__code__
+    return code.co_varnames[1 : code.co_argcount]
+
+
+def _split_joint_formula(formulas: dict[str, Callable | None]) -> dict[str, Callable | None]:
+    """Return a formula for each input: of a joint one, under the names `"self, src"`, its parts."""
+
+    def make_part(formula: Any, index: int) -> Callable:
+        return functools.wraps(formula)(lambda *values: formula(*values)[index])
+
+    formula_of: dict[str, Callable | None] = {}
+    for names, formula in formulas.items():
+        inputs = names.split(", ")
+        if len(inputs) == 1:
+            formula_of[names] = formula
+        else:
+            formula_of |= {name: make_part(formula, i) for i, name in enumerate(inputs)}
+    return formula_of
 
 
 def _find_needed_by(
@@ -537,10 +555,13 @@ def _make_attributes_of_saved(names: list[str]) -> dict[str, property]:
 
 
 def _choose_apply(functions: list, indices: list[tuple], needed_by: list[int | None]) -> Callable:
-    """Return the `_apply` of a class of nodes: one of two short ways, or the one for every node.
+    """Return the `_apply` of a class of nodes: a way of its own for some, or the one for every node.
 
     `functions`: a formula for each input. `indices`: those of the saved values that each reads.
     """
+    joint_formula = getattr(functions[0], "__wrapped__", None)
+    if joint_formula is not None:
+        return _make_apply_of_joint(joint_formula, indices[0])
     saved_count = len(needed_by)  # it has an entry for each saved value
     if len(indices) == 1 and indices[0] == tuple(range(saved_count)):
         return _apply_for_one_input
@@ -564,13 +585,14 @@ def make_node_class(
     """Return a class of nodes.
 
     `formulas[input](grad, saved...)` is the gradient for that input; None in place of the formula
-    if there is no gradient. Saved values are shown as attributes unless their names start with an
-    underscore. `also_saved`: names of values that torch saves although no formula that runs reads
-    them. `formula_gives_all_inputs`: the one formula returns the gradients of all inputs (of `cat`, which
-    has as many as it is given). `results`: names of the outputs, as formulas read them.
-    `is_pointwise`: the gradients get the strides that TensorIterator gives. `not_tensors`: names
-    of the operation's parameters that are no tensors.
+    if there is no gradient, and one for all inputs under all their names. Saved values are shown as
+    attributes unless their names start with an underscore. `also_saved`: names of values that torch
+    saves although no formula that runs reads them. `formula_gives_all_inputs`: the one formula returns
+    the gradients of all inputs (of `cat`, which has as many as it is given). `results`: names of the
+    outputs, as formulas read them. `is_pointwise`: the gradients get the strides that TensorIterator
+    gives. `not_tensors`: names of the operation's parameters that are no tensors.
     """
+    formulas = _split_joint_formula(formulas)
     functions = list(formulas.values())
     parameters = [_parameters_of(function) for function in functions]
     # torch saves results after inputs, each sorted by name. Hooks on saved tensors see them in
@@ -661,6 +683,20 @@ def _make_apply_of_two(first: Callable, second: Callable) -> Callable:
         if first_edge is not None:
             first_gradient = first(grad, value_for_first)
         return [first_gradient, second_gradient]
+
+    return apply
+
+
+def _make_apply_of_joint(formula: Any, indices: tuple[int, ...]) -> Callable:
+    """Return `_apply` for a formula that gives the gradients of all inputs, as torch computes them."""
+
+    def apply(self: Any, grads: list, on_arrays: bool) -> list:
+        values = read_saved(self, on_arrays)
+        if grads[0] is None:
+            return [None] * len(self._edges)
+        gradients = formula(grads[0], *[values[k] for k in indices])
+        pairs = zip(self._edges, gradients, strict=True)
+        return [None if edge is None else gradient for edge, gradient in pairs]
 
     return apply
 

@@ -778,7 +778,7 @@ def _check_has_gradient(reduce: str) -> None:
         )
 
 
-def _grad_of_reduced_self(
+def _grads_of_reduced(
     at: _Places,
     grad: Any,
     self: Any,
@@ -789,61 +789,53 @@ def _grad_of_reduced_self(
     include_self: bool,
     result: Any,
     dtype: Any,
-) -> Any:
-    """Return the gradient of what was there before."""
+) -> tuple:
+    """Return the gradients of what was there before, and of the source."""
     _check_has_gradient(reduce)
     if reduce == "sum":
-        out = grad
-    elif reduce == "prod":
-        # Where a factor is 0, its gradient is the product of the others.
-        masked = masked_fill(self, eq(self, 0), 1)
-        out = div(mul(grad, at.reduce(masked, dim, index, src, reduce, include_self)), masked)
+        of_self, of_src = grad, at.read(grad, dim, index)
     elif reduce == "mean":
-        out = div(grad, _count_at_places(at, grad, dim, index, tuple(src.shape), include_self))
-    else:
-        out = mul(
-            _find_extremes(at, self, result, dtype),
-            _share_grad(at, grad, self, dim, index, src, result, dtype),
+        counts = _count_at_places(at, grad, dim, index, tuple(src.shape), include_self)
+        of_self = div(grad, counts)
+        of_src = div(at.read(grad, dim, index), at.read(counts, dim, index))
+    elif reduce == "prod":
+        of_self, of_src = _grads_of_product(
+            at, grad, self, dim, index, src, include_self, result, dtype
         )
+    else:
+        shared = _share_grad(at, grad, self, dim, index, src, result, dtype)
+        of_self = mul(_find_extremes(at, self, result, dtype), shared)
+        is_extreme = _find_extremes(at, src, at.read(result, dim, index), dtype)
+        of_src = mul(is_extreme, at.read(shared, dim, index))
     # What was there was replaced where something came, and has no part in the result.
-    return out if include_self else at.fill(out, dim, index, 0)
+    return of_self if include_self else at.fill(of_self, dim, index, 0), of_src
 
 
-def _grad_of_reduced_source(
+def _grads_of_product(
     at: _Places,
     grad: Any,
     self: Any,
     dim: int,
     index: Any,
     src: Any,
-    reduce: str,
     include_self: bool,
     result: Any,
     dtype: Any,
-) -> Any:
-    """Return the gradient of the source."""
-    _check_has_gradient(reduce)
-    if reduce == "sum":
-        return at.read(grad, dim, index)
-    if reduce == "mean":
-        counts = _count_at_places(at, grad, dim, index, tuple(src.shape), include_self)
-        return div(at.read(grad, dim, index), at.read(counts, dim, index))
-    if reduce != "prod":
-        shared = _share_grad(at, grad, self, dim, index, src, result, dtype)
-        return mul(
-            _find_extremes(at, src, at.read(result, dim, index), dtype),
-            at.read(shared, dim, index),
-        )
-    # Where one factor alone is 0, its gradient is the product of the others.
+) -> tuple:
+    """Return the gradients of factors: where one alone is 0, its gradient is the product of the others."""
+    masked = masked_fill(self, eq(self, 0), 1)
+    others = at.reduce(masked, dim, index, src, "prod", include_self)
+    of_self = div(mul(grad, others), masked)
     is_zero = eq(src, 0)
     zeros = at.add(zeros_like(self), dim, index, convert_in_formula(is_zero, dtype))
     is_only_zero = bitwise_and(is_zero, eq(at.read(zeros, dim, index), 1))
-    others = at.reduce(self, dim, index, masked_fill(src, is_only_zero, 1), reduce, include_self)
-    return where(
+    others = at.reduce(self, dim, index, masked_fill(src, is_only_zero, 1), "prod", include_self)
+    of_src = where(
         is_only_zero,
         at.read(mul(grad, others), dim, index),
         div(at.read(mul(grad, result), dim, index), masked_fill(src, is_zero, 1)),
     )
+    return of_self, of_src
 
 
 _SCATTERED = _Places(gather, scatter_add, lambda *how: scatter_reduce(*how), scatter, False)
@@ -854,30 +846,33 @@ scatter_reduce, _ = declare_with_in_place(
     "int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True",
     _reduce_scattered,
     out=SCATTERED_OUT,
-    self=lambda grad, self, dim, index, src, reduce, include_self, result, _self_dtype: (
-        _grad_of_reduced_self(
-            _SCATTERED, grad, self, dim, index, src, reduce, include_self, result, _self_dtype
+    **{
+        "self, src": lambda grad, self, dim, index, src, reduce, include_self, result, _self_dtype: (
+            _grads_of_reduced(
+                _SCATTERED, grad, self, dim, index, src, reduce, include_self, result, _self_dtype
+            )
         )
-    ),
-    src=lambda grad, self, dim, index, src, reduce, include_self, result, _self_dtype: (
-        _grad_of_reduced_source(
-            _SCATTERED, grad, self, dim, index, src, reduce, include_self, result, _self_dtype
-        )
-    ),
+    },
 )
 index_reduce, _ = declare_with_in_place(
     "index_reduce",
     "int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True",
     _reduce_at_index,
     out=OutRule("exact", prepare=_prepare_reduced),
-    self=lambda grad, self, dim, index, source, reduce, include_self, result, _self_dtype: (
-        _grad_of_reduced_self(
-            _BY_VECTOR, grad, self, dim, index, source, reduce, include_self, result, _self_dtype
+    **{
+        "self, source": lambda grad, self, dim, index, source, reduce, include_self, result, _self_dtype: (
+            _grads_of_reduced(
+                _BY_VECTOR,
+                grad,
+                self,
+                dim,
+                index,
+                source,
+                reduce,
+                include_self,
+                result,
+                _self_dtype,
+            )
         )
-    ),
-    source=lambda grad, self, dim, index, source, reduce, include_self, result, _self_dtype: (
-        _grad_of_reduced_source(
-            _BY_VECTOR, grad, self, dim, index, source, reduce, include_self, result, _self_dtype
-        )
-    ),
+    },
 )

@@ -115,7 +115,7 @@ class OpDeclaration(NamedTuple):
     kernel: Kernel
     # the name of its nodes
     backward: str
-    # by the name of an input, its gradient
+    # by the name of an input, its gradient; by the names of all, "self, src", all of them
     formulas: dict[str, Callable | None]
     # names of what is saved although no formula that runs may read it
     also_saved: tuple[str, ...]
@@ -232,7 +232,8 @@ class Op:
         # Without formulas to name the inputs they are all tensors.
         if not self.declaration.formulas:
             return self.tensor_positions if self.declaration.is_undifferentiable else []
-        return [self.schema.position_of(name) for name in self.declaration.formulas]
+        inputs = ", ".join(self.declaration.formulas).split(", ")
+        return [self.schema.position_of(name) for name in inputs]
 
     @made_once
     def out_rule(self) -> OutRule:
