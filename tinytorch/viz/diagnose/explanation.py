@@ -33,6 +33,7 @@ from ..read import (
     engine_name,
     find_freed_lines,
     find_lines_without_graph,
+    getattr_or_none,
     pause_garbage_collection,
     read_snapshot,
 )
@@ -220,8 +221,8 @@ def _add_lines_without_graph(
 ) -> BackwardFinding:
     """Return a finding with what is known of its root, and what was seen before; as it is without either."""
     lines = ""
-    # What was asked of a snapshot, or has a graph by now, has no tensor that tells.
-    if tensor is not None and not tensor.requires_grad:
+    # What was asked of a snapshot, has a graph by now, or refuses to be read has no tensor that tells.
+    if getattr_or_none(tensor, "requires_grad") is False:
         lines = find_lines_without_graph(tensor) or "\n".join(describe_why_no_grad(tensor))
     if not lines:
         return finding
