@@ -69,6 +69,15 @@ SEEN = {
         + "hs = []\nfor _ in range(2):\n    hs.append((w * 2).detach())\nloss = sum(hs).sum()\nloss.backward()",
         [("w", CUT, 4)],
     ),
+    "indices beside what is cut": (
+        "w = torch.ones(2, 3, requires_grad=True)\nh = w.max(1)[0].detach()\nloss = h.sum()\nloss.backward()",
+        [("w", CUT, 2)],
+    ),
+    "several statements on a line": (
+        W
+        + "seen = 0.; h = (w * 2).detach()\nkept = w.sum().item()\nloss = h.sum()\nloss.backward(); w.grad = None",
+        [("w", CUT, 2)],
+    ),
     "autograd.grad": (
         W + "h = (w * 2).detach()\nloss = (h ** 2).sum()\ntorch.autograd.grad(loss, w)",
         [("w", CUT, 2)],

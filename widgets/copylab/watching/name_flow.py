@@ -204,9 +204,13 @@ def _path_of(node: Any) -> str:
 
 
 def _find_statement(statements: Iterable[_Statement], line: int) -> _Statement | None:
-    """Return the innermost statement that a line is part of."""
+    """Return the innermost statement that a line is part of; of several on one line, all of them as one."""
     found = [each for each in statements if each.node.lineno <= line <= each.node.end_lineno]
-    return found[-1] if found else None
+    simple = [each for each in found if not hasattr(each.node, "body")]
+    if len(simple) < 2:
+        return found[-1] if found else None
+    targets = frozenset().union(*(each.targets for each in simple))
+    return _Statement(simple[-1].node, targets, _join_sources(simple))
 
 
 def _join_sources(statements: Iterable[_Statement]) -> frozenset[str]:

@@ -160,7 +160,14 @@ def _choose_exits(exits: Sequence[SeenExit], callers: Sequence[FrameType]) -> li
         likely or judged,
         key=lambda pair: (pair[1].is_of_earlier_step, pair[0], -pair[1].last_moment),
     )
-    return [seen for _, seen in judged[:_MAX_EXITS]]
+    chosen = [seen for _, seen in judged]
+    # `max(1)[0]` gives indices, too: where the same line does more, they are not what is computed with.
+    others = {seen.graph_exit.place for seen in chosen if seen.graph_exit.kind != "indices"}
+    return [
+        seen
+        for seen in chosen
+        if seen.graph_exit.kind != "indices" or seen.graph_exit.place not in others
+    ][:_MAX_EXITS]
 
 
 def _describe_nothing_seen(
