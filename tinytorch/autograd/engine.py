@@ -394,8 +394,9 @@ class GraphTask:
             # The usual target waits for nothing else: its gradient needs no place to wait in.
             if not missing and target._output_count == 1 and key not in self.buffers:
                 # Wait with this leaf if its array may also be on its way to a target that will
-                # replace it by a sum: then no copy is needed. `_settle_state` has an example.
-                should_wait = state.may_go_to_two_inputs and self.buffers
+                # replace it by a sum: then no copy is needed, as for `a` of `s = a + b` while a
+                # gradient waits for `b`. `_settle_state` has the whole example.
+                should_wait = state.may_go_to_two_inputs and bool(self.buffers)
                 is_ready_leaf = target._ends_graph and not should_wait
                 if is_ready_leaf and self._can_finish_leaf_now():
                     if state.may_go_to_two_inputs:

@@ -78,17 +78,14 @@ class Overloads:
 
         ops = [offer.op for offer in self.offers]
         call: Any = call_as_parsed
-        # Users may give sizes one by one: as the arguments of a function, after `self` of a method.
-        sizes_at, qualified_name = 0, self.name
-        if method:
-            sizes_at, qualified_name = 1, f"Tensor.{self.name}"
+        qualified_name = f"Tensor.{self.name}" if method else self.name
         # Short ways are tried first, as their tests of types are the cheapest; the parser is last.
         # (Any order gives the right values: where two overloads take the same types, as both of
         # `floor_divide` take a number, they compute the same.) Each call hands what it does not
         # take to the next one, so they are made from the last to the first.
         in_order = sorted(ops, key=lambda op: not op.has_short_way)
         for op in reversed(in_order):
-            call = make_plain_call(op, call, sizes_at, self.in_place)
+            call = make_plain_call(op, call, method, self.in_place)
         call.__name__ = self.name
         call.__qualname__ = qualified_name
         call.__module__ = "tinytorch"

@@ -73,7 +73,7 @@ from .kernels import Kernel, pointwise
 from .late import LaterFunction, LaterMethod, made_once
 from .out_argument import OUT_DTYPE_ERRORS, OutArgument, OutRule
 from .schema import Schema, has_tensor_self, is_number, read_operand
-from .short_ways import can_have_short_way, make_plain_call
+from .short_ways import can_have_short_way, make_short_way
 
 ndarray = np.ndarray
 
@@ -146,7 +146,7 @@ class Op:
 
     What users call by name or as an operator is made elsewhere, of the same parts: `make_plain_call`
     makes a short way of its own for `torch.mul` and for `Tensor.mul` (`Overloads.make_function`),
-    and one for `__mul__` (`_offer_operators`). They differ in whom they leave other calls to.
+    and `make_short_way` one for `__mul__` (`_offer_operators`). They differ in whom they leave other calls to.
 
     `numbers`: as for `op`. `inner_writes`: see ops/inner_writes.py.
 
@@ -280,7 +280,7 @@ class Op:
 
         Arrays and numbers may get here, too, and are among these.
         """
-        return make_plain_call(self, self._complete_and_run)
+        return make_short_way(self, self._complete_and_run)
 
     @made_once
     def saved_values(self) -> list[SavedValue]:
@@ -955,7 +955,7 @@ def make_operator(operator: str, declared: Op) -> Callable:
         is_operand = isinstance(other, Tensor) or is_number(other)
         return call(self, other) if is_operand else refuse(self, other)
 
-    return make_plain_call(declared, call_or_refuse)
+    return make_short_way(declared, call_or_refuse)
 
 
 def _make_reflected_operator(declared: Op) -> Callable:

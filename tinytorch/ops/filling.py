@@ -107,13 +107,17 @@ zero_ = op(
 )
 
 
-def written_zeros(grad: Any, sizes: tuple) -> Any:
+def written_zeros(grad: Any, sizes: tuple, dtype: Any = None) -> Any:
     """Return zeros that PyTorch makes empty and fills by `zero_`, so that they have version 1.
 
-    So it does for `zeros_like(self)` in its table, of an input, whose sizes alone it saves, and for
-    `at::zeros` in a function of its own. What `zeros_like(grad)` and `new_zeros` give has version 0.
+    So it does for `zeros_like(self)` in its table, of an input, of which it saves sizes and dtype
+    alone, and for `at::zeros` in a function of its own. What `zeros_like(grad)` and `new_zeros` give
+    has version 0.
+
+    dtype: that of the input; None for that of `grad`, where both have one dtype whatever the call.
+    Of another dtype the engine makes a new array of it, with version 0.
     """
-    return zero_(new_zeros(grad, sizes))
+    return zero_(new_zeros(grad, sizes, dtype))
 
 
 # random numbers in place --------------------------------------------------------------------------

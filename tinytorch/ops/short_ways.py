@@ -1,8 +1,8 @@
 """Plain calls and short ways: what makes the most common calls quick. Without this file each call does the same.
 
 A call is *plain* if its arguments are given by position and are of the very types that the schema
-names. For one overload `make_plain_call` makes a function that takes plain calls, and leaves all
-others to the function that it was given as `otherwise`. It is one of two kinds:
+names. For one overload `make_plain_call` makes a function that takes plain calls by name, and leaves
+all others to the function that it was given as `otherwise`. It is one of two kinds:
 
 - what `make_unparsed_call` makes skips the parser, and calls `Op.run`;
 - a *short way*, of `make_unary_call`, `make_binary_call`, `make_view_call` or `make_in_place_call`,
@@ -51,42 +51,49 @@ from .schema import REQUIRED, Param, Schema
 
 _new = object.__new__
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1  # of the ints of a schema
+# A float has each integer up to here.
+_MOST_EXACT = 1 << 53
 # stands for a number among the operands that decide a result's strides
 _A_NUMBER = np.zeros(())
 
 
-def make_plain_call(
-    op: Any, otherwise: Callable, sizes_at: int | None = None, in_place: bool = False
-) -> Callable:
-    """Make the quickest way to call one overload; a call that is not plain goes to `otherwise`.
+def make_plain_call(op: Any, otherwise: Callable, is_method: bool, in_place: bool) -> Callable:
+    """Make the quickest way to call one overload by name; a call that is not plain goes to `otherwise`.
 
-    `sizes_at`: for a call by name, the position from which on sizes may be given one by one: 0 of a
-    function, 1 of a method. None for Python's operators, formulas and other operations: they give
-    a tuple, and get `otherwise` back where there is no short way. `in_place`: the name is `name_`.
+    `is_method`: the name is Tensor's. `in_place`: it is `name_`.
     """
-    schema = op.schema
-    # What must be given by name is in no plain call.
-    required_by_name = REQUIRED in schema.defaults[schema.positional_count :]
-    if required_by_name or not schema.params:
+    if not _can_be_plain(op.schema):
         return otherwise
     # There is no method where `self` is a number, as in `2 ** x`, or no operand.
-    if sizes_at == 1 and not (schema.names[0] == "self" and schema.params[0].is_tensor):
+    if is_method and not (op.schema.names[0] == "self" and op.schema.params[0].is_tensor):
         return otherwise
-    if sizes_at is None:
-        if not op.has_short_way:
-            return otherwise
-        sizes_at = 0
-    if not op.has_short_way:
+    # From here on sizes may be given one by one: `torch.ones(2, 3)`, `x.view(2, 3)`.
+    sizes_at = 1 if is_method else 0
+    if in_place and op.has_short_way and can_ufunc_write_in_place(op):
+        return make_in_place_call(op, otherwise)
+    if in_place or not op.has_short_way:
         return make_unparsed_call(op, otherwise, sizes_at, in_place)
-    if in_place:
-        if can_ufunc_write_in_place(op):
-            return make_in_place_call(op, otherwise)
-        return make_unparsed_call(op, otherwise, sizes_at, in_place)
+    return make_short_way(op, otherwise, sizes_at)
+
+
+def make_short_way(op: Any, otherwise: Callable, sizes_at: int = 0) -> Callable:
+    """Make the short way of an operation, which leaves to `otherwise` what it does not take.
+
+    Operators, formulas and other operations call it, too. Where there is none, it is `otherwise`.
+    """
+    if not op.has_short_way or not _can_be_plain(op.schema):
+        return otherwise
     if op.kind == "view":
         return make_view_call(op, otherwise, sizes_at)
     if op.tensor_positions == [0]:
         return make_unary_call(op, otherwise, sizes_at)
     return make_binary_call(op, otherwise)
+
+
+def _can_be_plain(schema: Schema) -> bool:
+    """Return False if there are no arguments, or one that must be given by name."""
+    required_by_name = REQUIRED in schema.defaults[schema.positional_count :]
+    return bool(schema.params) and not required_by_name
 
 
 def can_have_short_way(op: Any) -> bool:
@@ -385,7 +392,7 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
         elif takes_numbers and (type(y) is float or type(y) is int):
             b = y
             # NumPy gives the array's dtype for a number that float64 represents exactly
-            is_usual = dtype.kind == "f" and (type(y) is float or -1 << 53 < y < 1 << 53)
+            is_usual = dtype.kind == "f" and (type(y) is float or -_MOST_EXACT < y < _MOST_EXACT)
         else:
             return otherwise(x, y)
         if not is_usual or dtype.num not in direct_nums or NODE_LISTENERS or GRAPH_EXIT_LISTENERS:
@@ -487,7 +494,7 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
                 is_usual = False
         elif takes_numbers and (type(y) is float or type(y) is int):
             b = y
-            is_usual = type(y) is float or -1 << 53 < y < 1 << 53
+            is_usual = type(y) is float or -_MOST_EXACT < y < _MOST_EXACT
         else:
             return otherwise(x, y)
         is_direct = a.dtype.kind == "f" and a.dtype.num in direct_nums
@@ -502,7 +509,7 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
         if thread.is_recording and (x._edge or x._meta or (is_y_tensor and (y._edge or y._meta))):
             # Before the kernel: an error must leave the cells as they were.
             node = None if record_write is None else record_write(x, y, is_y_tensor)
-        thread.run_ufunc_silenced(ufunc, a, b, a)
+        thread.run_ufunc_silenced(ufunc, a, b, a)  # the last one is its `out`
         count_write(x)
         if node is not None:
             rebase_history(x, node)
@@ -511,4 +518,4 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
     return call
 
 
-__all__ = ["can_have_short_way", "make_plain_call"]
+__all__ = ["can_have_short_way", "make_plain_call", "make_short_way"]
