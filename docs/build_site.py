@@ -47,7 +47,7 @@ from copylab.course.translation import (
 from copylab.lessons.start import bet
 from copylab.quiz import Prediction, render_standalone
 from copylab.wording import current_language as language_in_use
-from copylab.wording import use_language
+from copylab.wording import set_language
 
 import tinytorch
 
@@ -174,7 +174,7 @@ def build_site(folder: Path, chosen: Sequence[str]) -> None:
                 write_sources(source, language)
                 sheet = render_cheat_sheet(tinytorch)
             finally:
-                use_language(own_language)
+                set_language(own_language)
             # MyST-NB leaves the notebooks that it ran beside its output, so that is moved afterwards.
             built = Path(work) / language / "built"
             run_sphinx(source, built, language)
@@ -361,7 +361,7 @@ def take_out_scripts(page: str, root: str) -> tuple[str, dict[str, str]]:
 
 def write_sources(source: Path, language: str) -> None:
     """Write the lessons in a language, the other pages, and the first page with the list of all."""
-    use_language(None if language == "en" else language)
+    set_language(None if language == "en" else language)
     source.mkdir(parents=True)
     lesson_names = []
     for path in sorted(lessons_folder().glob("*.ipynb")):

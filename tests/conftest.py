@@ -63,7 +63,7 @@ def in_english() -> Iterator[None]:
     """Whatever language a test has chosen for the process, the next one is told everything in English."""
     yield
     if catalogue := sys.modules.get("tinytorch.viz.wording.catalogue"):
-        catalogue.use_language(None)
+        catalogue.set_language(None)
 
 
 @pytest.fixture(params=["tinytorch", pytest.param("torch", marks=pytest.mark.torch)])

@@ -26,7 +26,7 @@ from copylab.course.translation import list_languages
 from project_files import ROOT
 
 import tinytorch
-from tinytorch.viz import current_language, use_language
+from tinytorch.viz import current_language, set_language
 
 LISTED = re.findall(r"^\{names\} (.*)$", (PAGES / "reference.md").read_text("utf-8"), re.MULTILINE)
 
@@ -48,7 +48,7 @@ def test_the_examples_of_the_pages_run(page: Path) -> None:
 def test_a_lesson_as_a_page_has_live_predictions_and_folded_answers(tmp_path: Path) -> None:
     before = current_language()
     build_site.write_sources(tmp_path / "source", "en")
-    use_language(before)
+    set_language(before)
     cells = {
         cell["id"]: cell
         for cell in json.loads((tmp_path / "source/02_clone.ipynb").read_text("utf-8"))["cells"]

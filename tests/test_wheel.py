@@ -143,7 +143,7 @@ def test_unpacked_wheel_imports_alone(wheel: Path, tmp_path: Path) -> None:
     speaks = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
         "from tinytorch import ones, viz\n"
-        "viz.use_language('zh')\n"
+        "viz.set_language('zh')\n"
         "print(viz.memory(x=ones(2)).text, 'copylab' in sys.modules)\n"
         "from copylab import wording\n"
         "print(wording.gettext('Memory'), wording.gettext('Step {number} of {count}', number=1, count=2))"

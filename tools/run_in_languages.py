@@ -37,7 +37,7 @@ from copylab.course.translation import (
     list_languages,
     read_run,
 )
-from copylab.wording import use_language
+from copylab.wording import set_language
 from execute_notebooks import NOTEBOOKS, list_lessons, normalise_notebook, run_cells
 from make_catalogue import DOMAINS, HOLE
 from make_solutions import FOLDER
@@ -62,7 +62,7 @@ def list_jobs(pattern: str = "") -> list[Job]:
 
 def run_in_language(job: Job) -> dict[str, CellInLanguage]:
     """Run a lesson or solution in a language and return how its cells differ from English."""
-    use_language(job.language)
+    set_language(job.language)
     english = notebook = read_notebook(job.path)
     if job.path.parent == FOLDER:
         notebook = json.loads(

@@ -279,11 +279,11 @@ def test_a_picture_that_scrolls_says_so_in_the_readers_language(
     watched: Watched, tmp_path: Path
 ) -> None:
     names = "\n".join(f"y{i} = torch.ones(3)" for i in range(40))
-    catalogue.use_language("ko")
+    catalogue.set_language("ko")
     try:
         steps(names, engine=tinytorch).save(tmp_path / "page.html")
     finally:
-        catalogue.use_language(None)
+        catalogue.set_language(None)
     page = watched.page
     page.goto((tmp_path / "page.html").as_uri())
     page.locator(".cl-player [data-action=last]").click()

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from babel.messages.catalog import Catalog
@@ -32,9 +33,9 @@ def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     made.add(("{number} cell", "{number} cells"), ("{number} Zelle", "{number} Zellen"))
     write_catalogue(tmp_path / "de" / "LC_MESSAGES" / "tinytorch.mo", made)
     monkeypatch.setattr(catalogue, "FOLDERS", {"tinytorch": tmp_path})
-    catalogue.use_language(None)
+    catalogue.set_language(None)
     yield tmp_path
-    catalogue.use_language(None)
+    catalogue.set_language(None)
 
 
 @pytest.mark.usefixtures("german")
@@ -49,7 +50,7 @@ def test_english_stands_in_the_code() -> None:
 
 @pytest.mark.usefixtures("german")
 def test_a_language_is_a_file() -> None:
-    catalogue.use_language("de")
+    catalogue.set_language("de")
     assert catalogue.gettext("a new {what}", what="{x}") == "noch ein {x}"
     assert catalogue.gettext("nothing of it") == "nothing of it"
     assert [catalogue.ngettext("{number} cell", "{number} cells", n) for n in (1, 2)] == [
@@ -57,7 +58,7 @@ def test_a_language_is_a_file() -> None:
         "2 Zellen",
     ]
     assert catalogue.list_translations()["a new {what}"] == "noch ein {what}"
-    catalogue.use_language("fr")
+    catalogue.set_language("fr")
     assert catalogue.gettext("a new {what}", what="x") == "a new x"
 
 
@@ -70,7 +71,7 @@ def test_another_package_adds_its_own(german: Path) -> None:
     for language, words in (("de", german_words), ("ko", korean_words)):
         write_catalogue(german / "other" / language / "LC_MESSAGES" / "widgets.mo", words)
 
-    catalogue.use_language("de")
+    catalogue.set_language("de")
     assert catalogue.gettext("Step {number}", number=1) == "Step 1"
     catalogue.add_catalogue("widgets", german / "other")
     assert catalogue.gettext("Step {number}", number=1) == "Schritt 1"
@@ -82,19 +83,19 @@ def test_another_package_adds_its_own(german: Path) -> None:
     assert translations["Step {number}"] == "Schritt {number}"
     assert translations["a new {what}"] == "noch ein {what}"
 
-    catalogue.use_language("ko")
+    catalogue.set_language("ko")
     assert catalogue.current_language() == "ko", "though pictures have nothing in it"
     assert catalogue.gettext("Step {number}", number=1) == "단계 1"
-    catalogue.use_language("de")
+    catalogue.set_language("de")
     assert catalogue.current_language() == "de"
-    catalogue.use_language(None)
+    catalogue.set_language(None)
     assert catalogue.current_language() is None
     assert catalogue.gettext("Step {number}", number=1) == "Step 1"
 
 
 @pytest.mark.usefixtures("german")
 def test_pictures_and_steps_are_told_in_it(engine: ModuleType) -> None:
-    catalogue.use_language("de")
+    catalogue.set_language("de")
     x, y = engine.ones(2), engine.ones(1)
     before = snapshot(x=x, y=y)
     x.requires_grad_()
@@ -107,18 +108,38 @@ def test_pictures_and_steps_are_told_in_it(engine: ModuleType) -> None:
     assert describe_step(compare_snapshots(after, before), {}, {})[0].text == "y war einmal."
 
 
+@pytest.mark.parametrize("look", [memory, graph])
+def test_a_picture_that_is_shown_again_is_all_in_the_language_of_then(
+    engine: ModuleType, look: Any
+) -> None:
+    """What was in trouble stayed English: it had been put into words when the picture was made."""
+    a = engine.ones(2, requires_grad=True)
+    h = a.exp()
+    total = (h.sin() * 3).sum()
+    h.detach().zero_()
+    snap = snapshot(a=a, h=h, total=total)
+    picture = look(snap)
+    english = picture.text, picture.svg
+    catalogue.set_language("zh")
+    chinese = picture.text, picture.svg
+    made_in_chinese = look(snap)
+    assert chinese == (made_in_chinese.text, made_in_chinese.svg)
+    catalogue.set_language(None)
+    assert (picture.text, picture.svg) == english != chinese
+
+
 def test_what_is_joined_is_joined_as_the_language_does(engine: ModuleType) -> None:
     a = engine.ones(2, requires_grad=True)
     h = a.exp()
     total = (h.sin() * 3).sum()
     h.detach().zero_()
     try:
-        catalogue.use_language("zh")
+        catalogue.set_language("zh")
         assert "1 次（还有 1 个保存的张量）" in str(explain(total))  # noqa: RUF001
         *_, note = memory(total=total).text.splitlines()
         assert note.endswith("字节。")
     finally:
-        catalogue.use_language(None)
+        catalogue.set_language(None)
 
 
 def test_the_machine_does_not_choose() -> None:

@@ -24,7 +24,7 @@ from tinytorch.viz.diagnose.diff import compare_snapshots
 from tinytorch.viz.render import memory_rows
 from tinytorch.viz.render.memory_svg import memories_of
 from tinytorch.viz.show.arrangement import TIMES
-from tinytorch.viz.wording import text_width, use_language
+from tinytorch.viz.wording import set_language, text_width
 
 
 def words_in(svg: str) -> list[str]:
@@ -239,7 +239,7 @@ def test_what_changed_does_not_run_into_what_the_version_was(
     language: str,
 ) -> None:
     """The words "now AddBackward0" and "was 0" were in one ink, and nothing was between them."""
-    use_language(language)
+    set_language(language)
     x = tinytorch.ones(3, requires_grad=True) * 2
     before = snapshot(x=x)
     x += 1

@@ -4,7 +4,7 @@ import pytest
 
 import tinytorch
 from tinytorch.viz import join_names, memory
-from tinytorch.viz.wording.catalogue import use_language
+from tinytorch.viz.wording.catalogue import set_language
 from tinytorch.viz.wording.particles import fill_in
 
 FORMS = "은(는) 이(가) 을(를) 과(와) (으)로 (이)라 (이)어야"
@@ -84,20 +84,20 @@ def test_only_the_translation_is_changed() -> None:
 def test_two_names_are_joined_as_the_language_joins_two(
     language: str | None, two: str, three: str
 ) -> None:
-    use_language(language)
+    set_language(language)
     try:
         assert [join_names(names) for names in ([], ["x"], ["x", "n"])] == ["", "x", two]
         assert join_names(["x", "y", "n"]) == three
     finally:
-        use_language(None)
+        set_language(None)
 
 
 def test_the_name_of_a_storage_is_none_of_those_that_share_it() -> None:
     x = tinytorch.tensor([1.0, 2.0])
-    use_language("ko")
+    set_language("ko")
     try:
         text = memory(x=x, v=x.view(2), d=x.detach()).text
     finally:
-        use_language(None)
+        set_language(None)
     assert "S1(x, v, d가 공유하는 저장소): " in text
     assert "버전 카운터 C1(x, v, d가 공유): " in text

@@ -11,7 +11,7 @@ from copylab import predict, steps, watch
 from copylab.code_marks import CodeWords
 from copylab.doc import inline_html
 from copylab.questions import gradient, outcome
-from copylab.wording import use_language
+from copylab.wording import set_language
 
 SILENT = """
 a = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -57,13 +57,13 @@ def test_in_another_language_latin_letters_are_code() -> None:
         ),
         ("ko", "a의 값을 .detach()를 통해", "`a`의 값을 `.detach()`를 통해"),
     ):
-        use_language(language)
+        set_language(language)
         assert WORDS.quote_code(sentence) == marked
 
 
 @pytest.mark.parametrize("language", [None, "zh", "ko"])
 def test_headlines_of_the_player(engine: ModuleType, language: str | None) -> None:
-    use_language(language)
+    set_language(language)
     made = steps(SILENT, engine=engine)
     leads = re.findall(r'<li class="cl-lead">(.*?)</li>', made.html)
     assert len(leads) == len(made)
@@ -75,7 +75,7 @@ def test_headlines_of_the_player(engine: ModuleType, language: str | None) -> No
 
 @pytest.mark.parametrize("language", [None, "zh", "ko"])
 def test_findings_of_a_watch(engine: ModuleType, language: str | None) -> None:
-    use_language(language)
+    set_language(language)
     a = engine.tensor([1.0, 2.0], requires_grad=True)
     with warnings.catch_warnings(action="ignore"), watch() as seen:
         out = a.sigmoid()

@@ -43,9 +43,9 @@ def language(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[str]:
     monkeypatch.setenv("COPYLAB_PROGRESS", str(tmp_path / "kept.json"))
-    catalogue.use_language(request.param)
+    catalogue.set_language(request.param)
     yield request.param
-    catalogue.use_language(None)
+    catalogue.set_language(None)
 
 
 def english(page: str) -> set[str]:
@@ -259,20 +259,20 @@ def test_what_was_looked_at_in_another_language_follows() -> None:
     looks = look_at_everything()
     in_english = [look() for look in looks]
     try:
-        catalogue.use_language("zh")
+        catalogue.set_language("zh")
         in_chinese = [look() for look in looks]
         assert in_chinese == [look() for look in look_at_everything()]
         for words in (words for texts in in_chinese for words in texts):
             assert re.search(r"[\u4e00-\u9fff]", words)
     finally:
-        catalogue.use_language(None)
+        catalogue.set_language(None)
     assert [look() for look in looks] == in_english
 
 
 def test_a_live_view_says_its_language(language: str) -> None:
     script = Panel()._esm
     assert f'const FROM_PYTHON = {{"language": "{language}"' in script
-    catalogue.use_language(None)
+    catalogue.set_language(None)
     assert 'const FROM_PYTHON = {"language": ""' in Panel()._esm
 
 

@@ -107,11 +107,11 @@ from .wording import labels as labels
 from .wording import list_translations as list_translations
 from .wording import ngettext as ngettext
 from .wording import set_default_language as set_default_language
+from .wording import set_language as set_language
 from .wording import short_node_name as short_node_name
 from .wording import shorten_text as shorten_text
 from .wording import summarize_text as summarize_text
 from .wording import text_width as text_width
-from .wording import use_language as use_language
 
 if TYPE_CHECKING:
     from .render import GraphPicture

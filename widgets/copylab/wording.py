@@ -20,7 +20,7 @@ from tinytorch.viz import (
     list_translations,
     ngettext,
     set_default_language,
-    use_language,
+    set_language,
 )
 
 __all__ = [
@@ -36,7 +36,7 @@ __all__ = [
     "list_translations",
     "ngettext",
     "set_default_language",
-    "use_language",
+    "set_language",
 ]
 
 add_catalogue("copylab", Path(__file__).with_name("locale"))

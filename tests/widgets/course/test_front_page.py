@@ -7,7 +7,7 @@ import pytest
 from copylab.course.front_page import FRONT_PAGE, renew_front_page
 from copylab.course.lesson import lessons_folder, read_notebook
 from copylab.quiz.progress import add_note
-from copylab.wording import use_language
+from copylab.wording import set_language
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_a_page_that_somebody_changed_is_left_alone(folder: Path) -> None:
 def test_it_speaks_the_language_of_the_course(folder: Path) -> None:
     pages = {renew(folder)}
     for language in ("zh", "ko"):
-        use_language(language)
+        set_language(language)
         pages.add(page := renew(folder))
         assert "You have" not in page
         assert "A bug in front" not in page

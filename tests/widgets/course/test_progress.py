@@ -25,7 +25,7 @@ from copylab.quiz import Exercise
 from copylab.quiz.answers import format_answer
 from copylab.quiz.prediction import retest
 from copylab.quiz.progress import add_note, find_note, find_progress_file, load_notes, load_seed
-from copylab.wording import use_language
+from copylab.wording import set_language
 
 import tinytorch
 from tinytorch.viz import text_width
@@ -284,7 +284,7 @@ def test_the_course_is_in_its_order() -> None:
 def test_no_exercise_goes_by_its_number_alone() -> None:
     known: list[set[str]] = []
     for language in (None, "zh", "ko"):
-        use_language(language)
+        set_language(language)
         titles = [
             task.title_in_table
             for lesson in load_course()
@@ -396,7 +396,7 @@ def test_rows_lead_to_what_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_titles_are_in_the_language_of_the_course() -> None:
-    use_language("zh")
+    set_language("zh")
     assert [lesson.title for lesson in load_course()][2] != "clone: what still joins the two?"
 
 

@@ -26,7 +26,7 @@ from copylab.course.translation import (
     translate_notebook,
     translate_run,
 )
-from copylab.wording import current_language, use_language
+from copylab.wording import current_language, set_language
 from run_in_languages import (
     Job,
     compare_with_english,
@@ -248,9 +248,9 @@ def test_stored_outputs_are_of_todays_lessons_and_sentences(job: Job) -> None:
         if cell["cell_type"] == "code"
     }
     before = current_language()
-    use_language(job.language)
+    set_language(job.language)
     texts = {name: task.text for name, task in find_tasks(open_source(job.path)).items()}
-    use_language(before)
+    set_language(before)
     # A solution shows no tasks: it has them as prose, of which there is no other copy to compare.
     changed = [name for name, text in texts.items() if name in shown and text not in shown[name]]
     assert changed == [], "a translation has changed: python tools/run_in_languages.py"

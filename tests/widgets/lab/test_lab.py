@@ -13,7 +13,7 @@ from copylab import CopyLab, Method, Source
 from copylab.copying.methods import METHODS
 from copylab.lab.controls import WRITES
 from copylab.ui.theme import panel_style_sheet
-from copylab.wording import gettext, use_language
+from copylab.wording import gettext, set_language
 from labs import actions, models, press, seen, source
 
 import tinytorch
@@ -70,7 +70,7 @@ class TestWhatItRuns:
         self, engine: ModuleType, language: str | None
     ) -> None:
         """Above a picture whose first line is "Graph: backward runs down.", a heading said "Graph", too."""
-        use_language(language)
+        set_language(language)
         lab = CopyLab(engine=engine)
         title = gettext("Graph")
         for html in (lab.html, lab._panel.html):

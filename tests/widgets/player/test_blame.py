@@ -8,7 +8,7 @@ from copylab import steps
 from copylab.code_marks import CodeWords
 
 import tinytorch
-from tinytorch.viz.wording.catalogue import use_language
+from tinytorch.viz.wording.catalogue import set_language
 
 STALE = """
 a = torch.tensor([1., 2., 3.], requires_grad=True)
@@ -241,14 +241,14 @@ out.sum().backward()
 
 @pytest.mark.parametrize("language", ["en", "zh", "ko"])
 def test_code_in_an_alarm_is_in_code_type(language: str) -> None:
-    use_language(language)
+    set_language(language)
     try:
         page, text = (
             steps(PAST_COUNTER, engine=tinytorch).html,
             steps(PAST_COUNTER, engine=tinytorch).text,
         )
     finally:
-        use_language("en")
+        set_language("en")
     alarms = re.findall(r'<div class="cl-alarm.*?</div>', page)
     codes = re.findall("<code>(.*?)</code>", " ".join(alarms))
     lines = ["out = a.sigmoid()", "d.zero_()", "out.detach().clone()", "SigmoidBackward0"]

@@ -20,7 +20,7 @@ from copylab.ui.theme import panel_style_sheet, read_web_files
 
 import tinytorch
 from tinytorch.viz import LayoutError
-from tinytorch.viz.wording.catalogue import use_language
+from tinytorch.viz.wording.catalogue import set_language
 
 ENGINES = [pytest.param("tinytorch"), pytest.param("torch", marks=pytest.mark.torch)]
 
@@ -644,11 +644,11 @@ net.weight.data.mul_(2)
 )
 def test_of_a_number_names_alone_are_code(language: str, shown: str, engine: ModuleType) -> None:
     """All of "version of x and z" was, which reads as Python's `x and z`."""
-    use_language(language or None)
+    set_language(language or None)
     try:
         html = steps("x = torch.ones(3)\nz = x[1:]\nz += 1", engine=engine).html
     finally:
-        use_language(None)
+        set_language(None)
     assert f'<span class="cl-pair">{shown}</span>' in html
     gradient = "a = torch.ones(1, requires_grad=True)\n(a * 2).sum().backward()"
     assert "<code>a.grad</code> None → <strong>[2]" in steps(gradient, engine=engine).html

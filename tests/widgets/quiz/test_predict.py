@@ -46,7 +46,7 @@ from copylab.quiz.prediction import Prediction, predict
 from copylab.quiz.retest_programs import RetestProgram
 from copylab.quiz.runs import QuizRun
 from copylab.quiz.wrong_answers import make_yes_no_finder
-from copylab.wording import use_language
+from copylab.wording import set_language
 
 NAN = "x = torch.tensor([float('nan'), 1.0])\ny = x.clone()\nz = x.view(2)"
 NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
@@ -421,11 +421,11 @@ def test_a_wrong_gradient_speaks_against_an_error_that_was_expected(engine: Modu
 
 def test_what_was_seen_in_time_is_joined_as_the_language_joins() -> None:
     p = predict(CLONE, [version("b"), value("b"), gradient("a")])
-    use_language("zh")
+    set_language("zh")
     try:
         text = p.commit([9, 9, 9]).text
     finally:
-        use_language(None)
+        set_language(None)
     for name in ("b._version", "b", "a.grad"):
         assert f"`{name}`\uff1a" in text
         assert f"`{name}`: " not in text
@@ -1020,7 +1020,7 @@ def test_a_choice_has_to_be_one() -> None:
     ("language", "yes", "ends"), [("zh", "是", "运行到结束"), ("ko", "예", "끝까지 실행됨")]
 )
 def test_what_commit_refuses_is_said_in_the_language(language: str, yes: str, ends: str) -> None:
-    use_language(language)
+    set_language(language)
     p = predict(CLONE, [is_leaf("b"), outcome()])
     said = []
     refused: list[Any] = [

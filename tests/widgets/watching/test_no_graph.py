@@ -14,7 +14,7 @@ from copylab.watching.name_flow import Likelihood, NameFlow
 from copylab.watching.places import Place
 from watched_programs import run_with_lines
 
-from tinytorch.viz import NO_GRAPH_FINDERS, explain, use_language
+from tinytorch.viz import NO_GRAPH_FINDERS, explain, set_language
 
 W = "w = torch.ones(3, requires_grad=True)\n"
 CUT = "cut by .detach() or .data"
@@ -310,7 +310,7 @@ def test_another_thread_has_its_own_last_backward(engine: ModuleType) -> None:
 
 @pytest.mark.parametrize("language", ["zh", "ko"])
 def test_it_is_said_in_other_languages(engine: ModuleType, language: str) -> None:
-    use_language(language)
+    set_language(language)
     for source in (SEEN["detach"][0], NOT_SEEN["a frozen module"]):
         watched, _, _ = run_with_lines(engine, source)
         (finding,) = watched.findings

@@ -376,8 +376,8 @@ class SavedRecord:
     is_opened: bool | None = True
     """False if backward cannot open it, None if it may or may not: what a Function in Python saved,
     whose backward does as it likes. Where it is stale, freed or detached, this is `raises`."""
-    # These fields are of the look, and not of what was saved: with `since`, under a watch, after an error.
-    # So they do not make two records differ. `compare_snapshots` asks for state and version alone.
+    # The fields with compare=False are of the look, and not of what was saved: with `since`, under a watch,
+    # after an error. So they do not make two records differ. `compare_snapshots` asks for state and version alone.
     checksum_now: tuple[str, int] | None = field(default=None, compare=False, repr=False)
     """Geometry, and a checksum of its bytes; None where these were not read. The geometry is its
     shape, stride and dtype, and whether it is without history: "(3,) (1,) torch.float32 True"."""
@@ -391,7 +391,8 @@ class SavedRecord:
     not_read: str = field(default="", compare=False, repr=False)
     """Why its bytes were not read, or not compared by the watch that saw a write."""
     label_of_line_that_wrote: str = field(default="", compare=False, repr=False)
-    """The line that made it stale or changed its bytes ("train.py, line 12"), if a watch saw it."""
+    """The line that made it stale or changed its bytes ("train.py, line 12"), if a watch saw it.
+    Like the reasons here, it is in the language in use at the look."""
     index_state: str = ""
     """Of an index that was changed unseen: "fits" or "out of range"; empty if that is not known."""
     refusal: str = ""

@@ -211,13 +211,13 @@ class SavedReader:
                 if is_python_number(tensor, raw_saved):
                     return FoundSavedTensor(SavedRecord(name, "live", value=value, **checksums))
                 version = version_of(tensor)
-                checksums = self._read_checksums(tensor, view_key, raw_saved)
+                checksums = self._read_comparison_fields(tensor, view_key, raw_saved)
                 record = SavedRecord(name, "live", None, version, version, value, **checksums)
                 return FoundSavedTensor(record, scalar=tensor)
         if position is None:
             position = self._add_saved_tensor(tensor, view_key)
         version = version_of(tensor)
-        checksums = self._read_checksums(tensor, view_key, raw_saved)
+        checksums = self._read_comparison_fields(tensor, view_key, raw_saved)
         record = SavedRecord(name, "live", saved_version=version, version=version, **checksums)
         return FoundSavedTensor(record, position)
 
@@ -278,14 +278,16 @@ class SavedReader:
                 return candidate if _share_counter(tensor, known.tensor) else None
         return None
 
-    def _read_checksums(self, tensor: Any, view_key: Any, raw_saved: Any) -> dict[str, Any]:
-        """Return the fields for the checksum now; under a watch, for that at the save, too."""
+    def _read_comparison_fields(self, tensor: Any, view_key: Any, raw_saved: Any) -> dict[str, Any]:
+        """Return the fields that compare a tensor's bytes now with those at the save, and what a watch knows."""
         return self._compare_with_save(tensor, view_key, find_watched_save(raw_saved))
 
     def _compare_with_save(
         self, tensor: Any, view_key: Any, comparison: SaveComparison | None
     ) -> dict[str, Any]:
-        """Return the fields of a record for the checksums of a tensor.
+        """Return the fields of a record that compare a tensor's bytes with those at the save.
+
+        They are the checksums, or why there are none, and the line that wrote.
 
         comparison: what a watch knows; None without one.
         """

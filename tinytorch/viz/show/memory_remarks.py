@@ -34,7 +34,7 @@ from .contents import (
     StorageEntry,
     TensorEntry,
 )
-from .hazard_sentences import describe_hazards_out_of_sight
+from .hazard_sentences import describe_hazards, describe_hazards_out_of_sight
 from .select_storages import Band, MemorySelection, StoragePack
 from .sentences import (
     MEMORY_FACTS,
@@ -59,7 +59,9 @@ _LEVEL_OF_KIND: dict[RemarkKind, Level] = {
     **dict.fromkeys(("objects", "summary", "note", "stride", "dtype"), "storage"),
 }
 """From which level on a remark is said that is one of the `remarks` of a storage or tensor; those of
-all other kinds are said at each. What an entry has beside these, such as its size, is at its field."""
+all other kinds are said at each. What an entry has beside these, such as its size, asks `has_level`
+where it is made. Of the drawing alone, `memory_rows.py` leaves out more at the level "names", and
+`memory_svg.py` adds below all but the last level a fold that says everything."""
 
 
 class _MemorySubject(NamedTuple):
@@ -75,6 +77,8 @@ class _MemorySubject(NamedTuple):
     """How much it says."""
     origins: Mapping[str, str]
     """Tensor id -> the expression that computed it, where it is known."""
+    hazards: Mapping[str, tuple[Remark, ...]]
+    """Tensor id -> the remarks on its hazards."""
 
     def has_level(self, level: Level) -> bool:
         """Return True if the picture says what belongs to a level."""
@@ -106,8 +110,10 @@ def describe_memory(
     `arrangements` are those of all steps of a run (`arrange_run`), `origins` the expressions that
     computed tensors, by their ids (`find_origins`).
     """
-    subject = _MemorySubject(changes, selection, arrangements or {}, level, origins or {})
     snap = changes.now
+    subject = _MemorySubject(
+        changes, selection, arrangements or {}, level, origins or {}, describe_hazards(snap)
+    )
     without_storage = [tensor for tensor in snap.named_tensors if tensor.storage is None]
     ids_with_row = snap.shown_tensor_ids | {tensor.id for tensor in without_storage}
     if ids_with_row:
@@ -164,9 +170,9 @@ def _describe_entries(
             described.append(_describe_storage(subject, entry))
             continue
         # Kept as a pack: its tensors are described if somebody opens it.
-        with_hazard = [
-            tensor.id for tensor in entry.tensors if tensor.id in subject.selection.hazards
-        ]
+        with_hazard: list[str] = []
+        if subject.has_level(_LEVEL_OF_KIND["hazard"]):
+            with_hazard += [tensor.id for tensor in entry.tensors if tensor.id in subject.hazards]
         summary = summarize_pack(subject.changes, entry, with_hazard)
         open_pack = partial(_describe_entries, subject, entry.inside)
         described.append(PackEntry(summary, bool(with_hazard), open_pack))
@@ -274,8 +280,7 @@ def _describe_tensor(
     remarks = (
         *_facts_of_tensor(subject, tensor, band),
         *_changes_of_tensor(changes, tensor),
-        # Made by `select_storages`, which needs them first: it keeps some of these out of folds.
-        *subject.selection.hazards.get(tensor.id, ()),
+        *subject.hazards.get(tensor.id, ()),
         *(Remark.in_both("note", note) for note in _list_tensor_notes(tensor)),
     )
     return TensorEntry(

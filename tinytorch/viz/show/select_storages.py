@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from ..diagnose import Changes
 from ..read import Snapshot, StorageRecord, TensorRecord
 from ..wording import matches_any
-from .contents import Remark
 from .fold import FoldableLine, ModulePath, Stretch, common_path, module_path
 from .hazard_sentences import describe_hazards
 
@@ -73,8 +72,8 @@ class MemorySelection:
     """What the user looks for: a module or a tensor; empty for nothing."""
     found: frozenset[str]
     """The tensors whose names have `find` in them."""
-    hazards: Mapping[str, tuple[Remark, ...]]
-    """Tensor id -> the remarks on its hazards, for which the first `MOST_HAZARDS` are not folded."""
+    with_hazard: frozenset[str]
+    """The tensors that have a hazard. The first `MOST_HAZARDS` of them are not folded."""
 
 
 def select_storages(changes: Changes, find: str = "", fold: bool = True) -> MemorySelection:
@@ -85,8 +84,9 @@ def select_storages(changes: Changes, find: str = "", fold: bool = True) -> Memo
     """
     check_options(find, fold)
     snap = changes.now
-    hazards = describe_hazards(snap)
-    with_hazard = hazards.keys()
+    # Of the remarks only whose they are: words are for `describe_memory`, which may be asked again in
+    # another language.
+    with_hazard = frozenset(describe_hazards(snap))
     found = frozenset(_find_named(snap, find))
     all_bands: list[Band] = []
     modules: dict[str, ModulePath] = {}
@@ -96,7 +96,7 @@ def select_storages(changes: Changes, find: str = "", fold: bool = True) -> Memo
         all_bands.append(Band(storage, members))
         row_count += len(members)
     if not fold or row_count <= MOST_ROWS:
-        return MemorySelection(tuple(all_bands), not fold, find, found, hazards)
+        return MemorySelection(tuple(all_bands), not fold, find, found, with_hazard)
     for band in all_bands:
         modules[band.storage.id] = _find_module_of_band(snap, band)
     urgent = {*found, *with_hazard}
@@ -122,7 +122,7 @@ def select_storages(changes: Changes, find: str = "", fold: bool = True) -> Memo
         most_room=MOST_ROWS,
     )
     entries = tuple(_make_entries(line, bands, line.open_stretch(0, len(bands))))
-    return MemorySelection(entries, False, find, found, hazards)
+    return MemorySelection(entries, False, find, found, with_hazard)
 
 
 def _find_named(snap: Snapshot, find: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from .catalogue import (
     list_translations,
     ngettext,
     set_default_language,
-    use_language,
+    set_language,
 )
 from .labels import (
     MOST_NAMES,
@@ -72,12 +72,12 @@ __all__ = [
     "ngettext",
     "parenthesize_name",
     "set_default_language",
+    "set_language",
     "short_dtype",
     "short_node_name",
     "shorten_text",
     "summarize_text",
     "text_width",
-    "use_language",
     "wrap_text",
     "write_expression",
 ]

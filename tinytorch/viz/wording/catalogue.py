@@ -5,7 +5,7 @@ The code has them in English. Another language is one file for each package that
 what they lack stays English. Pictures have theirs here, and copylab adds its own with
 `add_catalogue`: tinytorch alone knows nothing of widgets and lessons.
 
-The language is chosen once for a process: by `use_language`, else by the environment variable
+The language is chosen once for a process: by `set_language`, else by the environment variable
 COPYLAB_LANGUAGE, else by `set_default_language`, with which copylab follows a course folder; never by the machine's own: the same notebook prints the same on every machine.
 """
 
@@ -25,7 +25,7 @@ FOLDERS = {"tinytorch": Path(__file__).resolve().parents[2] / "locale"}
 _chosen: list[standard.NullTranslations] = []
 """The catalogue of each domain in the language in use, once the first string was asked for."""
 _requested: list[str | None] = []
-"""The language that `use_language` was called with, if it was."""
+"""The language that `set_language` was called with, if it was."""
 _defaults: list[str | None] = [None]
 """The language where nobody asked for another."""
 
@@ -37,7 +37,7 @@ def add_catalogue(domain: str, folder: Path) -> None:
     _chosen.clear()
 
 
-def use_language(language: str | None) -> None:
+def set_language(language: str | None) -> None:
     """Translate everything from now on: `"zh"`, for example; None for English.
 
     A language without a file is English.

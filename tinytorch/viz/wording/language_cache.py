@@ -1,4 +1,4 @@
-"""Caches of what has translated text in it: after `use_language` it is made anew.
+"""Caches of what has translated text in it: after `set_language` it is made anew.
 
 `functools.cache` would go on in the language of the first call, beside texts in another one.
 """

@@ -16,7 +16,7 @@ from ..player import SECONDS, print_steps
 from ..run import LIMITS
 from ..safe_files import can_write_in, explain_error, resolve_folder
 from ..watching import run_watched
-from ..wording import gettext, use_language
+from ..wording import gettext, set_language
 from .exam import read_learners, write_exam
 from .front_page import FRONT_PAGE, renew_front_page
 from .grading import write_assignments
@@ -276,14 +276,14 @@ def main() -> None:
     if arguments.do == "doctor":
         print_report()
     if arguments.do in ("watch", "steps"):
-        use_language(_language_of_environment())
+        set_language(_language_of_environment())
         sys.exit(_run_program(arguments))
     chosen_folder = arguments.to if "to" in arguments else arguments.folder
     starts_jupyter = not (arguments.do or arguments.lay_out_only)
     try:
         folder = resolve_folder(chosen_folder)
         language = _choose_language(folder, arguments)
-        use_language(language)
+        set_language(language)
         if starts_jupyter:
             _require_jupyter()
         remarks = _run_command(folder, language, arguments)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import tinytorch
 
 from ..quiz import Exercise, Rewrite, find_rewrite, is_same_program
-from ..wording import cache_in_language, current_language, gettext, use_language
+from ..wording import cache_in_language, current_language, gettext, set_language
 from .plain_answers import find_unbound_name, list_exercises, make_plain
 
 try:
@@ -147,7 +147,7 @@ def _limit_process() -> None:
 def main() -> None:
     """Judge one answer, and write what became of it."""
     request = json.load(sys.stdin)
-    use_language(request["language"])
+    set_language(request["language"])
     exercise = _find_exercise(request["key"])
     _limit_process()
     # What the program prints is no verdict.

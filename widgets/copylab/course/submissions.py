@@ -24,7 +24,7 @@ from typing import Any
 
 from ..quiz import PROGRESS_FILE, ExamQuestion, Rewrite, is_blank
 from ..safe_files import SafeFolder
-from ..wording import current_language, gettext, join_list, ngettext, use_language
+from ..wording import current_language, gettext, join_list, ngettext, set_language
 from .exam import Key, KeyTask, normalize_name, read_key, write_program
 from .judging import Judgement, judge_answers
 from .overview import list_note_rows, list_titles, load_course
@@ -91,7 +91,7 @@ def grade_class(
     key = read_key(target)
     if key is not None and key.language != (current_language() or "en"):
         # Answers are read by the words of the language in which they were asked for.
-        use_language(key.language)
+        set_language(key.language)
     # What Python warns of in a learner's program is no concern of the teacher's.
     with warnings.catch_warnings(action="ignore"):
         submissions = _read_submissions(target, places, [] if key is None else [*key.tasks])

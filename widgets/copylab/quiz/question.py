@@ -303,13 +303,17 @@ class Question:
     def _find_misconception_or_sentence(
         self, run: QuizRun, answer: str
     ) -> Misconception | str | None:
-        """Return the misconception behind a wrong answer, or a sentence against it, or None."""
+        """Return the misconception behind a wrong answer, or a sentence against it, or None.
+
+        What the author of the program gave in `wrong` comes first: a misconception, or its name in the
+        catalogue, or a sentence. What `find_misconception` finds is a misconception or its name.
+        """
         entry = self._find_in_wrong(answer, self.right_answer(run))
         if entry is None and self.find_misconception is not None:
             found = self.find_misconception(run, answer)
-            # Here a text is always a name.
+            # A text is a name; one that is not in the catalogue counts for nothing, see `refute`.
             return MISCONCEPTIONS.get(found) if isinstance(found, str) else found
-        # In `wrong` a text is a name or a sentence, also where a function returns it.
+        # A text that is no name in the catalogue is a sentence, also where a function returns it.
         found = entry(run) if callable(entry) else entry
         return MISCONCEPTIONS.get(found, found) if isinstance(found, str) else found
 

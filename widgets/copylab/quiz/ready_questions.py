@@ -20,7 +20,8 @@ The arguments of `_question`:
 - `because`, a function in `evidence.py`, says in sentences what decides it. It is called as the
   answering function is: `because(run, *subject, at=at)`;
 - `find_misconception`, a function in `wrong_answers.py`, finds the one behind a wrong answer. It is
-  called as `find_misconception(run, answer, *subject, at=at)`, and so are the next two;
+  called as `find_misconception(run, answer, *subject, at=at)`, and so are the next two. Where there is
+  one, a right row says why it is right, too;
 - `find_objection`, a function in `objections.py`, returns a sentence against a wrong answer behind
   which no misconception is found. Where it finds none, the run is tried without each of its lines;
 - `find_fallback_objection`, another one there, is called where the answer is wrong without any of them;

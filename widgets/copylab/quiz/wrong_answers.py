@@ -295,7 +295,10 @@ def _find_sharing_lines(run: QuizRun, names: set[str], at: int | None) -> dict[i
 
 
 def _list_bindings(run: QuizRun, at: int | None) -> Iterator[tuple[int, set[str], Moment]]:
-    """Yield each line that gave names to tensors: its number, the names, what could be seen then."""
+    """Yield each line that gave names to tensors: its number, the names, what could be seen then.
+
+    `QuizRun.history` has the lines of one name, with their sources.
+    """
     before: dict[str, str] = {}
     for moment, step in zip(run.list_moments(at), run.trace.steps, strict=False):
         now = dict(moment.snapshot.names)
