@@ -384,10 +384,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         # None: they cannot be compared, so the check has to say what is wrong.
         if state is None or state != state_of_variables(variables):
             return ""
-        return gettext(
-            "everything is as it was at the start. "
-            "If you changed the program, that made no difference here."
-        )
+        return gettext("everything is as it was at the start.")
 
     def _find_state_at_start(self, engine: ModuleType) -> Any:
         """Return the state of the variables after the start alone; None if it cannot be looked at."""
