@@ -2,9 +2,9 @@
 
     misconception("clone cuts the graph")
 
-The names are short statements, all of them wrong; most can be found in print. `wrong_answers.py`
-finds the one behind a wrong answer, and a lesson may make its own with `Misconception(name, belief,
-refutation)`.
+The names are short statements, all of them wrong; most can be found in print. Many are found behind
+a wrong answer by `wrong_answers.py`; the others only where a lesson names them in `wrong=`. A lesson
+may make its own, too, with `Misconception(name, belief, refutation)`.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ class Misconception:
         )
 
 
-# What each misconception says, and what speaks against it: without names of variables, which a
-# drawn program need not have. Texts alone, and no functions or calls:
-# tools/make_catalogue.py takes every text of this table for translators.
+# What each misconception says, and what speaks against it. A belief may have code of its own, as
+# `y = x`. A refutation has no names of variables, since a drawn program has others. Texts alone, and no
+# functions or calls: tools/make_catalogue.py takes every text of this table for translators.
 _BELIEFS_AND_REFUTATIONS = {
     "a name is a copy": (
         "`y = x` gives me a second tensor.",

@@ -233,10 +233,11 @@ def state_facts_once(questions: Sequence[Question], run: QuizRun) -> list[Questi
     for index, question in enumerate(questions):
         if any(sentence in repeated for sentence in facts[index]):
             continue
-        for at in filter(is_always_shown.__getitem__, range(index)):
-            rest = [sentence for sentence in facts[index] if sentence not in facts[at]]
+        for earlier in filter(is_always_shown.__getitem__, range(index)):
+            rest = [sentence for sentence in facts[index] if sentence not in facts[earlier]]
             if len(rest) < len(facts[index]):
-                stated[index] = replace(question, because=partial(_point_to_row, at + 1, rest))
+                point_to_row = partial(_point_to_row, earlier + 1, rest)
+                stated[index] = replace(question, because=point_to_row)
                 break
     return stated
 

@@ -269,8 +269,9 @@ class QuizRun:
     def history(self, read: Callable[[Moment], Any], at: int | None = None) -> list[NewValue]:
         """Return each new value of what `read` returns for the moments up to line `at`, in time.
 
-        `run.history(lambda moment: moment.values["x"])` has the values of `x`. Moments at which
-        `read` raises a KeyError, because there is no such name yet, are passed over.
+        `run.history(lambda moment: moment.values["x"])` has the values of `x`. As a tensor keeps its id,
+        `moment.snapshot.tensor("x").id` in there gives the lines that made `x` a name of another tensor.
+        Moments at which `read` raises a KeyError, because there is no such name yet, are passed over.
         """
         new_values: list[NewValue] = []
         for step in self._list_steps(at):

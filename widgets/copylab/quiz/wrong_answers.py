@@ -159,7 +159,8 @@ def find_version_misconception(run: QuizRun, answer: str, x: str, *, at: int | N
             return "backward changes its leaf"
         is_of_readings = added <= sum(1 for _ in _list_readings(run, x, at))
         return "computing is writing" if is_of_readings else None
-    # Fewer: the writes through a view, which count as well, were left out.
+    # Fewer: the writes through a view, which count as well, were left out. Those through a second name
+    # for the same tensor, too: a number does not tell which of the two was taken for a copy.
     snapshot = run.snapshot(at)
     sharers = {name for name, _ in snapshot.names if snapshot.shares_counter(name, x)}
     believed = _list_runs_with_copies(run, sharers, at)
