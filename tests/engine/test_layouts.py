@@ -129,3 +129,22 @@ def test_the_gradient_of_expand_without_elements_is_a_view(shape: tuple[int, ...
         )
         x.expand(2, *shape).backward(engine.ones(2, *shape))
     assert seen[tinytorch] == seen[torch] != []
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "call", ["E.pow(2, x)", "E.rsub(x, 2)", "2 - x", "2 / x", "x.pow(2)", "x.exp()", "x.clone()"]
+)
+def test_gradients_of_numbers_and_turned_tensors(call: str) -> None:
+    """`pow` of a number lays out its result row by row, and its gradient as the operands are."""
+    torch = pytest.importorskip("torch", reason=torch_missing())
+    strides: dict[Any, list[tuple[int, ...]]] = {tinytorch: [], torch: []}
+    for engine, seen in strides.items():
+        for turns_x, turns_grad in itertools.product((False, True), repeat=2):
+            x = engine.ones(3, 4).t() if turns_x else engine.ones(4, 3)
+            x = x.requires_grad_()
+            grad = engine.ones(3, 4).t() * 1 if turns_grad else engine.ones(4, 3)
+            result = eval(call, {"E": engine, "x": x * 1})
+            seen.append(result.stride())
+            seen += [each.stride() for each in engine.autograd.grad(result, x, grad)]
+    assert strides[tinytorch] == strides[torch]

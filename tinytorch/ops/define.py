@@ -843,7 +843,7 @@ def _make_node_class(declared: Op) -> Any:
         # The formula of a list returns a gradient for each of its tensors.
         formula_gives_all_inputs=any(p.is_list for p in schema.params if p.name in parts.formulas),
         results=results,
-        is_pointwise=isinstance(declared.kernel, pointwise),
+        is_pointwise=declared.kernel.is_pointwise,
         not_tensors=frozenset([p.name for p in schema.params if not (p.is_tensor or p.is_list)]),
     )
 

@@ -136,6 +136,8 @@ class Kernel:
     writes_out = False
     # True if PyTorch calls `resize_` on `out=` as a program would, which a leaf refuses
     resizes_out = False
+    # True if it computes element by element: so do its gradients, which get TensorIterator's strides
+    is_pointwise = False
     # Does with an OutArgument what PyTorch does before it computes, see ops/out_argument.py.
     prepare_out: Callable | None = None
 
@@ -165,6 +167,8 @@ class row_major(Kernel):
     ) -> None:
         super().__init__(function)
         self.in_dtype_of_out, self.checks_overlap = in_dtype_of_out, checks_overlap
+        # It lays out the result alone, and none of the gradients.
+        self.is_pointwise = isinstance(function, pointwise)
 
     def __call__(self, *values: Any) -> Any:
         """Return the function's result, laid out row by row."""
@@ -197,6 +201,7 @@ class pointwise(Kernel):
     arguments follow.
     """
 
+    is_pointwise = True
     # Of a kernel that another one calls (`_pow_kernel` in `row_major(_pow_kernel)`, `_sub_kernel` in
     # `_rsub_kernel`): `op` binds the schema to the outer one alone.
     operand_count = 2

@@ -122,7 +122,7 @@ def add_lines_that_wrote(sentence: str, *records: SavedRecord) -> str:
 
 
 def phrase_write_count(tensor: TensorRecord) -> str:
-    """Return `3 writes`, as a tensor's version counter has counted them."""
+    """Return `3 writes`: all that a tensor's version counter has counted, and not those since a save."""
     return ngettext("{number} write", "{number} writes", tensor.version or 0)
 
 

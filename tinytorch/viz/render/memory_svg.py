@@ -206,9 +206,9 @@ class _MemoryRun:
         if self.level == LEVELS[-1]:
             return folds
         # Below a picture that says less, for whoever wants to see all: it needs no kernel.
-        return [*folds, Folded(gettext("everything"), partial(self._open_whole, step))]
+        return [*folds, Folded(gettext("everything"), partial(self._open_all_levels, step))]
 
-    def _open_whole(self, step: int) -> tuple[str, str, list[Folded]]:
+    def _open_all_levels(self, step: int) -> tuple[str, str, list[Folded]]:
         whole = _MemoryRun([self.run[step]], self.find, self.fold).make_picture(0)
         return whole.svg, whole.text, []
 

@@ -67,7 +67,7 @@ class MemorySelection:
 
     entries: tuple[Band | StoragePack, ...]
     is_whole: bool
-    """True if the picture was asked for as a whole, however large."""
+    """True with fold=False: nothing is folded, and the drawing is not made smaller, however large it is."""
     find: str
     """What the user looks for: a module or a tensor; empty for nothing."""
     found: frozenset[str]
