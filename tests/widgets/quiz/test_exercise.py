@@ -427,8 +427,7 @@ def test_a_page_shows_what_the_last_check_said(
     again = make(engine=engine)
     assert "Solved earlier" in again.live().card.html
     again.check({"x": x, "t": x[2:4]})
-    assert "Solved earlier" not in again.live().card.html
-    assert "Not yet" in again.live().card.html
+    assert "✖ Not yet (solved earlier)" in again.live().card.html
 
 
 def test_not_attempted_wrong_right(engine: ModuleType) -> None:
@@ -747,8 +746,19 @@ def test_progress_is_noted(progress_file: Path, engine: ModuleType) -> None:
     assert kept() == {"state": "wrong", "hints": 2}
     part.check({"x": x, "t": x[2:4].clone()})
     part.check({"x": x, "t": x})
+    part.hint()
     part.solution()
-    assert kept() == {"state": "right", "hints": 2, "solution": True}
+    assert kept() == {"state": "right", "hints": 2}, "what is looked at afterwards is no help"
+
+
+def test_that_the_solution_was_seen_before_is_noted(progress_file: Path) -> None:
+    part = make()
+    part.solution()
+    assert json.loads(progress_file.read_text("utf-8"))["exercises"]["mine/part"] == {
+        "state": "begun",
+        "hints": 0,
+        "solution": True,
+    }
 
 
 # ---- verify finds what is wrong with an exercise

@@ -266,3 +266,38 @@ def test_misconceptions_are_met() -> None:
                 for question in thing.questions:
                     met |= {wrong for wrong in question.wrong.values() if isinstance(wrong, str)}
     assert len(met & set(MISCONCEPTIONS)) >= 12
+
+
+@pytest.mark.parametrize(
+    ("lesson", "name", "before", "after", "remark"),
+    [
+        ("clone", "both", "a.clone()", "a * 1", "only `clone` says that a copy is wanted."),
+        ("clone", "both", "a.clone()", "a.clone()", ""),
+        ("clinic_gradients", "hidden_state", "h.detach()", "h.data", "nothing writes through it"),
+        (
+            "clinic_gradients",
+            "optimizer",
+            "with torch.no_grad():\n    layer.weight.fill_(4.0)",
+            "layer.weight.data = torch.full((1, 1), 4.0)",
+            "The write through `.data` does no harm here",
+        ),
+        (
+            "clinic_gradients",
+            "optimizer",
+            "with torch.no_grad():\n    layer.weight.fill_(4.0)",
+            "layer.weight.data[0] = 4.0",
+            "The write through `.data` does no harm here",
+        ),
+        ("data", "counted", "out.detach()", "out.data", ""),
+    ],
+)
+def test_a_right_answer_is_told_what_it_does_not_say(
+    lesson: str, name: str, before: str, after: str, remark: str, engine: ModuleType
+) -> None:
+    asked = getattr(importlib.import_module(f"copylab.lessons.{lesson}"), name)
+    assert before in asked.code
+    verdict = asked._judge_attempt(asked.code.replace(before, after), engine, [])
+    assert verdict.state == "right"
+    assert remark in verdict.says
+    is_told = "`clone` says" in verdict.says or "`.data`" in verdict.says
+    assert is_told == bool(remark)

@@ -155,14 +155,14 @@ def test_what_a_notebook_stores_is_such_a_page_and_small() -> None:
 
 def test_the_program_stays_in_view_and_is_wrapped_where_there_is_little_room() -> None:
     rules = read_web_files("quiz/predict.css")
-    wide, _, narrow = rules.partition("@container (max-width: 480px)")
-    assert re.search(r"\.cl-program \{[^}]*position: sticky;", wide)
-    assert ".cl-program:has(+ form:focus-within) { top: 0;" in wide
+    wide, _, narrow = rules.partition("@container (max-width:480px)")
+    assert re.search(r"\.cl-program\{[^}]*position:sticky;", wide)
+    assert ".cl-program:has(+ form:focus-within){top:0;" in wide
     # A box of JupyterLab's that scrolls would be what it sticks to.
     assert re.search(
-        r"\.jp-OutputArea-output, \.widget-vbox\):has\(\.cl-predict\) \{ overflow: visible", wide
+        r"\.jp-OutputArea-output,\.widget-vbox\):has\(\.cl-predict\)\{overflow:visible", wide
     )
-    assert re.search(r"\.cl-program pre \{[^}]*white-space: pre-wrap", narrow)
+    assert re.search(r"\.cl-program pre\{[^}]*white-space:pre-wrap", narrow)
 
 
 @pytest.mark.parametrize("code", ["while True:\n    x = 1", "y = 1"])

@@ -44,7 +44,7 @@ def test_a_view_and_below_it_the_twin(shown: list[dict[str, Any]]) -> None:
     assert view[VIEW]["model_id"] == sign.model_id
     assert twin["text/html"].startswith('<div class="copylab-twin"><noscript class="cl-sheet">')
     assert "<p>Keep off the grass.</p>" in twin["text/html"]
-    (rule,) = re.findall(r"<style>(.*?)\{ display: none; \}", twin["text/html"])
+    (rule,) = re.findall(r"<style>(.*?)\{display:none;\}", twin["text/html"])
     assert ".jp-OutputArea-output.jupyter-widgets" in rule, "the words of a lost view"
     # One `:has` inside of another is no CSS, and the browser drops the rule.
     assert not re.search(r":has\((?:[^()]|\([^()]*\))*:has\(", rule)

@@ -98,8 +98,8 @@ def test_lines_are_joined_where_that_changes_nothing(
     monkeypatch.setattr(theme, "files", lambda _: tmp_path)
     joined = "const a = [1, // first,\n2,];const b = () => {return `x;\n${a}`;\n};let c = a\n++c\n"
     assert theme._read_web_file.__wrapped__("copylab/a.js") == joined
-    # A rule is whole at its brace; what a line says of itself stays.
+    # A rule is whole at its brace; a space that counts stays.
     (tmp_path / "copylab" / "web" / "a.css").write_text(
-        "a,\nb {\n  c: d;\n}\n/* e */\nf { g: h; }\ni\nj {}\n"
+        "a,\nb {\n  c: d;\n}\n/* e */\nf { g: h; }\ni\nj :k {}\n"
     )
-    assert theme._read_web_file.__wrapped__("copylab/a.css") == "a,b {c: d;}f { g: h; }i\nj {}"
+    assert theme._read_web_file.__wrapped__("copylab/a.css") == "a,b{c:d;}f{g:h;}i\nj :k{}"

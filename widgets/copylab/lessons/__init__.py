@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
+from inspect import isgeneratorfunction
 from typing import Any
 
-from ..quiz import Exercise, Retest, load_notes, misconception
+from ..quiz import CheckedFact, Exercise, Retest, load_notes, misconception, warn_of_data
 from ..wording import gettext_noop
 
 _TITLES = (gettext_noop("Exercise 1"), gettext_noop("Exercise 2"), gettext_noop("Exercise 3"))
@@ -29,7 +31,8 @@ def task(
     key, says, start, solution, wrong, more: see `Exercise`; `says` is its task.
     given: code in front of start, solution and each wrong answer.
     """
-    keys = _keys_of_lesson.setdefault(key.partition("/")[0], [])
+    lesson = key.partition("/")[0]
+    keys = _keys_of_lesson.setdefault(lesson, [])
     if key not in keys:  # a module that is imported anew declares its exercises again
         keys.append(key)
     # By its place among those of the lesson, which are declared in the order in which they are
@@ -42,7 +45,29 @@ def task(
         # Each is run as a whole program when the exercise is verified.
         "wrong": {given + code: words for code, words in wrong.items()},
     }
-    return lambda check: Exercise(key, says, check=check, **more)
+    # Where `.data` is the subject, the lesson says it.
+    is_about_data = lesson == "data" or ".data" in more["solution"]
+
+    def make_exercise(check: Callable[..., Any]) -> Exercise:
+        # What yields no facts asks for names of methods.
+        if isgeneratorfunction(check) and not is_about_data:
+            check = _warn_after(check)
+        return Exercise(key, says, check=check, **more)
+
+    return make_exercise
+
+
+def _warn_after(
+    check: Callable[..., Iterator[CheckedFact]],
+) -> Callable[..., Iterator[CheckedFact]]:
+    """Return the check with a word at its end to an answer that is right by way of `.data`."""
+
+    @functools.wraps(check)
+    def check_and_warn(*arguments: Any, **variables: Any) -> Iterator[CheckedFact]:
+        yield from check(*arguments, **variables)
+        yield warn_of_data()
+
+    return check_and_warn
 
 
 _BELIEFS_TO_RECALL = {

@@ -19,6 +19,7 @@ from ..quiz import (
     left_grad_to_backward,
     name_elements,
     needs_no_grad,
+    recommend_clone,
     sends_gradient,
     share_no_cells,
     shows_number,
@@ -103,6 +104,7 @@ def best_weights(layer, best):
     yield follows_numbers(
         "fill_(1.0)", "fill_(2.0)", lambda best: shows_values([[2]], **name_elements(best=best))
     )
+    yield recommend_clone()
 
 
 _NEXT_FILE = '\nreader["buffer"][:] = 0.0  # the next file'

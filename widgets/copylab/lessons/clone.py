@@ -15,6 +15,7 @@ from ..quiz import (
     has_grad,
     is_tensor_list,
     name_elements,
+    recommend_clone,
     sends_gradient,
     share_no_cells,
     shows_values,
@@ -194,6 +195,7 @@ def readings(reading, kept):
         "reading = torch.ones(2)",
         lambda kept: shows_values([[2, 2], [3, 3], [4, 4]], kept=kept),
     )
+    yield recommend_clone()
 
 
 _GO = "\nout.backward()"
@@ -235,3 +237,4 @@ def both(a, c, out):
     yield sends_gradient(12, out=out, a=a)
     yield sends_gradient(12, out=out, c=c)
     yield was_gone_through(out=out)
+    yield recommend_clone()

@@ -20,6 +20,7 @@ from ..quiz import (
     is_tensor_list,
     name_elements,
     needs_no_grad,
+    recommend_clone,
     sends_gradient,
     share_no_cells,
     shows_values,
@@ -114,6 +115,7 @@ def backup(layer, saved):
         "manual_seed(1)",
         lambda saved: shows_values([[0.5153]], **name_elements(saved=saved)),
     )
+    yield recommend_clone()
 
 
 @task(
@@ -147,3 +149,4 @@ def between(x, k, c):
     yield sends_gradient([1, 1], **{"k.sum()": k.sum()}, x=x)
     yield was_gone_through(k=k)
     yield follows_numbers("[1.0, 2.0]", "[3.0, 4.0]", lambda c: shows_values([13, 14], c=c))
+    yield recommend_clone()

@@ -11,6 +11,7 @@ from ..quiz import (
     has_grad,
     leads_back_once,
     needs_no_grad,
+    recommend_clone,
     sends_gradient,
     share_no_cells,
     shows_number,
@@ -112,6 +113,7 @@ def protect(a, out, shown):
     yield follows_numbers(
         "[1.0, 2.0]", "[0.0, 0.0]", lambda shown: shows_values([0, 1], shown=shown)
     )
+    yield recommend_clone()
 
 
 @task(

@@ -15,7 +15,6 @@ from ..quiz import (
     shows_number,
     shows_values,
     walk_nodes,
-    warn_of_data,
     was_freed,
     was_gone_through,
 )
@@ -128,7 +127,6 @@ def frozen(A, B, loss):  # noqa: N803
     yield shows_values(_compute_loss(A, B), loss=loss).with_objection(
         gettext("`loss` is not what `B` makes of `A`.")
     )
-    yield warn_of_data()
 
 
 @task(
@@ -161,7 +159,6 @@ def hidden(w, h):
     # A number of Python's is handed on without a history, too, and has no nodes to look at.
     if is_tensor(h):
         yield was_freed(h=h)
-    yield warn_of_data()
 
 
 @task(
@@ -208,7 +205,6 @@ def bootstrap(value, goal, loss):
     )
     yield sends_gradient([-3.6, 0], loss=loss, value=value)
     yield was_gone_through(loss=loss)
-    yield warn_of_data()
     yield follows_numbers("[1.0, 2.0]", "[1.0, 4.0]", lambda goal: shows_values(4.6, goal=goal))
 
 

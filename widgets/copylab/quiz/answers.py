@@ -1,7 +1,8 @@
 """Free answers of learners, read generously: `yes`, `2, 4`, `tensor([2., 4.])`, `x and y`, `None`.
 
 An answer is compared by its meaning: 2 is 2.0, spaces and brackets around a list do not matter,
-names may come in any order. Full-width signs and some words of Chinese and Korean are known:
+names may come in any order, and a decimal number is right as far as it is written, from two
+decimals on. Full-width signs and some words of Chinese and Korean are known:
 `x 和 y`, `없음`. No answer is ever run.
 
 `web/standalone.js` reads answers by the same rules on a page without a kernel.
@@ -47,6 +48,13 @@ _NODE_DECORATION = re.compile(
 _NOT_FINITE = re.compile(r"(?<![\w.'])(?:torch\.|math\.|np\.)?(nan|inf)(?![\w.'])", re.IGNORECASE)
 """Numbers that Python has no literal for, as they are printed."""
 
+_EULER = re.compile(
+    r"(?<![\w.])(?:(?:math|torch)\.)?e(?:(?:\*\*|\^)(-?\d\d?))?(?![\w.(*^])", re.ASCII
+)
+"""The number e and its powers: `e`, `math.e`, `e**2`, `e^2`."""
+
+_DECIMALS = re.compile(r"\.(\d+)", re.ASCII)
+
 _COUNTER = re.compile(r"\s*(?:个|個|块|种|次|개|가지|번)\Z")
 """The word that Chinese and Korean put after a number of things: `4个`, `네 개`."""
 
@@ -81,7 +89,9 @@ def is_same_answer(answer: Any, right: Any) -> bool:
         if right.casefold() in _NONE_WORDS:
             return parse_value(answer) is None
         return _normalize_text(answer) == _normalize_text(right)
-    return _equal_values(parse_value(answer), right)
+    # A tensor that a check looks at has all of its digits.
+    decimals = _count_decimals(answer) if isinstance(answer, str) else 0
+    return _equal_values(parse_value(answer), right, decimals)
 
 
 def is_of_same_kind(answer: Any, right: Any, known_names: Collection[str]) -> bool:
@@ -153,28 +163,49 @@ def matches_pattern(answer: str, pattern: str, known_names: Collection[str]) -> 
     return text in {name.casefold() for name in known_names}
 
 
+def _count_decimals(answer: str) -> int:
+    """Return how many decimals the number with the most of them has, as it is written."""
+    return max(map(len, _DECIMALS.findall(_normalize_signs(answer))), default=0)
+
+
+def is_shortened(given: float, right: float, decimals: int) -> bool:
+    """Return True if a number is another one, rounded or cut to so many decimals.
+
+    Zero is none: it says of a small number that it is not there.
+    """
+    if not given * right > 0 or math.isinf(given * right):
+        return False
+    # 0.28 is not 0.29 cut, though their difference is less than 0.01 by an error of rounding.
+    return -0.999999 < (abs(given) - abs(right)) * 10.0**decimals < 0.500001
+
+
 def has_tolerance(right: Any) -> bool:
     """Return True if a right answer has a decimal number: those are compared with a tolerance."""
     return _has_type(right, float)
 
 
-def _equal_values(value: Any, right: Any) -> bool:
-    """Compare values. `[2]` equals `2`: a tensor of one element is written both ways."""
+def _equal_values(value: Any, right: Any, decimals: int) -> bool:
+    """Compare values. `[2]` equals `2`: a tensor of one element is written both ways.
+
+    decimals: how many the answer was written with.
+    """
     if isinstance(right, list | tuple):
         if not isinstance(value, list | tuple):
-            return len(right) == 1 and _equal_values(value, right[0])
+            return len(right) == 1 and _equal_values(value, right[0], decimals)
         if len(value) == len(right):
-            return all(_equal_values(a, b) for a, b in zip(value, right, strict=True))
-        return len(value) == 1 and _equal_values(value[0], right)
+            return all(_equal_values(a, b, decimals) for a, b in zip(value, right, strict=True))
+        return len(value) == 1 and _equal_values(value[0], right, decimals)
     if isinstance(value, list | tuple):
-        return len(value) == 1 and _equal_values(value[0], right)
+        return len(value) == 1 and _equal_values(value[0], right, decimals)
     # 1 == True in Python, but who writes 1 does not mean True.
     if isinstance(value, bool) or isinstance(right, bool) or value is None or right is None:
         return value is right
     if isinstance(value, int | float) and isinstance(right, float):
         # PyTorch prints four digits, and learners copy what is printed.
         is_close = math.isclose(value, right, rel_tol=1e-3, abs_tol=5e-5)
-        return is_close or (math.isnan(value) and math.isnan(right))
+        is_same_nan = math.isnan(value) and math.isnan(right)
+        # From two decimals on nobody has guessed it.
+        return is_close or is_same_nan or (decimals >= 2 and is_shortened(value, right, decimals))
     return bool(value == right)
 
 
@@ -198,7 +229,7 @@ def parse_value(answer: Any) -> Any:
         return int(plain_number[1])
     inside = _TENSOR.match(text)
     text = _CONJUNCTIONS.sub(",", inside[1] if inside else text)
-    text = text.replace(";", ",").replace(" and ", ", ")
+    text = _EULER.sub(_compute_power, text.replace(";", ",").replace(" and ", ", "))
     # `2 4` is `2, 4`.
     with_commas = re.sub(r"(?<=[\w.])\s+(?=[-+\w.])", ", ", text)
     # First as it is: `1.` is a number with a point, `[1, 2].` is a list at the end of a sentence.
@@ -209,6 +240,11 @@ def parse_value(answer: Any) -> Any:
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue
     return " ".join(text.split())
+
+
+def _compute_power(match: re.Match[str]) -> str:
+    """Return what `_EULER` matched as a number: a power of e, by default the first."""
+    return repr(math.exp(float(match[1] or 1)))
 
 
 def _read_literal(text: str) -> Any:

@@ -419,16 +419,70 @@ def follows_numbers(before: str, after: str, check_fact: Callable[..., CheckedFa
 
 def warn_of_data() -> CheckedFact:
     """The fact that always holds, with a word to a program that asks for `.data`, where it is known."""
-    try:
-        nodes = list(ast.walk(ast.parse(_source_of_answer.get())))
-    except SyntaxError:  # a cell with a magic
-        nodes = []
-    has_data = any(isinstance(node, ast.Attribute) and node.attr == "data" for node in nodes)
+    nodes = _list_syntax_nodes(_source_of_answer.get())
+    has_data = any(map(_is_data, nodes))
     yes = gettext(
         "`.data` works here, since nothing writes through it. A write through `detach()` would be "
         "noticed, but one through `.data` is not."
     )
+    if any(map(_writes_data, nodes)):
+        yes = gettext(
+            "The write through `.data` does no harm here, but no version counter counts it: where a "
+            "node has saved the old numbers, `backward` takes the new ones, and no error is raised. "
+            "A write inside `no_grad` is counted."
+        )
     return CheckedFact(True, "", yes if has_data else "", is_told=has_data)
+
+
+def recommend_clone() -> CheckedFact:
+    """The fact that always holds, with a word to a program that asks for a copy by another name."""
+    nodes = _list_syntax_nodes(_source_of_answer.get())
+    calls = [ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)]
+    lacks_copy = bool(nodes) and not any(
+        call.rpartition(".")[2] in _CALLS_THAT_COPY for call in calls
+    )
+    yes = gettext(
+        "The numbers have cells of their own here, but only `clone` says that a copy is wanted."
+    )
+    return CheckedFact(True, "", yes if lacks_copy else "", is_told=lacks_copy)
+
+
+_CALLS_THAT_COPY = {"clone", "copy", "copy_", "deepcopy", "new_tensor", "tensor"}
+
+
+def _list_syntax_nodes(source: str) -> list[ast.AST]:
+    """Return the nodes of a program's syntax tree; none of a cell with a magic."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return []
+    return list(ast.walk(tree)) if tree.body else []
+
+
+def _is_data(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "data"
+
+
+def _writes_data(node: ast.AST) -> bool:
+    """Return True if a statement or a call writes through `.data`, or gives it another tensor."""
+    places: list[ast.expr] = []
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr.endswith("_") and not node.func.attr.endswith("__"):
+            places = [node.func.value]
+    elif isinstance(node, ast.Assign):
+        places = node.targets
+    elif isinstance(node, ast.AugAssign):
+        places = [node.target]
+    owners = itertools.chain.from_iterable(map(_list_owners, places))
+    return any(map(_is_data, owners))
+
+
+def _list_owners(place: ast.expr) -> list[ast.expr]:
+    """Return `w.data[0]`, `w.data` and `w` for the first of them."""
+    owners = [place]
+    while isinstance(owners[-1], ast.Attribute | ast.Subscript):
+        owners.append(owners[-1].value)
+    return owners
 
 
 def _lacks_backward(source: str) -> bool:

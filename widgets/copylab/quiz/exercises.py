@@ -504,8 +504,13 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         return Box(Paragraph(gettext("One solution:")), Code(self.code, indent=""), spaced=True)
 
     def _note_help(self, *, hints: int = 0, solution: bool = False) -> None:
-        """Note which help was asked for: the highest number of a hint, and the solution."""
+        """Note which help was asked for: the highest number of a hint, and the solution.
+
+        Not once it is solved: what is looked at then did not help.
+        """
         note = find_note("exercises", self.key)
+        if note.get("state") == "right":
+            return
         entry: dict[str, Any] = {
             "state": note.get("state", "begun"),
             "hints": max(note.get("hints", 0), hints),
@@ -715,9 +720,12 @@ class ExerciseView(TaskView):
         """
         state = _STATES[self.state]
         word = gettext(state.word)
-        # By another session, as the progress file says: this one has judged nothing so far.
-        if self._verdict is None and self._exercise.was_solved:
-            state, word = _STATES["right"], gettext("Solved earlier")
+        if self.state != "right" and self._exercise.was_solved:
+            # By another session, as the progress file says: this one has judged nothing so far.
+            if self._verdict is None:
+                state, word = _STATES["right"], gettext("Solved earlier")
+            else:
+                word = gettext("{state} (solved earlier)", state=word)
         status = html_element(
             "span",
             escape(f"{state.sign} {word}"),

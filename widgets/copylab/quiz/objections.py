@@ -13,7 +13,6 @@ as `find_fallback_value_objection` as its `find_fallback_objection`. Between the
 from __future__ import annotations
 
 import ast
-import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
@@ -22,7 +21,7 @@ from typing import Any
 from tinytorch.viz import short_node_name
 
 from ..wording import gettext, gettext_noop, join_list, join_sentences
-from .answers import format_number, is_same_answer, parse_names, parse_value
+from .answers import format_number, is_same_answer, is_shortened, parse_names, parse_value
 from .evidence import COUNTABLES, find_names, flatten_lists, is_uninitialized
 from .runs import Moment, NewValue, QuizRun, count_cells_or_none
 
@@ -131,7 +130,7 @@ def _describe_missing_digits(right: Any, answer: str) -> str | None:
         return None
     if not all(map(_is_shortened, numbers, right_numbers)):
         return None
-    return gettext("Right as far as it goes. Write four decimals, as PyTorch does.")
+    return gettext("Right as far as it goes. Write two decimals at least.")
 
 
 def _is_shortened(given: Any, right: Any) -> bool:
@@ -142,12 +141,11 @@ def _is_shortened(given: Any, right: Any) -> bool:
     if is_same_answer(given, right):
         return True
     are_decimals = isinstance(given, float) and isinstance(right, float)
-    if not are_decimals or not math.isfinite(given) or not math.isfinite(right):
+    if not are_decimals:
         return False
     text = f"{given}"
-    scale = 10.0 ** len(text.partition(".")[2])
     has_digits = len(text.lstrip("-0.").replace(".", "")) > 1
-    return has_digits and round(given * scale) in (round(right * scale), int(right * scale))
+    return has_digits and is_shortened(given, right, len(text.partition(".")[2]))
 
 
 def _describe_wrong_numbers(

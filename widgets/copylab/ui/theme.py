@@ -80,6 +80,9 @@ def _read_web_file(name: str) -> str:
     text = re.sub(r"(?m)^[ \t]*(//.*|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)$", "", text)
     # Blank lines and indentation.
     text = re.sub(r"\n\s*", "\n", text).lstrip()
+    if file.endswith(".css"):
+        # No space counts there, but in a text, and those have none beside such a sign.
+        text = re.sub(r"(?<=[:;{,]) +| +(?=[{}])", "", text)
     # The scripts of a page are one module, so an export is for a test that imports a file alone.
     # `export default` stays: it is what anywidget asks for.
     text = re.sub(r"(?m)^export (?=function|const|class)", "", text)

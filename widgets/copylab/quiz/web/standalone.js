@@ -16,6 +16,7 @@ const COUNTER = /\s*(?:个|個|块|种|次|개|가지|번)$/;
 const CONJUNCTIONS = /以及|和|与|跟|及|都|只有|그리고|하고|둘 다|(?<=[a-z0-9_\]])[와과]/gi;
 const DOUBT = /[!~?\u00ac\uff01\uff1f\uff5e]/;
 const FILLER_WORDS = new Set("and und et only both just".split(" "));
+const EULER = /(?<![\w.])(?:(?:math|torch)\.)?e(?:(?:\*\*|\^)(-?\d\d?))?(?![\w.(*^])/g;
 const PUNCTUATION = { "、": ",", "。": ".", "【": "[", "】": "]", "\u2212": "-" };
 const NODE_DECORATION = /^grad_fn\s*=\s*| object at \w+|\w+::|[`'"<>]|(?<=backward)0\b/gi;
 
@@ -60,7 +61,7 @@ function parseValue(answer) {
   const plainNumber = number.match(/^(?:v|version )?([0-9]+)$/);
   if (plainNumber) return Number(plainNumber[1]);
   const tensor = text.match(/^(?:torch\.)?tensor\(([^]*?)(?:,\s*(?:dtype|device|grad_fn|requires_grad)=[^]*)?\)$/);
-  text = (tensor ? tensor[1] : text).replace(CONJUNCTIONS, ",").replaceAll(";", ",").replaceAll(" and ", ", ");
+  text = (tensor ? tensor[1] : text).replace(CONJUNCTIONS, ",").replaceAll(";", ",").replaceAll(" and ", ", ").replace(EULER, (_, power = 1) => Math.exp(power));
   const withCommas = text.replace(/([\w.])\s+(?=[-+\w.])/g, "$1, ");
   for (const literal of [text, text.replace(/\.+$/, ""), withCommas]) {
     const value = parseLiteral(literal);
@@ -85,17 +86,23 @@ function isListOfNames(answer) {
   return value === null || value === "{}" || (Array.isArray(value) && !value.length);
 }
 
-/** True if two values are equal. A list of one value equals that value; decimal numbers have a tolerance. */
-function equalValues(value, right, isDecimal) {
+/**
+ * True if two values are equal. A list of one value equals that value; decimal numbers have a tolerance, and may be
+ * rounded or cut to two `decimals` or more. Without `decimals` they are none.
+ */
+function equalValues(value, right, decimals) {
   const [isList, rightIsList] = [Array.isArray(value), Array.isArray(right)];
   if (isList && rightIsList && value.length === right.length) {
-    return value.every((item, index) => equalValues(item, right[index], isDecimal));
+    return value.every((item, index) => equalValues(item, right[index], decimals));
   }
-  if (rightIsList && !isList) return right.length === 1 && equalValues(value, right[0], isDecimal);
-  if (isList) return value.length === 1 && equalValues(value[0], right, isDecimal);
+  if (rightIsList && !isList) return right.length === 1 && equalValues(value, right[0], decimals);
+  if (isList) return value.length === 1 && equalValues(value[0], right, decimals);
   if (typeof value !== "number" || typeof right !== "number") return value === right;
-  const tolerance = Math.max(1e-3 * Math.max(Math.abs(value), Math.abs(right)), 5e-5);
-  return value === right || (isDecimal && Math.abs(value - right) <= tolerance);
+  if (decimals < 0) return value === right;
+  const [size, rightSize] = [value, right].map(Math.abs);
+  const extra = (size - rightSize) * 10 ** decimals;
+  const isShort = decimals > 1 && value * right > 0 && extra < 0.500001 && extra > -0.999999;
+  return isShort || Math.abs(value - right) <= Math.max(1e-3 * size, 1e-3 * rightSize, 5e-5);
 }
 
 /** True if an answer to a row means `right`. */
@@ -108,7 +115,9 @@ function isSameAnswer(answer, right, row) {
   if (row.kind === "text") {
     return meansNone(right) ? parseValue(answer) === null : normalizeText(answer) === normalizeText(right);
   }
-  return equalValues(parseValue(answer), typeof right === "string" ? parseValue(right) : right, row.isDecimal);
+  const written = normalizeSigns(answer).match(/\.\d+/g) ?? [];
+  const decimals = row.isDecimal ? Math.max(...written.map((one) => one.length - 1), 0) : -1;
+  return equalValues(parseValue(answer), typeof right === "string" ? parseValue(right) : right, decimals);
 }
 
 const countNumbers = (value) => [value].flat(Infinity).length;
