@@ -35,6 +35,7 @@ WORDS = CodeWords({"h *= 2", "y = h ** 2 * a ** 2"}, {"a", "h", "out", "loss", "
             "Nothing points out a leaf, e.g. of h-like.",
         ),
         ("net.weight was changed, h's too.", "`net.weight` was changed, h's too."),
+        ("made by In[103], line 5, not [4, 5].", "made by In[103], line 5, not `[4, 5]`."),
         ("no write through .data, or .detach().", "no write through `.data`, or `.detach()`."),
         (
             "on line 2, y = h ** 2 * a ** 2. h has it.",

@@ -21,7 +21,8 @@ _NODE = (
     rf"{_BEFORE}(?:{_NAME}Backward[0-9]*|AccumulateGrad|CopySlices|CopyBackwards|backward){_AFTER}"
 )
 _SAVED = rf"{_BEFORE}_[a-z][a-z0-9_]*{_AFTER}"
-_NUMBERS = r"\[[][0-9., +e-]*\]"
+# Not of `In[3]`, which is the name of a cell.
+_NUMBERS = r"(?<!In)\[[][0-9., +e-]*\]"
 # `.detach()` and `.data` by themselves, and what a Function is told.
 _ATTRIBUTE = rf"(?<![A-Za-z0-9_.)\]])\.[a-z_]+(?:\(\)|(?![A-Za-z0-9_(]))|{_BEFORE}(?:ctx|torch)(?:\.{_NAME})+"
 # Of English, where a name may be a word: `a`, `out` and `loss` are names before and after these.

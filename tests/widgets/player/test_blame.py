@@ -125,12 +125,12 @@ loss.backward()
     [
         (
             "y = (x * x).sum(); y.backward(); y.backward()",
-            "MulBackward0 gave its saved second input back in an earlier backward",
+            "MulBackward0 freed its saved second input in an earlier backward",
             "compute the result anew",
         ),
         (
             "y = x * x; y.sum().backward(); (y * 2).sum().backward()",
-            "MulBackward0 gave its saved second input back in an earlier backward",
+            "MulBackward0 freed its saved second input in an earlier backward",
             "compute the result anew",
         ),
         ("y = x * 2; y.backward()", "y has 2 elements", "call y.sum().backward()"),

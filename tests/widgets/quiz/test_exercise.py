@@ -34,6 +34,7 @@ from copylab.quiz.checked_facts import (
     needs_no_grad,
     sends_gradient,
     share_no_cells,
+    shows_number,
     shows_values,
     was_freed,
     was_gone_through,
@@ -119,7 +120,7 @@ LEAF = "a = torch.ones(2, requires_grad=True)\n"
         ),
         (
             f"{LEAF}h = (a * a).sum()\nh.backward()\nh.backward()",
-            "`MulBackward0` gave its saved second input back in an earlier `backward` without retain_graph=True (and 1 more saved tensor).",
+            "`MulBackward0` freed its saved second input in an earlier `backward` without retain_graph=True (and 1 more saved tensor).",
         ),
         (f"{LEAF}h = a ** 2 * a\nh.backward()", "`h` has 2 elements"),
         (f"{LEAF}h = a.detach()\n(h * h).sum().backward()", "`h` requires no grad: it was not"),
@@ -372,6 +373,17 @@ def test_numbers_that_were_typed_in_do_not_follow_others(
         )
     assert verdict.state == state, verdict
     assert ("instead of `[1.0]`" in verdict.says) == is_tried
+
+
+def test_the_beginning_of_a_call_is_said_with_its_end() -> None:
+    def check(y: Any) -> Iterator[CheckedFact]:
+        yield are_tensors(y=y)
+        yield follows_numbers("tensor(1.0", "tensor(3.0", lambda y: shows_number(3, y=y))
+
+    task = exercise("test/follows", "Copy `x`.", check, solution="y = 1")
+    with know_source("x = torch.tensor(1.0, requires_grad=True)\ny = torch.tensor([1.0])"):
+        verdict = task.check({"y": tinytorch.ones(1)})
+    assert "with `tensor(3.0, ...)` instead of `tensor(1.0, ...)`," in verdict.says
 
 
 def test_numbers_typed_into_a_cell_without_the_first_line_are_noticed(

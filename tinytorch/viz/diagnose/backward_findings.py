@@ -142,7 +142,7 @@ def _find_why_it_cannot_start(root: TensorRecord, name: str) -> BackwardFinding 
     if not root.requires_grad:
         sentence = gettext(
             "{name} requires no grad: it was not computed from a tensor that does, was cut off by "
-            "detach or .data, or was computed while grad mode was off",
+            "detach or .data, or was computed while grad mode was off, as under no_grad",
             name=name,
         )
         way_out = gettext(
@@ -189,7 +189,7 @@ def _describe_freed(
     """Return one finding, whether an earlier backward used all of the graph or a part of it."""
     node, saved = freed[0]
     sentence = gettext(
-        "{node} gave its saved {saved} back in an earlier backward without retain_graph=True",
+        "{node} freed its saved {saved} in an earlier backward without retain_graph=True",
         node=short_node_name(node.name),
         saved=saved_noun(saved),
     )
@@ -205,7 +205,7 @@ def _describe_freed(
             for tensor in snap.named_tensors
             if tensor.id != root.id and tensor.grad_fn in freed_ids
         ]
-        sentence = join_clauses(sentence, gettext("the rest of the graph is newer"))
+        sentence = join_clauses(sentence, gettext("the rest of the graph was made since then"))
         if carried:
             sentence += gettext(
                 ", and {carried} leads into what was used", carried=snap.label(carried[0].id)

@@ -126,8 +126,11 @@ def _describe_making(snap: Snapshot, parameters: Sequence[str]) -> str:
             "A watch that begins before the layer is replaced names the line: `copylab watch train.py`, or "
             "`with copylab.watch():` around both."
         )
-    return gettext(
-        "The tensors that it should hold were made by {lines}.", lines=join_few_names(lines)
+    return ngettext(
+        "The tensor that it should hold was made by {lines}.",
+        "The tensors that it should hold were made by {lines}.",
+        len(parameters),
+        lines=join_few_names(lines),
     )
 
 

@@ -59,7 +59,7 @@ PAGE_WIDTH, STAGE_WIDTH = 836, 408
 the half of the step player that has the pictures."""
 EDGE, FOOT = 6, 1
 """At the sides of the picture, and below it, in px."""
-HEAD, NOTE = 16, 18
+HEAD, NOTE = 20, 18
 """Height of the line above the cards, with the gap below it, and of a line below them."""
 MOST_TOGETHER = 24
 """So many cards of all steps of a run are laid out together, or twice as many as the largest of

@@ -188,7 +188,7 @@ def leaf_view(w):
 @task(
     "clinic/state",
     "'Trying to backward through the graph a second time.' The advice was `retain_graph=True`; since then each round is "
-    "slower than the last. A round should send its gradient through its own step alone: `h` should be 0.125, and "
+    "slower than the last. The `backward` of a round should go through that round alone: `h` should be 0.125, and "
     "`w.grad` 1.75, the sum of the three rounds.",
     about="“Trying to backward through the graph a second time”",
     title="Patient 12",

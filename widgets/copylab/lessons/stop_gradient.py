@@ -131,7 +131,7 @@ def frozen(A, B, loss):  # noqa: N803
 
 @task(
     "stop_gradient/hidden",
-    "Each `backward` should go through its own step only, without `retain_graph`. `h` keeps its value from round "
+    "Each `backward` should go through its own round only, without `retain_graph`. `h` keeps its value from round "
     "to round, not its history, and `w.grad` adds up the gradients of the three rounds.",
     about="a hidden state without its history",
     given="w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor x in (1.0, 2.0, 3.0):\n",

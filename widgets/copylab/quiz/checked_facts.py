@@ -384,6 +384,12 @@ def left_grad_to_backward(**named: Any) -> CheckedFact:
     return CheckedFact(max(writes, default=0) <= last_backward, no)
 
 
+def _close_brackets(code: str) -> str:
+    """Return the beginning of a call for a sentence: `tensor(0.5` as `tensor(0.5, ...)`."""
+    is_open = code.count("(") > code.count(")")
+    return f"{code}, ...)" if is_open else code
+
+
 def follows_numbers(before: str, after: str, check_fact: Callable[..., CheckedFact]) -> CheckedFact:
     """The program, run with `after` in place of `before`, has the fact of its variables there.
 
@@ -403,16 +409,15 @@ def follows_numbers(before: str, after: str, check_fact: Callable[..., CheckedFa
     if attempt.error or not takes.keys() <= attempt.variables.keys():
         return CheckedFact(True, "")
     fact = check_fact(**{name: attempt.variables[name] for name in takes})
+    changed = {"after": _close_brackets(after), "before": _close_brackets(before)}
     no = gettext(
         "in a second run, with `{after}` instead of `{before}`, {why} Take the numbers from the program.",
-        after=after,
-        before=before,
         why=fact.no,
+        **changed,
     )
     yes = gettext(
         "A second run, with `{after}` instead of `{before}`, gave the right result as well.",
-        after=after,
-        before=before,
+        **changed,
     )
     return CheckedFact(fact.holds, no, yes, is_told=True)
 
