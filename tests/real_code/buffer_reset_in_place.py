@@ -1,7 +1,7 @@
 # What happens: a state buffer that carries a graph is reset by zero_(), which keeps the graph.
 # Reported: synsense/sinabs#5
 # Call: explain(loss)
-# Says: back in an earlier backward
+# Says: in an earlier backward without retain_graph=True
 import torch
 
 w = torch.ones(3, requires_grad=True)

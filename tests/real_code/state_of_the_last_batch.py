@@ -1,7 +1,7 @@
 # What happens: a recurrent state goes into the next batch with its graph, which the first backward has freed.
 # Reported: norse/norse#130, MorvanZhou/PyTorch-Tutorial#57
 # Call: explain(loss, net=net)
-# Says: back in an earlier backward
+# Says: in an earlier backward without retain_graph=True
 import torch
 
 net = torch.nn.GRUCell(2, 3)
