@@ -148,6 +148,16 @@ def usual_front(request: pytest.FixtureRequest, lab: Lab) -> Lab:
     return replace(lab, front=request.param)
 
 
+def read_progress(page: Page, file: Path, word: str) -> dict[str, Any]:
+    """Return the progress in a file once it has a word: it is written after the page has shown the same."""
+    for _ in range(100):
+        text = file.read_text("utf-8") if file.exists() else ""
+        if word in text:
+            break
+        page.wait_for_timeout(100)
+    return dict(json.loads(text))
+
+
 def _free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))

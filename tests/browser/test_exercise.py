@@ -1,13 +1,12 @@
 """Exercises in the notebook: hints folded anywhere, buttons where a kernel runs, a lesson as it is taken."""
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser.books import write
-from browser.conftest import Lab, Watched
+from browser.conftest import Lab, Watched, read_progress
 from browser.test_player import go_dark, luminance
 from browser.test_predict import fill, focused
 from playwright.sync_api import Page, expect
@@ -144,7 +143,7 @@ def test_a_lesson_as_it_is_taken(watched: Watched, lab: Lab) -> None:
     )
     said = "Right: the nodes behind y lead to x, so backward gets there and fills x.grad."
     expect(page.get_by_text(said).locator("visible=true")).to_be_visible()
-    kept = json.loads((folder / "copylab-progress.json").read_text("utf-8"))
+    kept = read_progress(page, folder / "copylab-progress.json", "start/part")
     assert kept["predictions"]["start/recorded"]["right"] == 7
     assert {key: note["state"] for key, note in kept["exercises"].items()} == {
         "start/part": "wrong",

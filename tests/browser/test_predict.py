@@ -1,6 +1,5 @@
 """Predictions in the notebook: by keyboard alone, by mouse; kept, saved, reopened, untrusted, converted."""
 
-import json
 import re
 import subprocess
 import sys
@@ -9,7 +8,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser.books import write
-from browser.conftest import Lab, Watched
+from browser.conftest import Lab, Watched, read_progress
 from browser.test_player import go_dark, luminance
 from copylab.quiz.answers import format_answer
 from copylab.quiz.prediction import Retest
@@ -224,7 +223,7 @@ def test_by_mouse_kept_and_restored(watched: Watched, lab: Lab) -> None:
     form.get_by_label("What is a.grad?").fill("tensor(1.)")
     form.get_by_role("button", name="Commit").click()
     expect(form.locator(".cl-headline")).to_have_text("All 5 right.")
-    kept = json.loads((lab.folder / "kept.ipynb.json").read_text("utf-8"))
+    kept = read_progress(page, lab.folder / "kept.ipynb.json", "test/clone")
     assert kept["predictions"]["test/clone"]["answers"]["gradient(a)"] == "tensor(1.)"
     page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
     lab.close_sessions()
@@ -253,7 +252,7 @@ def test_by_mouse_kept_and_restored(watched: Watched, lab: Lab) -> None:
     below.locator("input").fill(format_answer(question.right_answer(retest.run())))
     below.get_by_role("button", name="Commit").click()
     expect(below.locator(".cl-headline")).to_contain_text("Right, and that settles it")
-    kept = json.loads((lab.folder / "kept.ipynb.json").read_text("utf-8"))
+    kept = read_progress(page, lab.folder / "kept.ipynb.json", "settled")
     assert kept["misconceptions"]["a copy shares memory"]["state"] == "settled"
 
 
