@@ -286,38 +286,31 @@ class GraphTask:
         return arrived
 
     def _call_backward(self, node: Any, arrived: GradientList) -> list:
-        """Return the gradients for a node's inputs, after posthooks; free what it saved."""
-        on_arrays = self.on_arrays
+        """Return the gradients for a node's inputs, after posthooks; free what it saved.
+
+        A step of its own is called only where its condition holds: in most walks a node needs none.
+        """
         try:
-            if self.nodes_to_send_to is None or self._has_wanted_input(node):
-                input_gradients = node._apply(arrived, on_arrays)
+            if self.nodes_to_send_to is None:
+                input_gradients = node._apply(arrived, self.on_arrays)
             else:
-                # It raises if a saved tensor was freed or written to, as PyTorch does there.
-                read_saved(node, on_arrays)
-                input_gradients = [None] * len(node._edges)
+                input_gradients = self._compute_wanted(node, arrived)
         except ValueError:
-            # NumPy's, of shapes that do not broadcast. On tensors the formula raises PyTorch's
-            # error.
-            if on_arrays and not node._needs_tensors:
-                node._apply(list(tensors_over(arrived, devices_of_outputs(node))), False)
+            # NumPy's, of shapes that do not broadcast: PyTorch's error is raised instead.
+            self._repeat_on_tensors(node, arrived)
             raise
-        if self.nodes_to_send_to is not None and not (
-            node._needs_tensors or node._formula_gives_all_inputs
-        ):
-            # PyTorch does not compute what nobody asked for, and posthooks observe that.
-            for index, edge in enumerate(node._edges):
-                if edge is not None and edge[0] not in self.nodes_to_send_to:
-                    input_gradients[index] = None
+        # NumPy has laid out what the formula returned; on tensors the operations have done it.
+        is_laid_out_by_numpy = self.on_arrays and arrived[0] is not None
         # In one dimension NumPy's strides are torch's, unless there is no element.
-        is_laid_out_by_iterator = node._is_pointwise and on_arrays and arrived[0] is not None
-        if is_laid_out_by_iterator and (arrived[0].ndim > 1 or not arrived[0].size):
+        if (
+            is_laid_out_by_numpy
+            and node._is_pointwise
+            and (arrived[0].ndim > 1 or not arrived[0].size)
+        ):
             input_gradients = lay_out_gradients(node, arrived[0], input_gradients)
         # Before any is sent on, and before anything is freed.
-        if (
-            check_shapes_of_gradients(node, input_gradients)
-            and on_arrays
-            and arrived[0] is not None
-        ):
+        is_any_empty = check_shapes_of_gradients(node, input_gradients)
+        if is_any_empty and is_laid_out_by_numpy:
             input_gradients = lay_out_empty(node, arrived, input_gradients)
         if node._hooks is not None or node._needs_tensors:
             input_gradients = self._run_hooks_after(node, arrived, input_gradients)
@@ -326,6 +319,29 @@ class GraphTask:
         if self.is_anomaly_mode:
             check_for_nan(node, input_gradients)
         return input_gradients
+
+    def _compute_wanted(self, node: Any, arrived: GradientList) -> list:
+        """Return the gradients for a node's inputs where `inputs=` wants only some of all gradients."""
+        if not self._has_wanted_input(node):
+            # It raises if a saved tensor was freed or written to, as PyTorch does there.
+            read_saved(node, self.on_arrays)
+            return [None] * len(node._edges)
+        input_gradients = node._apply(arrived, self.on_arrays)
+        if not (node._needs_tensors or node._formula_gives_all_inputs):
+            nodes_to_send_to: Any = self.nodes_to_send_to
+            # PyTorch does not compute what nobody asked for, and posthooks observe that.
+            for index, edge in enumerate(node._edges):
+                if edge is not None and edge[0] not in nodes_to_send_to:
+                    input_gradients[index] = None
+        return input_gradients
+
+    def _repeat_on_tensors(self, node: Any, arrived: GradientList) -> None:
+        """Run a formula that has raised on arrays once more, on tensors, which raise PyTorch's errors.
+
+        Nothing is done where it ran on tensors already.
+        """
+        if self.on_arrays and not node._needs_tensors:
+            node._apply(list(tensors_over(arrived, devices_of_outputs(node))), False)
 
     def _has_wanted_input(self, node: Any) -> bool:
         """Return True if the gradient of an input of this node is wanted, or all are computed at once.
@@ -393,12 +409,7 @@ class GraphTask:
                 gradient, state = fit_to_edge(node, arrived, input_gradients, index)
             # The usual target waits for nothing else: its gradient needs no place to wait in.
             if not missing and target._output_count == 1 and key not in self.buffers:
-                # Wait with this leaf if its array may also be on its way to a target that will
-                # replace it by a sum: then no copy is needed, as for `a` of `s = a + b` while a
-                # gradient waits for `b`. `_settle_state` has the whole example.
-                should_wait = state.may_go_to_two_inputs and bool(self.buffers)
-                is_ready_leaf = target._ends_graph and not should_wait
-                if is_ready_leaf and self._can_finish_leaf_now():
+                if target._ends_graph and self._can_finish_leaf_now(state):
                     if state.may_go_to_two_inputs:
                         state = self._settle_state(state, gradient, input_gradients[index:])
                     # The leaf has it now: `fit_to_edge` compares each gradient with those that are
@@ -416,15 +427,18 @@ class GraphTask:
             if not missing:
                 self._push(target, self.buffers.pop(key))
 
-    def _can_finish_leaf_now(self) -> bool:
-        """Return True if a leaf that is complete now would be the next one to run.
+    def _can_finish_leaf_now(self, state: GradientState) -> bool:
+        """Return True if a leaf whose gradient is complete now would be the next one to run.
+
+        `state`: that of the gradient, which may be better off in the queue (`_should_wait`).
 
         Only what has the highest number, too, may run before it: other leaves for the most part. Not
         in anomaly mode: if a hook on the leaf raises, PyTorch's warning names its AccumulateGrad,
         and `_walk` names the node that it took out of the queue.
         """
-        is_next = not self.ready or self.ready[0][0] != -HIGHEST_NUMBER
-        return is_next and not self.is_anomaly_mode
+        if self.is_anomaly_mode or (state.may_go_to_two_inputs and self._should_wait()):
+            return False
+        return not self.ready or self.ready[0][0] != -HIGHEST_NUMBER
 
     def _add_to_buffer(
         self,
@@ -463,6 +477,14 @@ class GraphTask:
         for index, state in enumerate(states):
             if state.may_go_to_two_inputs:
                 states[index] = self._settle_state(state, arrived[index], arrived)
+
+    def _should_wait(self) -> bool:
+        """Return True if a leaf should wait with a gradient that `may_go_to_two_inputs`.
+
+        While gradients wait for others, the array's second place may be one that will hold a sum
+        instead. Then the leaf that has waited needs no copy: the `a` of the example below.
+        """
+        return bool(self.buffers)
 
     def _settle_state(
         self, state: GradientState, gradient: Any, gradients_in_hand: list
