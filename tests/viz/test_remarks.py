@@ -20,6 +20,7 @@ from tinytorch.viz.render.strip import make_lane
 from tinytorch.viz.render.text import write_graph_text, write_memory_text
 from tinytorch.viz.show import (
     LEVELS,
+    Detail,
     FoldEntry,
     GraphContents,
     Level,
@@ -33,7 +34,7 @@ from tinytorch.viz.show import (
     select_nodes,
     select_storages,
 )
-from tinytorch.viz.show.memory_remarks import _LEVEL_OF_KIND
+from tinytorch.viz.show.levels import _LEVEL_OF_PART
 
 
 def memory_of(program: str, engine: ModuleType) -> tuple[Snapshot, MemoryContents]:
@@ -158,10 +159,11 @@ def test_no_kind_is_said_below_the_level_that_the_table_has_for_it(level: Level)
     for program in BUSY:
         snap, since = looked(program, engine)
         changes = compare_snapshots(snap, since)
-        contents = describe_memory(changes, select_storages(changes), level=level)
+        detail = Detail.of_level(level)
+        contents = describe_memory(changes, select_storages(changes), detail=detail)
         for entry in (*contents.entries, *contents.without_storage):
             for remark, _ in with_one_blank(entry):
-                least = _LEVEL_OF_KIND.get(remark.kind, LEVELS[0])
+                least = _LEVEL_OF_PART.get(remark.kind, LEVELS[0])
                 assert LEVELS.index(least) <= LEVELS.index(level), remark
 
 

@@ -73,7 +73,6 @@ from .render import PALETTE as PALETTE
 from .render import Canvas as Canvas
 from .render import Document as Document
 from .render import LayoutError, Picture, memory
-from .render import check_level as check_level
 from .render import colour as colour
 from .render import convert as convert
 from .render import fix_theme as fix_theme
@@ -84,6 +83,7 @@ from .show import Level as Level
 from .show import NumberRead as NumberRead
 from .show import ReadStep as ReadStep
 from .show import StepSentence as StepSentence
+from .show import check_level as check_level
 from .show import describe_kept_graphs as describe_kept_graphs
 from .show import describe_step as describe_step
 from .show import find_backward_root as find_backward_root

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from .graph_svg import graphs_of, make_room
 from .layout import LayoutError
-from .memory_svg import check_level, memories_of, memory
+from .memory_svg import memories_of, memory
 from .picture import Document, Picture, convert
 from .style import PALETTE, Canvas, colour, fix_theme
 
@@ -18,7 +18,6 @@ __all__ = [
     "GraphPicture",
     "LayoutError",
     "Picture",
-    "check_level",
     "colour",
     "convert",
     "fix_theme",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
-from ..show import FACT_KINDS, CounterEntry, Level, Remark, RemarkKind, StorageEntry, TensorEntry
+from ..show import FACT_KINDS, CounterEntry, Remark, RemarkKind, StorageEntry, TensorEntry
 from ..wording import (
     columns_that_fit,
     cut_middle,
@@ -369,7 +369,6 @@ def _draw_arrow(canvas: Canvas, start: tuple[float, float], end: tuple[float, fl
 
 def make_row(
     entry: TensorEntry,
-    level: Level,
     lane: ViewLane | None = None,
     storage_captions: Sequence[Caption] = (),
 ) -> Row:
@@ -384,9 +383,6 @@ def make_row(
             marked.append(caption)
     # What its cells were, then its own captions, then what is unusual in the storage.
     captions = [*marked, *_make_captions(entry), *muted]
-    if len(entry.names) > 1 and level != "names":
-        count = gettext("one tensor, {number} names", number=len(entry.names))
-        captions.insert(0, Caption(count, "m"))
     # Hazards and changes first: these a reader must not miss. Sorting leaves the order above as it
     # is within each of the three.
     captions.sort(key=lambda caption: (not caption.is_hazard, caption.is_muted))
@@ -403,19 +399,22 @@ def make_row(
 
 def _make_captions(entry: TensorEntry) -> list[Caption]:
     """Make the captions of a row: its facts in one, then one for each other remark."""
-    others: list[Caption] = []
+    captions: list[Caption] = []
     facts: list[str] = []
+    position_of_facts = 0
     for remark in entry.remarks:
         # Without a caption, a remark is for the text alone.
         if not remark.caption:
             continue
-        if remark.kind in FACT_KINDS:
-            facts.append(remark.caption)
-        else:
-            others.append(make_caption(remark))
+        if remark.kind not in FACT_KINDS:
+            captions.append(make_caption(remark))
+            continue
+        if not facts:
+            position_of_facts = len(captions)
+        facts.append(remark.caption)
     if facts:
-        others.insert(0, Caption(join_phrases(facts), "m"))
-    return others
+        captions.insert(position_of_facts, Caption(join_phrases(facts), "m"))
+    return captions
 
 
 def make_caption(remark: Remark) -> Caption:
@@ -580,8 +579,8 @@ class BandDrawing:
         return self.strip.find_x(row.lane.spans[0].start)
 
 
-def make_band(entry: StorageEntry, level: Level) -> BandDrawing:
-    """Make the band of a storage; at level "names", it is on no ground."""
+def make_band(entry: StorageEntry) -> BandDrawing:
+    """Make the band of a storage."""
     strip = make_strip(entry)
     has_lanes = entry.arrangement.has_lanes
     captions = _make_storage_captions(entry)
@@ -590,7 +589,7 @@ def make_band(entry: StorageEntry, level: Level) -> BandDrawing:
         lane = make_lane(entry.storage, tensor_entry.tensor) if has_lanes else None
         # Without lanes, what there is to say of the storage is beside its cells.
         storage_captions = captions if index == 0 and not has_lanes else ()
-        rows.append(make_row(tensor_entry, level, lane, storage_captions))
+        rows.append(make_row(tensor_entry, lane, storage_captions))
     rows += map(_make_array_row, entry.storage.arrays)
     return BandDrawing(
         entry.storage.id,
@@ -599,7 +598,7 @@ def make_band(entry: StorageEntry, level: Level) -> BandDrawing:
         tuple(rows),
         tuple(map(make_counter_mark, entry.counters)),
         has_lanes,
-        level != "names" and (len(rows) > 1 or has_lanes),
+        entry.has_ground,
     )
 
 
@@ -627,7 +626,7 @@ def _make_storage_captions(entry: StorageEntry) -> list[Caption]:
     if entry.arrangement.has_cells and entry.storage.cells == 1 and entry.old_values:
         before = format_value(entry.old_values[0])
         marked.append(Caption(gettext("was {value}", value=before), "new-t b"))
-    for remark in (entry.size, *entry.remarks, *filter(None, [entry.more])):
+    for remark in (*entry.remarks, *filter(None, [entry.more])):
         if remark.caption and remark.kind in _INKS:
             marked.append(make_caption(remark))
         elif remark.caption:

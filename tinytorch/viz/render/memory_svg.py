@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 from ..diagnose import Changes, compare_snapshots
 from ..read import Snapshot, read_snapshot
 from ..show import (
-    LEVELS,
+    EVERYTHING,
     Arrangement,
+    Detail,
     Level,
     MemoryContents,
     PackEntry,
     StorageEntry,
     arrange_run,
-    check_option,
     describe_memory,
     find_origins,
     leave_out_gradients,
@@ -99,7 +99,8 @@ def memory(
     """
     # The frame of the caller: names are read from the code of the call.
     snap = read_snapshot(tensors, named, sys._getframe(1), since, values)
-    return _MemoryRun([compare_snapshots(snap, since)], find, fold, level).make_picture(0)
+    run = [compare_snapshots(snap, since)]
+    return _MemoryRun(run, find, fold, Detail.of_level(level)).make_picture(0)
 
 
 def memories_of(
@@ -115,7 +116,7 @@ def memories_of(
     `sources` are the statements that ran, one for each step, if they are known: a picture says of
     a tensor which expression computed it.
     """
-    memory_run = _MemoryRun(run, find, fold, level, sources)
+    memory_run = _MemoryRun(run, find, fold, Detail.of_level(level), sources)
     for step in range(len(memory_run.run)):
         yield memory_run.make_picture(step)
 
@@ -128,15 +129,14 @@ class _MemoryRun:
         run: Iterable[Changes],
         find: str,
         fold: bool,
-        level: Level = "graph",
+        detail: Detail,
         sources: Iterable[str] = (),
     ) -> None:
-        check_level(level)
-        self.find, self.fold, self.level = find, fold, level
+        self.find, self.fold, self.detail = find, fold, detail
         self.run = list(run)
         # Selected at once, since that raises for wrong options; the rest is made when it is asked for.
         self.selections = [select_storages(changes, find, fold) for changes in self.run]
-        if level != LEVELS[-1]:
+        if not detail.shows("gradients"):
             self.selections = list(map(leave_out_gradients, self.selections))
         self.arrangements = arrange_run(self.selections)
         steps = zip(self.run, sources, strict=False)
@@ -179,7 +179,7 @@ class _MemoryRun:
             self.run[step],
             self.selections[step],
             arrangements or self.arrangements,
-            self.level,
+            self.detail,
             self.origins[step],
         )
 
@@ -187,7 +187,7 @@ class _MemoryRun:
         """Describe a step as if nothing had changed in it."""
         # Without origins, which the drawing alone says: this is for a text.
         unchanged = Changes(self.run[step].now)
-        return describe_memory(unchanged, self.selections[step], self.arrangements, self.level)
+        return describe_memory(unchanged, self.selections[step], self.arrangements, self.detail)
 
     def _lay_out_steps(self) -> RunLayout:
         steps = range(len(self.run))
@@ -203,13 +203,13 @@ class _MemoryRun:
 
     def _list_folds(self, step: int) -> list[Folded]:
         folds = _list_packs(self._describe_step_once(step).entries)
-        if self.level == LEVELS[-1]:
+        if self.detail.is_all:
             return folds
         # Below a picture that says less, for whoever wants to see all: it needs no kernel.
-        return [*folds, Folded(gettext("everything"), partial(self._open_all_levels, step))]
+        return [*folds, Folded(gettext("everything"), partial(self._open_all, step))]
 
-    def _open_all_levels(self, step: int) -> tuple[str, str, list[Folded]]:
-        whole = _MemoryRun([self.run[step]], self.find, self.fold).make_picture(0)
+    def _open_all(self, step: int) -> tuple[str, str, list[Folded]]:
+        whole = _MemoryRun([self.run[step]], self.find, self.fold, EVERYTHING).make_picture(0)
         return whole.svg, whole.text, []
 
 
@@ -227,13 +227,6 @@ def _rearrange_wide_bands(
             if can_have_lanes and find_least_width(band, columns) > MOST_WIDTH_WITH_WORDS_BESIDE:
                 with_lanes[band.id] = arrangement._replace(has_lanes=True)
     return with_lanes
-
-
-def check_level(level: object) -> None:
-    """Raise TypeError or ValueError if `level` is none of `LEVELS`: a tensor may have that name."""
-    check_option("level", level, str)
-    if level not in LEVELS:
-        raise ValueError(f"level must be one of {', '.join(LEVELS)}, not {level!r}")
 
 
 def _list_packs(entries: Iterable[StorageEntry | PackEntry]) -> list[Folded]:
@@ -298,13 +291,13 @@ def make_sheet(contents: MemoryContents) -> MemorySheet:
     titles: list[str] = []
     for index, entry in enumerate(contents.entries):
         if isinstance(entry, StorageEntry):
-            entries[entry.storage.id] = make_band(entry, contents.level)
+            entries[entry.storage.id] = make_band(entry)
             titles.append(entry.title.caption)
         else:
             entries[f"pack {index}"] = PackDrawing(entry.summary, entry.has_hazard)
             titles.append(entry.summary)
     for tensor_entry in contents.without_storage:
-        entries[tensor_entry.tensor.id] = make_row(tensor_entry, contents.level)
+        entries[tensor_entry.tensor.id] = make_row(tensor_entry)
     summary = gettext("Memory picture without tensors")
     if titles:
         summary = gettext("Memory: {storages}", storages=join_facts(titles))

@@ -67,7 +67,9 @@ def _write_storage(entry: StorageEntry) -> Iterator[str]:
     title = gettext("{storage}, {title}", storage=entry.storage.id, title=entry.title.sentence)
     yield _write_statement(title, entry.size.sentence)
     for remark in entry.remarks:
-        yield f"  {_sentence_of_remark(remark)}"
+        # Without a sentence, a remark is for the drawing alone.
+        if remark.sentence:
+            yield f"  {_sentence_of_remark(remark)}"
     for tensor in entry.tensors:
         for line in _write_tensor(tensor):
             yield f"  {line}"

@@ -3,13 +3,11 @@
 from .arrangement import Span, arrange_run, find_spans, is_unbroken, reads_in_order
 from .contents import (
     FACT_KINDS,
-    LEVELS,
     Arrangement,
     CounterEntry,
     FoldEntry,
     GraphContents,
     GraphEdge,
-    Level,
     MemoryContents,
     NamedTensor,
     NodeEntry,
@@ -24,6 +22,7 @@ from .graph_cuts import FreedCut, find_freed_cuts
 from .graph_flow import find_backward_root
 from .graph_remarks import describe_graph
 from .left_behind import describe_kept_graphs
+from .levels import EVERYTHING, LEVELS, Detail, Level, MemoryPart, check_level
 from .memory_remarks import describe_memory
 from .number_reads import NumberRead, ReadStep, find_number_reads
 from .origins import find_origins
@@ -32,16 +31,19 @@ from .select_storages import check_option, leave_out_gradients, select_storages
 from .step_sentences import StepSentence, describe_step, format_values, list_texts
 
 __all__ = [
+    "EVERYTHING",
     "FACT_KINDS",
     "LEVELS",
     "Arrangement",
     "CounterEntry",
+    "Detail",
     "FoldEntry",
     "FreedCut",
     "GraphContents",
     "GraphEdge",
     "Level",
     "MemoryContents",
+    "MemoryPart",
     "NamedTensor",
     "NodeEntry",
     "NodeSelection",
@@ -56,6 +58,7 @@ __all__ = [
     "StorageEntry",
     "TensorEntry",
     "arrange_run",
+    "check_level",
     "check_option",
     "describe_graph",
     "describe_kept_graphs",

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from ..read import StorageRecord, TensorRecord
 
-Level = Literal["names", "storage", "counter", "graph"]
-"""How much a memory picture says, each with all that is before it: names and values; what shares
-memory, and how it is read; version counters; what autograd makes of it."""
-LEVELS: tuple[Level, ...] = get_args(Level)
-
 _AnyKind = Literal["heading", "title", "more", "changed", "note"]
-_StorageKind = Literal["size", "objects", "cells", "summary", "changed cells"]
+_StorageKind = Literal["size", "unusual", "objects", "cells", "summary", "changed cells"]
 """A storage has notes and "changed", too."""
-_TensorKind = Literal["geometry", "stride", "dtype", "history", "base", "grad", "hazard"]
+_TensorKind = Literal[
+    "name count", "geometry", "reading", "stride", "dtype", "history", "base", "grad", "hazard"
+]
+_FootKind = Literal["foot", "kept storages"]
 _NodeKind = Literal["gradient", "gradient changed", "edge", "goes on"]
 _FoldKind = Literal["node kind", "count", "count maybe written", "leaves", "results"]
 _SavedKind = Literal[
@@ -42,11 +40,12 @@ _SavedKind = Literal[
     "saved before",
     "more saved",
 ]
-RemarkKind = _AnyKind | _StorageKind | _TensorKind | _NodeKind | _SavedKind | _FoldKind
-"""All kinds of remarks. Tables of some of them: `REMARK_LOOKS` in `render/graph_cards.py`, `_INKS` in
-`render/memory_rows.py`, `_OF_LINE_BEFORE` in `render/text.py`."""
+RemarkKind = _AnyKind | _StorageKind | _TensorKind | _FootKind | _NodeKind | _SavedKind | _FoldKind
+"""All kinds of remarks. Tables of some of them: `_LEVEL_OF_PART` in `levels.py`, `REMARK_LOOKS` in
+`render/graph_cards.py`, `_INKS` in `render/memory_rows.py`, `_OF_LINE_BEFORE` in `render/text.py`."""
 FACT_KINDS: tuple[RemarkKind, ...] = (
     "geometry",
+    "reading",
     "stride",
     "dtype",
     "history",
@@ -101,7 +100,7 @@ class TensorEntry:
     is_new: bool
     """True if the earlier snapshot did not have the tensor."""
     remarks: tuple[Remark, ...]
-    """`FACT_KINDS` in that order; then changed, hazard, note."""
+    """Name count; `FACT_KINDS` in that order; then changed, hazard, note."""
 
 
 @dataclass(frozen=True)
@@ -139,9 +138,9 @@ class StorageEntry:
     title: Remark
     """Whose storage it is."""
     size: Remark
-    """How many cells of which dtype; its caption has only what is unusual."""
+    """How many cells of which dtype, for the text; the drawing has only what is unusual."""
     remarks: tuple[Remark, ...]
-    """Kinds: objects, cells, summary, note, changed cells, changed."""
+    """Kinds: unusual, objects, cells, summary, note, changed cells, changed."""
     old_values: Mapping[int, object]
     """Cell -> the value that it had before."""
     tensors: tuple[TensorEntry, ...]
@@ -150,6 +149,8 @@ class StorageEntry:
     counters: tuple[CounterEntry, ...]
     arrangement: Arrangement
     """How its cells are drawn."""
+    has_ground: bool
+    """True if it is drawn on a ground of its own, as what shares a storage is."""
 
 
 @dataclass(frozen=True)
@@ -177,11 +178,10 @@ class MemoryContents:
     without_storage: tuple[TensorEntry, ...]
     """The tensors that have no memory to be drawn: sparse, nested, not filled yet."""
     notes: tuple[Remark, ...]
-    """Half sentences, below the storages: notes, and hazards of tensors that have no row."""
+    """Half sentences, below the storages: kinds foot and kept storages, and hazards of tensors that
+    have no row."""
     is_whole: bool
     """True if the picture was asked for as a whole, however large."""
-    level: Level
-    """How much it says."""
 
 
 # -- graphs ------------------------------------------------------------------------

@@ -22,19 +22,17 @@ from ..wording import (
 )
 from .arrangement import arrange_cells, describe_reading
 from .contents import (
-    LEVELS,
     Arrangement,
     CounterEntry,
-    Level,
     MemoryContents,
     NameEntry,
     PackEntry,
     Remark,
-    RemarkKind,
     StorageEntry,
     TensorEntry,
 )
 from .hazard_sentences import describe_hazards, describe_hazards_out_of_sight
+from .levels import EVERYTHING, Detail
 from .select_storages import Band, MemorySelection, StoragePack
 from .sentences import (
     MEMORY_FACTS,
@@ -54,14 +52,6 @@ from .sentences import (
 
 MOST_CELLS_SAID = 3
 """How many of the cells that changed, and are not drawn, are said with what they were."""
-_LEVEL_OF_KIND: dict[RemarkKind, Level] = {
-    **dict.fromkeys(("history", "base", "grad", "changed", "hazard"), "graph"),
-    **dict.fromkeys(("objects", "summary", "note", "stride", "dtype"), "storage"),
-}
-"""From which level on a remark is said that is one of the `remarks` of a storage or tensor; those of
-all other kinds are said at each. What an entry has beside these, such as its size, asks `has_level`
-where it is made. Of the drawing alone, `memory_rows.py` leaves out more at the level "names", and
-`memory_svg.py` adds below all but the last level a fold that says everything."""
 
 
 class _MemorySubject(NamedTuple):
@@ -73,36 +63,27 @@ class _MemorySubject(NamedTuple):
     """Which storages are shown."""
     arrangements: Mapping[str, Arrangement]
     """Storage id -> how its cells are drawn; those of a pack are missing, see `arrangement_of`."""
-    level: Level
+    detail: Detail
     """How much it says."""
     origins: Mapping[str, str]
     """Tensor id -> the expression that computed it, where it is known."""
     hazards: Mapping[str, tuple[Remark, ...]]
-    """Tensor id -> the remarks on its hazards."""
-
-    def has_level(self, level: Level) -> bool:
-        """Return True if the picture says what belongs to a level."""
-        return LEVELS.index(level) <= LEVELS.index(self.level)
+    """Tensor id -> the remarks on its hazards; none where the picture shows no hazards."""
 
     def arrangement_of(self, band: Band) -> Arrangement:
         """Return how the cells of a storage are drawn."""
         return self.arrangements.get(band.storage.id) or arrange_cells([band])
 
     def select_remarks(self, remarks: Iterable[Remark]) -> tuple[Remark, ...]:
-        """Return the remarks that the level of the picture has."""
-        selected = []
-        for remark in remarks:
-            level = _LEVEL_OF_KIND.get(remark.kind, LEVELS[0])
-            if self.has_level(level):
-                selected.append(remark)
-        return tuple(selected)
+        """Return the remarks of the kinds that the picture shows."""
+        return tuple(remark for remark in remarks if self.detail.shows(remark.kind))
 
 
 def describe_memory(
     changes: Changes,
     selection: MemorySelection,
     arrangements: Mapping[str, Arrangement] | None = None,
-    level: Level = "graph",
+    detail: Detail = EVERYTHING,
     origins: Mapping[str, str] | None = None,
 ) -> MemoryContents:
     """Make everything that a memory picture says of a snapshot, with what changed in it.
@@ -111,9 +92,8 @@ def describe_memory(
     computed tensors, by their ids (`find_origins`).
     """
     snap = changes.now
-    subject = _MemorySubject(
-        changes, selection, arrangements or {}, level, origins or {}, describe_hazards(snap)
-    )
+    hazards = describe_hazards(snap) if detail.shows("hazard") else {}
+    subject = _MemorySubject(changes, selection, arrangements or {}, detail, origins or {}, hazards)
     without_storage = [tensor for tensor in snap.named_tensors if tensor.storage is None]
     ids_with_row = snap.shown_tensor_ids | {tensor.id for tensor in without_storage}
     if ids_with_row:
@@ -129,9 +109,8 @@ def describe_memory(
         without_storage=tuple(
             _describe_tensor(subject, tensor, None) for tensor in without_storage
         ),
-        notes=tuple(_describe_notes(subject, ids_with_row)),
+        notes=subject.select_remarks(_describe_notes(subject, ids_with_row)),
         is_whole=selection.is_whole,
-        level=level,
     )
 
 
@@ -140,8 +119,8 @@ def _describe_total(subject: _MemorySubject, without_storage: Sequence[TensorRec
     snap = subject.changes.now
     tensors, storages = snap.counts
     bands = [entry for entry in subject.selection.entries if isinstance(entry, Band)]
-    if not subject.has_level("graph") and len(bands) == len(subject.selection.entries):
-        # Gradients are left out.
+    if not subject.detail.shows("gradients") and len(bands) == len(subject.selection.entries):
+        # What is left out is not counted.
         number = len(without_storage)
         for band in bands:
             number += len(band.members) + band.hidden_count
@@ -170,9 +149,7 @@ def _describe_entries(
             described.append(_describe_storage(subject, entry))
             continue
         # Kept as a pack: its tensors are described if somebody opens it.
-        with_hazard: list[str] = []
-        if subject.has_level(_LEVEL_OF_KIND["hazard"]):
-            with_hazard += [tensor.id for tensor in entry.tensors if tensor.id in subject.hazards]
+        with_hazard = [tensor.id for tensor in entry.tensors if tensor.id in subject.hazards]
         summary = summarize_pack(subject.changes, entry, with_hazard)
         open_pack = partial(_describe_entries, subject, entry.inside)
         described.append(PackEntry(summary, bool(with_hazard), open_pack))
@@ -189,12 +166,10 @@ def _describe_storage(subject: _MemorySubject, band: Band) -> StorageEntry:
             "and {number} tensor more", "and {number} tensors more", band.hidden_count
         )
         more = Remark.in_both("more", number)
-    unusual = ""
-    if subject.has_level("storage"):
-        unusual = join_phrases(list_unusual(storage, are_cells_drawn=arrangement.has_cells))
     counters: Iterable[CounterEntry] = ()
-    if subject.has_level("counter"):
+    if subject.detail.shows("counters"):
         counters = _describe_counters(subject.changes, members)
+    has_several_rows = len(members) + len(storage.arrays) > 1
     return StorageEntry(
         storage=storage,
         title=Remark(
@@ -202,19 +177,23 @@ def _describe_storage(subject: _MemorySubject, band: Band) -> StorageEntry:
             title_of_storage(snap, members),
             caption_of_storage(snap, members),
         ),
-        size=Remark("size", size_of_storage(storage), unusual),
+        size=Remark("size", size_of_storage(storage)),
         remarks=subject.select_remarks(_remarks_of_storage(subject, storage, arrangement)),
         old_values=old_values,
         tensors=tuple(_describe_tensor(subject, tensor, band) for tensor in members),
         more=more,
         counters=tuple(counters),
         arrangement=arrangement,
+        has_ground=subject.detail.shows("grounds") and (has_several_rows or arrangement.has_lanes),
     )
 
 
 def _remarks_of_storage(
     subject: _MemorySubject, storage: StorageRecord, arrangement: Arrangement
 ) -> Iterator[Remark]:
+    unusual = join_phrases(list_unusual(storage, are_cells_drawn=arrangement.has_cells))
+    if unusual:
+        yield Remark("unusual", "", unusual)
     if storage.objects > 1:
         # Two storage objects over one memory share no version counter: as torch.from_numpy makes.
         yield Remark(
@@ -303,13 +282,17 @@ def _facts_of_tensor(
 ) -> Iterator[Remark]:
     """Yield what is so of a tensor, in the order of the text."""
     snap = subject.changes.now
+    if len(tensor.names) > 1:
+        count = gettext("one tensor, {number} names", number=len(tensor.names))
+        yield Remark("name count", "", count)
     sizes, strides = format_shape(tensor.shape), format_shape(tensor.stride)
     shape = gettext("shape {shape}", shape=sizes)
     # Without memory no cells can show the shape.
     reading = shape
     if band is not None:
         reading = describe_reading(band.storage, tensor, subject.arrangement_of(band))
-    yield Remark("geometry", shape, reading if subject.has_level("storage") else "")
+    yield Remark("geometry", shape)
+    yield Remark("reading", "", reading)
     stride = ""
     # Not known of a sparse tensor, which has no memory in the picture.
     if tensor.stride is not None:
@@ -427,40 +410,33 @@ def _describe_counter(changes: Changes, counter_id: str) -> str:
 
 
 def _describe_notes(subject: _MemorySubject, ids_with_row: frozenset[str]) -> Iterator[Remark]:
-    """Yield what is said below the storages."""
-    # Tensors with a hazard and no name have no row that could say it.
-    if subject.has_level("graph"):
-        for sentence in describe_hazards_out_of_sight(subject.changes.now, ids_with_row):
-            yield Remark.in_both("hazard", sentence)
-    for note in _list_half_sentences(subject):
-        yield Remark.in_both("note", note)
-
-
-def _list_half_sentences(subject: _MemorySubject) -> Iterator[str]:
-    """Yield half sentences on names, arrays and storages without a row."""
+    """Yield what is said below the storages, of names, arrays, tensors and storages without a row."""
     snap, selection = subject.changes.now, subject.selection
+    # Tensors with a hazard and no name have no row that could say it.
+    for sentence in describe_hazards_out_of_sight(snap, ids_with_row):
+        yield Remark.in_both("hazard", sentence)
     gone = [escape_name(name) for name in subject.changes.gone_names]
     if gone:
-        yield gettext("no longer there: {names}", names=join_names(gone))
+        yield Remark.in_both("foot", gettext("no longer there: {names}", names=join_names(gone)))
     for name in snap.arrays:
-        yield gettext(
+        apart = gettext(
             "the NumPy array {name} shares no memory with a tensor shown here",
             name=escape_name(name),
         )
+        yield Remark.in_both("foot", apart)
     # Saved tensors keep storages alive that no name reaches.
     shown_ids = {storage.id for storage, _ in snap.shown_storages}
-    count = total = 0
-    for storage in snap.storages:
-        if storage.id not in shown_ids:
-            count += 1
-            total += storage.nbytes
-    if count and subject.has_level("graph"):
-        yield ngettext(
+    kept_bytes = [storage.nbytes for storage in snap.storages if storage.id not in shown_ids]
+    if kept_bytes:
+        kept = ngettext(
             "also kept alive by the graph: {number} storage without a name, {bytes} bytes",
             "also kept alive by the graph: {number} storages without a name, {bytes} bytes",
-            count,
-            bytes=f"{total:,}",
+            len(kept_bytes),
+            bytes=f"{sum(kept_bytes):,}",
         )
+        yield Remark.in_both("kept storages", kept)
     if selection.find and not selection.found:
-        yield gettext("nothing here is called {name}", name=escape_name(selection.find))
-    yield from snap.notes
+        absent = gettext("nothing here is called {name}", name=escape_name(selection.find))
+        yield Remark.in_both("foot", absent)
+    for note in snap.notes:
+        yield Remark.in_both("foot", note)

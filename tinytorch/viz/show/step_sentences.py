@@ -18,8 +18,8 @@ from ..wording import (
     ngettext,
     short_node_name,
 )
-from .contents import LEVELS, Level
 from .left_behind import RETURNED, describe_left_behind
+from .levels import LEVELS, Level
 
 MOST_SENTENCES = 12
 _MOST_REASONS = 2
