@@ -30,8 +30,8 @@ from .shared_phrases import (
     add_count_of_others,
     add_lines_that_wrote,
     advise_copy,
-    make_placeholders_of_first,
     phrase_backward,
+    phrase_saved,
     saved_noun,
 )
 from .undefined_gradients import find_nodes_with_gradient
@@ -305,7 +305,8 @@ def _find_unknown_saves(
             sentence = gettext(
                 "{node} saved {saved}; what was saved has been written to or given back since, and its "
                 "backward raises if it opens that",
-                **make_placeholders_of_first(snap, [entry]),
+                node=short_node_name(entry.node.name),
+                saved=phrase_saved(snap, entry.saved),
             )
             sentence = add_lines_that_wrote(sentence, entry.saved)
             # Where it ran, another tensor was read, or the error was caught.
@@ -448,7 +449,7 @@ def _join_labels_of_saved(snap: Snapshot, group: Sequence[SavedEntry]) -> str:
 def _label_or_noun_of_saved(snap: Snapshot, entry: SavedEntry) -> str:
     if entry.saved.tensor:
         return snap.label(entry.saved.tensor)
-    return str(make_placeholders_of_first(snap, [entry])["saved"])
+    return phrase_saved(snap, entry.saved)
 
 
 def _describe_unreadable(group: Sequence[SavedEntry], names: str, reason: str) -> BackwardFinding:

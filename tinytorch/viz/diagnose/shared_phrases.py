@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from ..read import SavedRecord, Snapshot, TensorRecord
 from ..wording import (
@@ -18,7 +17,6 @@ from ..wording import (
     gettext,
     join_few_names,
     ngettext,
-    short_node_name,
     write_expression,
 )
 from .finding_records import SavedEntry
@@ -36,24 +34,13 @@ def saved_noun(saved: SavedRecord) -> str:
     return nouns.get(saved.name, saved.name)
 
 
-def make_placeholders_of_first(
-    snap: Snapshot, saved_entries: Sequence[SavedEntry]
-) -> dict[str, Any]:
-    """Return what fills the placeholders of a sentence on the first of several saved tensors.
-
-    node: the kind of the node that saved it. saved: "its result (y)", the noun and, if it has one, the
-    label. then_and_now: "at version 0, now at 1". The others are counted by `add_count_of_others`.
-    """
-    node, saved = saved_entries[0]
-    label = gettext("its {saved}", saved=saved_noun(saved))
+def phrase_saved(snap: Snapshot, saved: SavedRecord) -> str:
+    """Return `its result (y)`: the noun for what a node saved and, if it has one, the label."""
+    noun = gettext("its {saved}", saved=saved_noun(saved))
     # A number of ours would tell a reader of this sentence nothing.
     if saved.tensor is not None and (name := snap.find_label(saved.tensor)):
-        label = gettext("{sentence} ({addition})", sentence=label, addition=name)
-    return {
-        "node": short_node_name(node.name),
-        "saved": label,
-        "then_and_now": phrase_versions_then_and_now(saved),
-    }
+        return gettext("{sentence} ({addition})", sentence=noun, addition=name)
+    return noun
 
 
 def add_count_of_others(sentence: str, saved_entries: Sequence[SavedEntry]) -> str:
@@ -75,6 +62,14 @@ def phrase_versions_then_and_now(saved: SavedRecord) -> str:
     The captions of a card and of a row do without it.
     """
     return gettext("at version {then}, now at {now}", then=saved.saved_version, now=saved.version)
+
+
+def count_writes_since(saved: SavedRecord) -> int:
+    """Return how many writes to something stale were counted since it was saved.
+
+    0 where the program has put the counter back, so that it does not tell how many there were.
+    """
+    return max((saved.version or 0) - (saved.saved_version or 0), 0)
 
 
 def phrase_consequence(saved: SavedRecord) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
-from ..wording import gettext, join_clauses, join_few_names, join_names, ngettext
+from ..wording import gettext, join_clauses, join_few_names, join_names, ngettext, short_node_name
 from .finding_records import (
     BackwardFinding,
     FindingKind,
@@ -19,9 +19,11 @@ from .shared_phrases import (
     add_count_of_others,
     add_lines_that_wrote,
     advise_copy,
-    make_placeholders_of_first,
+    count_writes_since,
     name_counter_sharers,
     name_in_python,
+    phrase_saved,
+    phrase_versions_then_and_now,
     phrase_write_count,
 )
 
@@ -70,9 +72,7 @@ def describe_stale_saves(snap: Snapshot, stale: Sequence[SavedEntry]) -> Iterato
 def _describe_written_leaves(
     snap: Snapshot, saved_entries: Sequence[SavedEntry], leaves: dict[str, str]
 ) -> BackwardFinding:
-    sentence = gettext(
-        "{node} saved {saved} {then_and_now}", **make_placeholders_of_first(snap, saved_entries)
-    )
+    sentence = _phrase_stale_save(snap, saved_entries[0])
     reason = ngettext(
         "{names}, a leaf that requires grad, has been written to since, as by a step of an optimizer",
         "{names}, leaves that require grad, have been written to since, as by a step of an optimizer",
@@ -90,20 +90,17 @@ def _describe_written_leaves(
 
 
 def _describe_written_group(snap: Snapshot, saved_entries: Sequence[SavedEntry]) -> BackwardFinding:
-    saved = saved_entries[0].saved
+    node, saved = saved_entries[0]
     sharing = name_counter_sharers(snap, saved.tensor)
-    writes_since = (saved.version or 0) - (saved.saved_version or 0)
-    if writes_since > 0:
+    sentence = _phrase_stale_save(snap, saved_entries[0])
+    if writes_since := count_writes_since(saved):
         sentence = ngettext(
             "{node} saved {saved} {then_and_now}: it has been written to once since",
             "{node} saved {saved} {then_and_now}: it has been written to {number} times since",
             writes_since,
-            **make_placeholders_of_first(snap, saved_entries),
-        )
-    else:
-        # The program has put the counter back, so it does not tell how many writes there were.
-        sentence = gettext(
-            "{node} saved {saved} {then_and_now}", **make_placeholders_of_first(snap, saved_entries)
+            node=short_node_name(node.name),
+            saved=phrase_saved(snap, saved),
+            then_and_now=phrase_versions_then_and_now(saved),
         )
     # The line of the first alone, as its versions are: of the others, which may have been saved
     # later, another line may be to blame.
@@ -121,6 +118,16 @@ def _describe_written_group(snap: Snapshot, saved_entries: Sequence[SavedEntry])
     if not saved.is_read and saved.name.startswith("running_"):
         way_out = gettext("write what a module tracks after backward")
     return BackwardFinding("stale", sentence, way_out, saved_entries, sharing)
+
+
+def _phrase_stale_save(snap: Snapshot, entry: SavedEntry) -> str:
+    """Return `SigmoidBackward0 saved its result (y) at version 0, now at 1`."""
+    return gettext(
+        "{node} saved {saved} {then_and_now}",
+        node=short_node_name(entry.node.name),
+        saved=phrase_saved(snap, entry.saved),
+        then_and_now=phrase_versions_then_and_now(entry.saved),
+    )
 
 
 # -- writes that the counter of the saved tensor did not see: its gradient may be wrong --------
@@ -178,10 +185,12 @@ def _likely_cause(snap: Snapshot, node: NodeRecord, saved: SavedRecord) -> objec
 
 def _phrase_changed_bytes(snap: Snapshot, saved_entries: Sequence[SavedEntry]) -> str:
     """Say that what was saved holds other bytes, and what backward makes of these."""
-    values = make_placeholders_of_first(snap, saved_entries)
-    values["saved"] = add_count_of_others(values["saved"], saved_entries)
-    saved = saved_entries[0].saved
-    values["consequence"] = _phrase_consequence_of_change(saved_entries)
+    node, saved = saved_entries[0]
+    values = {
+        "node": short_node_name(node.name),
+        "saved": add_count_of_others(phrase_saved(snap, saved), saved_entries),
+        "consequence": _phrase_consequence_of_change(saved_entries),
+    }
     if saved.name.startswith("ctx."):
         sentence = gettext(
             "{node} keeps {saved}. Its bytes are not the same as they were then, and no "
@@ -286,7 +295,8 @@ def _describe_changed_bytes(
 def _describe_maybe_written(
     snap: Snapshot, saved_entries: Sequence[SavedEntry], writer: TensorRecord
 ) -> BackwardFinding:
-    tensor = snap.tensor(saved_entries[0].saved.tensor or "")
+    node, saved = saved_entries[0]
+    tensor = snap.tensor(saved.tensor or "")
     here, there = snap.label(tensor.id), snap.label(writer.id)
     sentence = gettext(
         "{node} saved {saved}. The same memory is seen by {there}, whose own counter {other} "
@@ -294,7 +304,8 @@ def _describe_maybe_written(
         "counter {counter} of {here}, which backward checks, has not seen them. If they came "
         "after the save, the "
         "gradient is wrong without an error",
-        **make_placeholders_of_first(snap, saved_entries),
+        node=short_node_name(node.name),
+        saved=phrase_saved(snap, saved),
         there=there,
         other=writer.counter,
         writes=phrase_write_count(writer),

@@ -729,7 +729,7 @@ def draw_sheet(
     for index, note in enumerate(_wrap_notes(sheet, room)):
         canvas.text(EDGE, stage.foot + 15 + NOTE * index, note, "m")
     summary = contents.summary if contents.listed else gettext("Graph picture without tensors")
-    return canvas.svg(*stage.size, label or summary, contents.is_whole)
+    return canvas.svg(*stage.size, label or summary, contents.is_unfolded)
 
 
 def _find_side(stage: GraphStage, card: Card, direction: str, sign: int, near: Point) -> Point:

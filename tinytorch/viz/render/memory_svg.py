@@ -266,8 +266,8 @@ class MemorySheet(NamedTuple):
     """What is said at the foot."""
     summary: str
     """The label for screen readers."""
-    is_whole: bool
-    """True if the picture was asked for as a whole, however large."""
+    is_unfolded: bool
+    """True with fold=False: the picture keeps its size, however large."""
 
     @property
     def bands(self) -> list[BandDrawing]:
@@ -303,7 +303,7 @@ def make_sheet(contents: MemoryContents) -> MemorySheet:
         summary = gettext("Memory: {storages}", storages=join_facts(titles))
     at_foot = (contents.heading, *contents.notes)
     notes = tuple(make_caption(remark) for remark in at_foot if remark.caption)
-    return MemorySheet(entries, notes, summary, contents.is_whole)
+    return MemorySheet(entries, notes, summary, contents.is_unfolded)
 
 
 # -- layout ------------------------------------------------------------------------
@@ -540,7 +540,7 @@ def draw_sheet(sheet: MemorySheet, stage: Stage) -> str:
         else:
             _draw_pack(canvas, columns, y, entry)
     draw_caption_lines(canvas, _break_notes(sheet, columns), PADDING, stage.foot)
-    return canvas.svg(*stage.size, sheet.summary, sheet.is_whole)
+    return canvas.svg(*stage.size, sheet.summary, sheet.is_unfolded)
 
 
 class BandElements(NamedTuple):

@@ -313,10 +313,10 @@ class Canvas:
         start = format_point((x - sign.left, y - sign.above))
         self.path(f"M{start}{sign.path}", sign.css_class)
 
-    def svg(self, width: float, height: float, label: str, is_whole: bool = False) -> str:
-        """Return the document; scaled down to `LARGEST_SIDE`, unless it was asked for as a whole."""
+    def svg(self, width: float, height: float, label: str, keeps_size: bool = False) -> str:
+        """Return the document; scaled down to `LARGEST_SIDE`, unless it keeps its size."""
         width, height = round(width), round(height)
-        scale = 1.0 if is_whole else min(1.0, LARGEST_SIDE / max(width, height))
+        scale = 1.0 if keeps_size else min(1.0, LARGEST_SIDE / max(width, height))
         described = f'{lang_attribute()}role="img" aria-label="{escape(escape_unseen(label))}"'
         page = f'<rect class="page" width="{width}" height="{height}" rx="8"/>'
         drawn = page + "".join(self.parts)

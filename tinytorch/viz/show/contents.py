@@ -180,8 +180,8 @@ class MemoryContents:
     notes: tuple[Remark, ...]
     """Half sentences, below the storages: kinds foot and kept storages, and hazards of tensors that
     have no row."""
-    is_whole: bool
-    """True if the picture was asked for as a whole, however large."""
+    is_unfolded: bool
+    """True with fold=False: the picture keeps its size, however large."""
 
 
 # -- graphs ------------------------------------------------------------------------
@@ -339,8 +339,8 @@ class GraphContents:
     """The lines between all of these."""
     notes: tuple[str, ...]
     """Half sentences, below the nodes."""
-    is_whole: bool
-    """True if the picture was asked for as a whole, however large."""
+    is_unfolded: bool
+    """True with fold=False: the picture keeps its size, however large."""
     keys: Mapping[str, object]
     """Node id -> the key under which the next snapshot knows the node again."""
     has_folded_tensors: bool

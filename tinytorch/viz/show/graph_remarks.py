@@ -162,7 +162,7 @@ class _GraphDescriber:
             outside=outside,
             edges=(*edges, *outside_edges),
             notes=tuple(_list_notes(self.changes, selection)),
-            is_whole=selection.is_whole,
+            is_unfolded=selection.is_unfolded,
             keys={node.id: node.key for node in snap.nodes},
             has_folded_tensors=bool(selection.folded_tensors),
         )
@@ -258,7 +258,7 @@ class _GraphDescriber:
         """List the tensors that the text has a line for: of many leaves the first and the changed."""
         folded = self.selection.folded_tensors
         tensors = [tensor for tensor in self.snap.named_tensors if tensor.id not in folded]
-        if len(self.snap.named_tensors) <= FOLD_ABOVE or self.selection.is_whole:
+        if len(self.snap.named_tensors) <= FOLD_ABOVE or self.selection.is_unfolded:
             return tensors
         # Leaves that changed are listed, however many there are.
         altered = self.changes.new_tensors | self.changes.attribute_changes.keys()

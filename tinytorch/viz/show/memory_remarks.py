@@ -110,7 +110,7 @@ def describe_memory(
             _describe_tensor(subject, tensor, None) for tensor in without_storage
         ),
         notes=subject.select_remarks(_describe_notes(subject, ids_with_row)),
-        is_whole=selection.is_whole,
+        is_unfolded=selection.is_unfolded,
     )
 
 

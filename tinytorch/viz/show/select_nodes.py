@@ -74,8 +74,8 @@ class NodeSelection:
     """Node id -> id of the entry that shows it."""
     outside: dict[str, str] = field(default_factory=dict)
     """Of an opened fold: node id -> id of the entry outside that shows it."""
-    is_whole: bool = False
-    """True if the picture was asked for as a whole, however large."""
+    is_unfolded: bool = False
+    """True with fold=False: the picture keeps its size, however large."""
     find: str = ""
     """What the user looks for: a module, a tensor or a kind of node; empty for nothing."""
     found: frozenset[str] = frozenset()

@@ -66,7 +66,7 @@ class MemorySelection:
     """The entries of a memory picture in order."""
 
     entries: tuple[Band | StoragePack, ...]
-    is_whole: bool
+    is_unfolded: bool
     """True with fold=False: nothing is folded, and the drawing is not made smaller, however large it is."""
     find: str
     """What the user looks for: a module or a tensor; empty for nothing."""

@@ -100,7 +100,7 @@ class StageDrawing(Document):
                 # picture.
                 canvas.parts.append(_place_picture(svg, _WIDTH + _PADDING, y + title))
             y += title + height + _PADDING
-        svg = canvas.svg(stage.width, stage.height, frame.title, is_whole=True)
+        svg = canvas.svg(stage.width, stage.height, frame.title, keeps_size=True)
         return svg if theme is None else fix_theme(svg, theme)
 
 

@@ -199,7 +199,7 @@ class StaticForm:
     def full_text(self) -> str:
         """Return all as text: the code, then each step with changes, outputs, pictures in words."""
         return self._make_tree(
-            RenderPlan(words=frozenset(self._new_pictures), is_whole=True)
+            RenderPlan(words=frozenset(self._new_pictures), says_unchanged=True)
         ).text()
 
     def brief_text(self, room: int) -> str:

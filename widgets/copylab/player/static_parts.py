@@ -71,7 +71,7 @@ class RenderPlan:
     """The pictures that are images in the HTML."""
     words: frozenset[PictureKey] = frozenset()
     """The pictures that are also in words."""
-    is_whole: bool = False
+    says_unchanged: bool = False
     """True if the text has all of a picture in words, False for what the step changed in it."""
     has_pictures: bool = True
     """True if the HTML has pictures."""
@@ -240,7 +240,7 @@ class StepPart(Part):
         return "\n".join(lines)
 
     def _words_of_picture(self, kind: str) -> str:
-        words = words_of_picture(kind, self.frame, is_whole=self.plan.is_whole)
+        words = words_of_picture(kind, self.frame, says_unchanged=self.plan.says_unchanged)
         is_own = self.frame.pictures[kind].step == self.frame.number
         if words and is_own and PictureKey(kind, self.frame.number) not in self.plan.words:
             return describe_words_left_out(kind)
@@ -350,18 +350,18 @@ def _indent_twice(text: str) -> str:
 # -- pictures ----------------------------------------------------------------------
 
 
-def words_of_picture(kind: str, frame: Frame, *, is_whole: bool = False) -> str:
+def words_of_picture(kind: str, frame: Frame, *, says_unchanged: bool = False) -> str:
     """Return a picture as lines of the text: all of it, or what the step changed.
 
     Empty if that is nothing.
     """
     picture, title = frame.pictures[kind], gettext(PICTURE_TITLES[kind])
     changed = frame.picture_changes.get(kind, ())
-    if not (is_whole or changed):
+    if not (says_unchanged or changed):
         return ""
     if picture.step != frame.number:
         return "  " + gettext("{title}: as in step {step}", title=title, step=picture.step)
-    if is_whole:
+    if says_unchanged:
         return f"  {gettext('{what}:', what=title)}\n{_indent_twice(picture.text)}"
     heading = gettext("{title}, what changed:", title=title)
     lines = _indent_twice("\n".join(changed))

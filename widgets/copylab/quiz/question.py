@@ -279,7 +279,13 @@ class Question:
         `find_faults` tells the author of one that no misconception has, and no learner.
         """
         facts = self.describe_facts(run)
-        found = self._find_misconception_or_sentence(run, answer)
+        entry = self._find_in_wrong(answer, self.right_answer(run))
+        # What the author of the program foresaw comes first.
+        found = (
+            self._find_misconception_of_catalogue(run, answer)
+            if entry is None
+            else _read_rebuttal(run, entry)
+        )
         if found is None:
             return Refutation(facts, None, self._choose_objection(run, answer) or "")
         if isinstance(found, str):
@@ -300,22 +306,13 @@ class Question:
             objection = self.find_fallback_objection(run, answer)
         return objection
 
-    def _find_misconception_or_sentence(
-        self, run: QuizRun, answer: str
-    ) -> Misconception | str | None:
-        """Return the misconception behind a wrong answer, or a sentence against it, or None.
-
-        What the author of the program gave in `wrong` comes first: a misconception, or its name in the
-        catalogue, or a sentence. What `find_misconception` finds is a misconception or its name.
-        """
-        entry = self._find_in_wrong(answer, self.right_answer(run))
-        if entry is None and self.find_misconception is not None:
-            found = self.find_misconception(run, answer)
-            # A text is a name; one that is not in the catalogue counts for nothing, see `refute`.
-            return MISCONCEPTIONS.get(found) if isinstance(found, str) else found
-        # A text that is no name in the catalogue is a sentence, also where a function returns it.
-        found = entry(run) if callable(entry) else entry
-        return MISCONCEPTIONS.get(found, found) if isinstance(found, str) else found
+    def _find_misconception_of_catalogue(self, run: QuizRun, answer: str) -> Misconception | None:
+        """Return the misconception that `find_misconception` finds behind a wrong answer, or None."""
+        if self.find_misconception is None:
+            return None
+        found = self.find_misconception(run, answer)
+        # A text is a name; one that is not in the catalogue counts for nothing, see `refute`.
+        return MISCONCEPTIONS.get(found) if isinstance(found, str) else found
 
     def foresee_refutations(self, run: QuizRun) -> dict[str, Refutation]:
         """Return what speaks against each wrong answer that can be foreseen.
@@ -415,6 +412,13 @@ class Question:
         except Exception as error:  # noqa: BLE001  # as above
             return [f"{self.text!r} cannot refute an answer: {type(error).__name__}: {error}"]
         return []
+
+
+def _read_rebuttal(run: QuizRun, entry: Rebuttal) -> Misconception | str:
+    """Return what an entry of `wrong` means: a misconception, or a sentence against the answer."""
+    found = entry(run) if callable(entry) else entry
+    # A text that is no name in the catalogue is a sentence, also where a function returns it.
+    return MISCONCEPTIONS.get(found, found) if isinstance(found, str) else found
 
 
 def _convert_to_plain(answer: Any) -> Any:

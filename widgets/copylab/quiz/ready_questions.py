@@ -218,9 +218,7 @@ def _name_question(function: str, subject: Sequence[Any], at: int | None) -> str
 @_question(
     gettext_noop("Are `{a}` and `{b}` the same tensor?"),
     because=evidence.describe_same_tensor,
-    find_misconception=wrong_answers.make_yes_no_finder(
-        behind_yes="equal numbers are one tensor", behind_no="a name is a copy"
-    ),
+    find_misconception=wrong_answers.find_same_tensor_misconception,
 )
 def same_tensor(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool:
     """Ask whether two names mean one tensor object (`b is a`)."""

@@ -63,6 +63,20 @@ def make_yes_no_finder(*, behind_yes: str, behind_no: str) -> Callable[..., str]
     return lambda _run, answer, *_names, **_at_keyword: behind_yes if answer == "yes" else behind_no
 
 
+def find_same_tensor_misconception(
+    run: QuizRun, answer: str, a: str, b: str, *, at: int | None
+) -> str | None:
+    """Find the misconception behind a wrong answer about two names of one tensor."""
+    if answer == "yes":
+        return "equal numbers are one tensor"
+    return _find_misconception_of_names(run, a, b, at)
+
+
+def _find_misconception_of_names(run: QuizRun, a: str, b: str, at: int | None) -> str | None:
+    """Find the misconception behind a no of any kind about two names: None if they are two tensors."""
+    return "a name is a copy" if run.snapshot(at).is_same_tensor(a, b) else None
+
+
 def find_shared_storage_misconception(
     run: QuizRun, answer: str, a: str, b: str, *, at: int | None
 ) -> str | None:
@@ -82,10 +96,9 @@ def find_shared_storage_misconception(
 
 def _find_misconception_of_sharing(run: QuizRun, a: str, b: str, at: int | None) -> str:
     """Find the misconception behind a no where two tensors do share memory."""
-    snapshot = run.snapshot(at)
-    if snapshot.is_same_tensor(a, b):
-        return "a name is a copy"
-    if not snapshot.shares_counter(a, b):
+    if denied_name := _find_misconception_of_names(run, a, b, at):
+        return denied_name
+    if not run.snapshot(at).shares_counter(a, b):
         return "another tensor, another memory"
     # Over one storage and counter, it is `detach` that makes two differ in requires_grad. A view
     # after `requires_grad_()` differs from its base as well, and is taken for a detached tensor.
@@ -101,8 +114,8 @@ def find_shared_counter_misconception(
     if answer == "yes":
         # Not "a copy shares memory": who answers this may have denied that in another row.
         return "shared memory, shared counter" if snapshot.shares_storage(a, b) else None
-    if snapshot.is_same_tensor(a, b):
-        return "a name is a copy"
+    if denied_name := _find_misconception_of_names(run, a, b, at):
+        return denied_name
     is_detached = run.tensor(a, at).requires_grad != run.tensor(b, at).requires_grad
     return "detach has its own counter" if is_detached else "a counter for each tensor"
 
