@@ -70,7 +70,7 @@ def test_what_begins_a_row_is_aligned_beside_an_open_file_browser(
     controls = page.locator(".cl-lab-controls").first
     expect(controls).to_be_visible()
     page.wait_for_function("document.querySelector('.cl-lab-controls').clientWidth < 940")
-    choices = ["Copy x with", "of dtype", "Writes go"]
+    choices = ["Copy x with", "made of", "Writes go"]
     boxes = [controls.get_by_label(name, exact=True).bounding_box() for name in choices]
     lefts, rights, tops = set(), set(), set()
     for box in boxes:
@@ -277,6 +277,11 @@ def test_the_kernel_goes(watched: Watched, lab: Lab, tmp_path: Path) -> None:
     page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
     lost = "() => getComputedStyle(document.querySelector('.cl-live'), '::before').content.includes('lost its kernel')"
     page.wait_for_function(lost)
+    signs = page.locator(".cl-live .jupyter-widgets-disconnected")
+    found = "(all) => all.map((one) => getComputedStyle(one, '::before').content)"
+    assert set(signs.evaluate_all(found)) == {"none"}, (
+        "the view says it once, and not each of its controls"
+    )
     expect(live(page).locator(".cl-listing")).to_contain_text("y.add_(10)")
     save(page)
     lab.close_sessions()

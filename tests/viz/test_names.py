@@ -210,7 +210,7 @@ def test_numpy_arrays_are_told_beside_tensors(engine: ModuleType) -> None:
     a, b = x.numpy(), np.ones(3, dtype=np.float32)
     text = memory(x, a[1:], b).text
     assert "S1, one storage, shared by x and a[1:] (a NumPy array): 3 cells" in text
-    assert "Note: no version counter counts what is written through a[1:]." in text
+    assert "Note: a write through a[1:] is not counted." in text
     assert "The NumPy array b shares no memory with a tensor shown here." in text
     assert memory(b).text.startswith("Memory: no tensors to show.")
     variables = snapshot({"x": x, "a": a, "b": b})

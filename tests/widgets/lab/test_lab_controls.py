@@ -73,6 +73,7 @@ class TestControls:
         last = controls.box.children[1].children[-1].children
         assert [button.description for button in last] == ["Loss from x", "Loss from y", "Backward"]
         assert controls.box.children[0].children[-1].children == (
+            controls.shape,
             controls.dtype,
             controls.transposed,
         )

@@ -325,10 +325,7 @@ class Blocks:
         if reads_values and nbytes // itemsize:
             runs, notes, summary, checksum = self._read_cells(block, itemsize)
         if arrays:
-            note = gettext(
-                "no version counter counts what is written through {names}",
-                names=join_names(arrays),
-            )
+            note = gettext("a write through {names} is not counted", names=join_names(arrays))
             notes += (note,)
         return StorageRecord(
             id=block.id,

@@ -120,6 +120,9 @@ class CardSize(NamedTuple):
     """That of what is beside it, with the gap; 0 without any."""
     beside_height: float = 0
     """That of what is beside it."""
+    reach: float = 0
+    """From the middle of the box to the end of what is right of it. In a run a box may be widest in one step
+    and have most beside it in another: both together are more than is ever drawn."""
 
     def unite(self, other: CardSize) -> CardSize:
         """Return the size that has room for both."""
@@ -136,7 +139,7 @@ class CardSize(NamedTuple):
         the way across the lines, there is the same room on both sides.
         """
         if names == "right":
-            return self.width + 2 * self.beside_width, max(self.height, self.beside_height)
+            return max(self.width, 2 * self.reach), max(self.height, self.beside_height)
         # Names are below the box, so only a line from the side has its middle moved by them.
         around = self.beside_height
         if goes_right:
@@ -176,8 +179,10 @@ class Card:
             height = BOX_HEIGHT + LINE_HEIGHT * (len(self.lines) - 1)
         if not self.beside:
             return CardSize(width, height)
-        beside_width = sum(part.width for part in self.beside) + GAP * len(self.beside)
-        return CardSize(width, height, round(beside_width), NAME_HEIGHT + BELOW)
+        parts_width = sum(part.width for part in self.beside) + GAP * len(self.beside)
+        beside_width = round(parts_width)
+        reach = width / 2 + beside_width
+        return CardSize(width, height, beside_width, NAME_HEIGHT + BELOW, reach)
 
     @property
     def is_disc(self) -> bool:

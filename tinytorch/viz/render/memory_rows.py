@@ -37,6 +37,8 @@ MOST_ALIKE_NAME_WIDTH, MOST_ALIKE_CELLS_WIDTH = 74, 140
 """Up to these widths names are made equally wide, and words begin at one x."""
 LEAST_ARROW_WIDTH, ROOMY_ARROW_WIDTH = 12, 24
 """Of an arrow behind the word "new", in px; in the wider one its bow is seen to come from there."""
+FLAG_GAP = 5
+"""Between a name and the word "new", and between that and its arrow, in px."""
 GAP = 12
 """Between cells and words, and between words and versions."""
 LEAST_WORDS_WIDTH, LEAST_WORDS_WIDTH_BELOW_LANE = 84, 226
@@ -273,8 +275,8 @@ class Pill(NamedTuple):
 
     @property
     def flag_width(self) -> float:
-        """The room for the flag: bold letters of some fonts are wider than they are counted."""
-        return text_width(gettext(self.flag), "b") + 8 if self.flag else 0
+        """The room for the flag, with a gap on both sides: bold letters of some fonts are wider than they are counted."""
+        return text_width(gettext(self.flag), "b") + 2 * FLAG_GAP + 4 if self.flag else 0
 
 
 # -- a row ---------------------------------------------------------------------------
@@ -352,7 +354,7 @@ class Row:
         )
         canvas.text(left + width / 2, y + 4, pill.text, "t mono b c", whole=pill.name)
         if pill.flag:
-            canvas.text(right + 3, y + 4, gettext(pill.flag), "new-t b")
+            canvas.text(right + FLAG_GAP, y + 4, gettext(pill.flag), "new-t b")
 
 
 def _draw_arrow(canvas: Canvas, start: tuple[float, float], end: tuple[float, float]) -> None:

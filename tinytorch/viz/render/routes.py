@@ -78,12 +78,13 @@ def list_boxes(size: CardSize, middle: Point, names: str) -> list[DrawnArea]:
     half_width, half_height = size.width / 2, size.height / 2
     boxes = [DrawnArea(x - half_width, y - half_height, x + half_width, y + half_height)]
     if size.beside_width:
-        width = size.beside_width - GAP
+        left, right = x - (size.beside_width - GAP) / 2, x + (size.beside_width - GAP) / 2
+        top = y + half_height + BELOW
         if names == "right":
-            left, top = x + half_width + GAP, y - NAME_HEIGHT / 2
-        else:
-            left, top = x - width / 2, y + half_height + BELOW
-        boxes.append(DrawnArea(left, top, left + width, top + NAME_HEIGHT))
+            left, right, top = x + half_width + GAP, x + size.reach, y - NAME_HEIGHT / 2
+        # In another step the box may be wider than it is with its names in this one.
+        if left < right:
+            boxes.append(DrawnArea(left, top, right, top + NAME_HEIGHT))
     return boxes
 
 

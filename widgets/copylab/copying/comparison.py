@@ -319,9 +319,9 @@ def _describe_method(how: Method) -> Part:
         about = gettext("{what}: {where}", what=about, where=how.docs)
     html = inline_html(protect_marks(about))
     if how.docs.startswith("https://"):
-        address = escape(how.docs)
         # Only an address that we know: a Method of the user's may have any text there.
-        html = html.replace(address, html_element("a", address, href=how.docs))
+        link = html_element("a", escape(gettext("documentation")), href=how.docs)
+        html = html.replace(escape(how.docs), link)
     return Part(plain_text(protect_marks(about)), html_element("p", html, class_="cl-about"))
 
 

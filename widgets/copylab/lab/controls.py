@@ -123,7 +123,7 @@ class Controls:
         self.buttons: dict[str, Any] = actions | others
         writes, gradients = [*actions.values()][:2], [*actions.values()][2:]
         self._lay_out_rows(
-            [*choices[:3], self._keep_together(choices[3:])],
+            [*choices[:2], self._keep_together(choices[2:])],
             [self.way_to_write, *writes, self._keep_together(gradients)],
             [*others.values()],
         )

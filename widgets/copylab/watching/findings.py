@@ -314,10 +314,14 @@ class Finding(Presentation):
     def tree(self) -> Part:
         """The title, the lines, the way out, the picture."""
         words = self.code_words
-        others = MarkedParagraph(self._describe_others(), words) if self.more else None
+        others = (
+            MarkedParagraph(self._describe_others(), words, class_="cl-aside")
+            if self.more
+            else None
+        )
         repeated = None
         if self.times > 1:
-            repeated = MarkedParagraph(self._describe_times(), words)
+            repeated = MarkedParagraph(self._describe_times(), words, class_="cl-aside")
         figure = None
         if self.picture is not None:
             figure = Figure(self.picture, gettext("Memory at backward"))
@@ -330,7 +334,7 @@ class Finding(Presentation):
             Code(self.lines, indent=""),
             others,
             repeated,
-            MarkedParagraph(self.way_out, words),
+            MarkedParagraph(self.way_out, words, class_="cl-advice"),
             figure,
             severity="wrong" if self.silent else "error",
         )

@@ -27,9 +27,7 @@ const HEIGHTS = [560, 700];
 const roundToLines = (y) => y - ((y - 6) % 20.15);
 // Of the code, at least: what is longer scrolls in it, so that the sentences beside it can be seen whole.
 const LEAST_CODE = 112;
-// Words are so much larger where there is room: the largest that fits.
-const WORDS_SCALES = [1.25, 1.12];
-// And so is memory, where there is no graph.
+// Memory is so much larger where there is room and no graph. Words are not: they would change with the program.
 const MEMORY_SCALES = [1.5, 1.25, 1.12];
 // Of words and of a picture in one column; more scrolls.
 const [MAX_WORDS_HEIGHT, TALL_PICTURE] = [400, 640];
@@ -321,7 +319,6 @@ class Player {
     if (!width || width === this.laidOutWidth) return;
     this.laidOutWidth = width;
     this.stage.style.height = this.code.style.maxHeight = "";
-    this.happened.style.zoom = 1;
     // Words grow to the height of an earlier layout, and would be measured as that high.
     this.stage.style.removeProperty("--cl-beside");
     const rest = this.root.offsetHeight - this.stage.offsetHeight;
@@ -387,18 +384,6 @@ class Player {
     return { name, width, program, memoryWidth, memoryHeight, graphHeight, code, wordsHeight, below, height, cost };
   }
 
-  /** How much larger words can be below the whole code, and how high they are then, before that. */
-  enlargeWords({ program, code, wordsHeight, below, height, cost }) {
-    const room = height - below - code - 2;
-    const measure = (scale) => {
-      this.measureCode(program / scale);
-      return [scale, this.measureWords(program / scale)];
-    };
-    // They are not measured where they are too high even if no line of them is broken anew.
-    const scales = cost ? [] : WORDS_SCALES.filter((scale) => wordsHeight * scale <= room);
-    return scales.map(measure).find(([scale, words]) => words * scale <= room) ?? [1, wordsHeight];
-  }
-
   /** How much larger memory can be where it is alone, and the stage stays as high; 1 where anything is cut. */
   enlargeMemory({ width, program, height, cost }) {
     const { memory, graph } = Object.fromEntries(this.panes);
@@ -441,16 +426,14 @@ class Player {
 
   /** Put the stage into a form, as `measureForm` has it. */
   useForm(form) {
-    const { name, program, memoryWidth, memoryHeight, graphHeight, below, height } = form;
+    const { name, program, memoryWidth, memoryHeight, graphHeight, wordsHeight, below, height } = form;
     const { stage, happened, panes } = this;
-    const [scale, wordsHeight] = this.enlargeWords(form);
     const zoom = this.enlargeMemory(form);
     stage.dataset.form = name;
     const sizes = { program, memory: memoryWidth, beside: height - below };
     for (const [part, size] of Object.entries(sizes)) stage.style.setProperty(`--cl-${part}`, `${size}px`);
     stage.style.height = `${height}px`;
     happened.style.height = `${wordsHeight}px`;
-    happened.style.zoom = scale;
     const { memory, graph } = Object.fromEntries(panes);
     memory.figure.style.maxHeight = `${zoom > 1 ? measurePane(memory, zoom) : memoryHeight}px`;
     graph.figure.style.maxHeight = `${graphHeight}px`;
