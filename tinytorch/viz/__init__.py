@@ -90,6 +90,7 @@ from .show import find_backward_root as find_backward_root
 from .show import find_number_reads as find_number_reads
 from .show import format_values as format_values
 from .show import list_texts as list_texts
+from .wording import Phrase as Phrase
 from .wording import add_catalogue as add_catalogue
 from .wording import cache_in_language as cache_in_language
 from .wording import cached_property_in_language as cached_property_in_language

@@ -7,6 +7,7 @@ here, so that copylab's catalogue is there before its first string is asked for.
 from pathlib import Path
 
 from tinytorch.viz import (
+    Phrase,
     add_catalogue,
     cache_in_language,
     cached_property_in_language,
@@ -24,6 +25,7 @@ from tinytorch.viz import (
 )
 
 __all__ = [
+    "Phrase",
     "cache_in_language",
     "cached_property_in_language",
     "current_language",

@@ -8,6 +8,7 @@ from typing import Any
 
 import copylab
 import pytest
+from copylab.wording import set_language
 
 from tinytorch.viz.read import doubts
 
@@ -80,6 +81,28 @@ def look_at_unnamed(engine: Any) -> tuple[str, str]:
     x = engine.ones(3, requires_grad=True)
     squares = [hidden * hidden for hidden in (x * 2, x.sigmoid())]
     return copylab.graph(squares).text, copylab.memory(squares).text
+
+
+def test_what_was_seen_is_worded_when_it_is_shown(engine: Any) -> None:
+    def refuse(_: object) -> Any:
+        raise ValueError
+
+    x = engine.ones(3, requires_grad=True)
+    with copylab.watch():
+        y = x.sigmoid()
+        y.zero_()
+        with engine.autograd.graph.saved_tensors_hooks(lambda t: t, refuse):
+            packed = (x * x).sum()
+        look, other = copylab.memory(y=y, x=x), copylab.graph(packed)
+    set_language("zh")
+    try:
+        chinese = [look.text, other.text]
+    finally:
+        set_language(None)
+    assert re.search(r"test_looks\.py.第 \d+ 行", chinese[0])
+    assert "raises an error as it is now" not in chinese[1]
+    assert "test_looks.py, line" in look.text
+    assert "raises an error as it is now" in other.text
 
 
 def test_an_unnamed_tensor_that_was_saved_twice_is_one_tensor(engine: Any) -> None:

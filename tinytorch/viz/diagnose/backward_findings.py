@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import (
     MOST_NAMES,
+    Phrase,
     format_shape,
     gettext,
     join_clauses,
@@ -247,12 +248,12 @@ def _describe_no_derivative(node: NodeRecord) -> BackwardFinding:
 
 def _describe_changes(saved_entries: Sequence[SavedEntry]) -> Iterator[BackwardFinding]:
     """Yield a finding for each checkpoint that computes other values than those it has packed."""
-    groups: dict[str, list[SavedEntry]] = {}
+    groups: dict[Phrase, list[SavedEntry]] = {}
     for entry in saved_entries:
         if entry.saved.change:
             groups.setdefault(entry.saved.change, []).append(entry)
     for change, group in groups.items():
-        sentence = add_lines_that_wrote(change, group[0].saved)
+        sentence = add_lines_that_wrote(change.word(), group[0].saved)
         yield BackwardFinding("unseen write", sentence, advise_copy([]), group)
 
 
@@ -293,12 +294,12 @@ def _find_unknown_saves(
     snap: Snapshot, saved_entries: Sequence[SavedEntry], way_out: str
 ) -> Iterator[BackwardFinding]:
     """Yield why it is not known what backward does with something saved."""
-    packed: dict[str, list[SavedEntry]] = {}
+    packed: dict[Phrase, list[SavedEntry]] = {}
     for entry in saved_entries:
         if entry.saved.doubt:
             packed.setdefault(entry.saved.doubt, []).append(entry)
     for doubt, group in packed.items():
-        yield BackwardFinding("not known", doubt, way_out, group, after_run="not compared")
+        yield BackwardFinding("not known", doubt.word(), way_out, group, after_run="not compared")
     for entry in saved_entries:
         # Stale or freed, and a Function may never open it. One sentence for both, so it has no versions.
         if entry.saved.raises is None:
@@ -421,7 +422,7 @@ def _describe_write_to_grad(
 def _find_not_compared(
     snap: Snapshot, saved_entries: Sequence[SavedEntry]
 ) -> Iterator[BackwardFinding]:
-    groups: dict[tuple[str, bool], list[SavedEntry]] = {}
+    groups: dict[tuple[Phrase | None, bool], list[SavedEntry]] = {}
     for entry in saved_entries:
         if entry.saved.state == "live" and entry.saved.bytes_unchanged is None:
             groups.setdefault((entry.saved.not_read, entry.saved.compared_in_part), []).append(
@@ -432,7 +433,7 @@ def _find_not_compared(
         if is_in_part:
             yield _describe_partly_compared(group, names)
         elif reason:
-            yield _describe_unreadable(group, names, reason)
+            yield _describe_unreadable(group, names, reason.word())
         else:
             yield _describe_first_look(group, names)
 

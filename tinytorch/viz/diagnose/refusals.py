@@ -49,7 +49,7 @@ def find_refusals(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[Refusal]:
             is_by_code = sentence == of_function
             refusals.append(Refusal(node, sentence, is_by_code=is_by_code))
         refused = [saved.refusal for saved in node.saved if saved.is_opened and saved.refusal]
-        refusals += [Refusal(node, sentence, is_by_code=True) for sentence in refused]
+        refusals += [Refusal(node, reason.word(), is_by_code=True) for reason in refused]
         refusals += _find_refusals_of_leaf(snap, node)
         refusals += _find_refusals_of_edges(snap, node)
         refusals += _find_refusals_of_product(snap, node)

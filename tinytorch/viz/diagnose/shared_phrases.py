@@ -94,12 +94,11 @@ def phrase_consequence(saved: SavedRecord) -> str:
 
 def phrase_lines_that_wrote(*records: SavedRecord) -> str:
     """Return `written to by train.py, line 12`; empty if no watch saw which lines wrote."""
-    lines = join_few_names(
-        dict.fromkeys(
-            saved.label_of_line_that_wrote for saved in records if saved.label_of_line_that_wrote
-        )
-    )
-    return gettext("written to by {lines}", lines=escape_unseen(lines)) if lines else ""
+    lines = dict.fromkeys(saved.line_that_wrote for saved in records if saved.line_that_wrote)
+    if not lines:
+        return ""
+    labels = join_few_names(line.word() for line in lines)
+    return gettext("written to by {lines}", lines=escape_unseen(labels))
 
 
 def add_lines_that_wrote(sentence: str, *records: SavedRecord) -> str:

@@ -13,7 +13,7 @@ import math
 import zlib
 from typing import Any
 
-from ..wording import gettext
+from ..wording import Phrase, gettext_noop
 from .blocks import PLAIN_CLASSES, detach_memory
 from .probe import can_wait_for, grad_fn_or_none
 
@@ -26,35 +26,41 @@ class Checksums:
 
     def __init__(self) -> None:
         self._bytes_left = MAX_BYTES
-        self._checksum_by_view: dict[Any, tuple[str, int] | str] = {}
+        self._checksum_by_view: dict[Any, tuple[str, int] | Phrase] = {}
         """By address and geometry: what is said of the bytes there, whoever sees them."""
 
-    def find_checksum(self, tensor: Any, view_key: Any) -> tuple[str, int] | str:
+    def find_checksum(self, tensor: Any, view_key: Any) -> tuple[str, int] | Phrase:
         """Return the geometry of a tensor and the checksum of its bytes, or why there is none.
 
         view_key: its `view_key_of`.
         """
         # A subclass answers for itself: its data_ptr may be that of something else.
         if type(tensor).__name__ not in PLAIN_CLASSES:
-            return gettext("it is an object of the subclass {kind}", kind=type(tensor).__name__)
+            return Phrase.of(
+                gettext_noop("it is an object of the subclass {kind}"), kind=type(tensor).__name__
+            )
         if view_key not in self._checksum_by_view:
             try:
                 self._checksum_by_view[view_key] = self._read_checksum(tensor)
             except Exception:  # noqa: BLE001 - without memory, each kind raises another
-                self._checksum_by_view[view_key] = gettext("it has no memory that could be read")
+                self._checksum_by_view[view_key] = Phrase.of(
+                    gettext_noop("it has no memory that could be read")
+                )
         checksum = self._checksum_by_view[view_key]
-        if isinstance(checksum, str):
+        if isinstance(checksum, Phrase):
             return checksum
         # A tensor that was detached in place is another one to backward, with the same bytes; an
         # alias of it that was saved, too, is none.
         return f"{checksum[0]} {grad_fn_or_none(tensor) is None}", checksum[1]
 
-    def _read_checksum(self, tensor: Any) -> tuple[str, int] | str:
+    def _read_checksum(self, tensor: Any) -> tuple[str, int] | Phrase:
         device = str(tensor.device)
         if device == "meta":
-            return gettext("it is on {device}", device=device)
+            return Phrase.of(gettext_noop("it is on {device}"), device=device)
         if not can_wait_for(tensor):
-            return gettext("it is on {device}, which must not be waited for now", device=device)
+            return Phrase.of(
+                gettext_noop("it is on {device}, which must not be waited for now"), device=device
+            )
         geometry = f"{tuple(tensor.shape)} {tuple(tensor.stride())} {tensor.dtype}"
         if not tensor.numel():
             return geometry, 0
@@ -62,13 +68,15 @@ class Checksums:
         itemsize, offset = int(tensor.element_size()), int(tensor.storage_offset())
         nbytes = math.prod(sizes) * itemsize
         if nbytes > self._bytes_left:
-            return gettext(
-                "together with others it is larger than the {size} MB that are compared",
+            return Phrase.of(
+                gettext_noop(
+                    "together with others it is larger than the {size} MB that are compared"
+                ),
                 size=MAX_BYTES >> 20,
             )
         self._bytes_left -= nbytes
         if not _has_memory(tensor, offset * itemsize + nbytes):
-            return gettext("its memory was given back")
+            return Phrase.of(gettext_noop("its memory was given back"))
         if not _is_one_stretch(strides, sizes) or device != "cpu":
             tensor = detach_memory(tensor).as_strided(sizes, strides, offset).contiguous().cpu()
             # the copy has a storage of its own, and begins elsewhere in it

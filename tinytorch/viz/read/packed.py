@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
-from ..wording import gettext
+from ..wording import Phrase, gettext_noop
 from .gradient_specs import gradient_specs_of
 from .probe import (
     StaleVersions,
@@ -25,7 +25,7 @@ from .probe import (
 )
 from .rehearsal import StandIn, rehearse_call, stand_in_for
 from .save_comparison import SaveUnderWatch
-from .user_code import always_raises, describe_code
+from .user_code import always_raises, label_code
 
 
 class PackedState(NamedTuple):
@@ -33,16 +33,16 @@ class PackedState(NamedTuple):
 
     tensor: Any = None
     """What the hook returns, or copies; None if that is not known."""
-    refusal: str = ""
+    refusal: Phrase | None = None
     """Why the hook raises."""
-    doubt: str = ""
+    doubt: Phrase | None = None
     """Why it is not known what the hook does."""
     is_computed_again: bool = False
     """True if it computes again what was saved, from what is as it was."""
-    change: str = ""
+    change: Phrase | None = None
     """Why it gives back other values than it was given."""
-    label_of_line_that_wrote: str = ""
-    """The line that is to blame for that change ("train.py, line 12"); empty if it is not known."""
+    line_that_wrote: Phrase | None = None
+    """The line that is to blame for that change ("train.py, line 12"); None if it is not known."""
 
 
 def open_packed(raw_saved: Any) -> PackedState:
@@ -64,19 +64,23 @@ def open_packed(raw_saved: Any) -> PackedState:
     except Exception:  # noqa: BLE001 - another release has other attributes
         pass
     if always_raises(hook):
-        refusal = gettext(
-            "a hook packed what was saved, and {code}, which unpacks it, raises an error as it is now",
-            code=describe_code(hook),
+        refusal = Phrase.of(
+            gettext_noop(
+                "a hook packed what was saved, and {code}, which unpacks it, raises an error as it is now"
+            ),
+            code=label_code(hook),
         )
         return PackedState(refusal=refusal)
     stand_in = stand_in_for(data)
     outcome = rehearse_call(hook, [stand_in])
     if outcome is not None and outcome.value is stand_in and is_tensor(data):
         return PackedState(data)
-    doubt = gettext(
-        "a hook packed what was saved, and {code}, which unpacks it, may raise or return another "
-        "tensor",
-        code=describe_code(hook),
+    doubt = Phrase.of(
+        gettext_noop(
+            "a hook packed what was saved, and {code}, which unpacks it, may raise or return another "
+            "tensor"
+        ),
+        code=label_code(hook),
     )
     return PackedState(doubt=doubt)
 
@@ -91,9 +95,11 @@ def _open_mutated(handle: Any, context: Any) -> PackedState:
     graph = sys.modules["torch.autograd.graph"]
     is_known = handle in context.cloned or handle in context.original
     if not graph._allow_mutation_on_saved_tensors_enabled or not is_known:
-        refusal = gettext(
-            "its saved tensors can only be read inside of the "
-            "allow_mutation_on_saved_tensors() in which they were saved"
+        refusal = Phrase.of(
+            gettext_noop(
+                "its saved tensors can only be read inside of the "
+                "allow_mutation_on_saved_tensors() in which they were saved"
+            ),
         )
         return PackedState(refusal=refusal)
     tensors = context.cloned if handle in context.cloned else context.original
@@ -106,11 +112,13 @@ def _open_checkpoint(frame: Any, packed_save: Any) -> PackedState:
     packed_save: what a watch has noted of that.
     """
     repeated = frame.recompute_fn
-    function = describe_code(_find_in_closure(repeated, "fn"))
+    function = label_code(_find_in_closure(repeated, "fn"))
     for versions in _find_written_inputs(frame):
-        refusal = gettext(
-            "an input of the checkpointed {function} was written to after the forward pass, from "
-            "version {then} to {now}",
+        refusal = Phrase.of(
+            gettext_noop(
+                "an input of the checkpointed {function} was written to after the forward pass, from "
+                "version {then} to {now}"
+            ),
             function=function,
             then=versions.then,
             now=versions.now,
@@ -121,17 +129,19 @@ def _open_checkpoint(frame: Any, packed_save: Any) -> PackedState:
     if changed == [] or (changed and packed_save.is_number):
         return PackedState(is_computed_again=True)
     if changed:
-        change = gettext(
-            "backward runs the checkpointed {function} again, and the bytes of an input have "
-            "changed since",
+        change = Phrase.of(
+            gettext_noop(
+                "backward runs the checkpointed {function} again, and the bytes of an input have "
+                "changed since"
+            ),
             function=function,
         )
-        return PackedState(
-            change=change, label_of_line_that_wrote=changed[0].label_of_line_that_wrote
-        )
-    doubt = gettext(
-        "backward runs the checkpointed {function} again, which may raise or read what has "
-        "changed since",
+        return PackedState(change=change, line_that_wrote=changed[0].line_that_wrote)
+    doubt = Phrase.of(
+        gettext_noop(
+            "backward runs the checkpointed {function} again, which may raise or read what has "
+            "changed since"
+        ),
         function=function,
     )
     return PackedState(doubt=doubt)

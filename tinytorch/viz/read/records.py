@@ -1,6 +1,7 @@
 """The records that a snapshot is made of: Tensor, Storage, Counter, Node, Saved.
 
-Everything here is numbers, strings and tuples. No record refers to a tensor, a storage or a graph
+Everything here is numbers, strings and tuples. What is to be said later, such as the line that wrote
+to a saved tensor, is a `Phrase`, in no language yet. No record refers to a tensor, a storage or a graph
 node of the program, so a snapshot keeps nothing of the user's alive, and a picture can be drawn
 from it long after the tensors are gone.
 
@@ -21,6 +22,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, chain, islice, product
 from typing import Any, NamedTuple
 
+from ..wording import Phrase
 from .cell_summary import CellSummary
 from .graph_exits import GraphExit
 
@@ -388,19 +390,18 @@ class SavedRecord:
     """True if `checksum_then` is that at the save, which only a watch knows, and not an earlier look's."""
     compared_in_part: bool = field(default=False, compare=False, repr=False)
     """True if a watch saw no write to it, and has not compared all of its bytes with those at the save."""
-    not_read: str = field(default="", compare=False, repr=False)
+    not_read: Phrase | None = field(default=None, compare=False, repr=False)
     """Why its bytes were not read, or not compared by the watch that saw a write."""
-    label_of_line_that_wrote: str = field(default="", compare=False, repr=False)
-    """The line that made it stale or changed its bytes ("train.py, line 12"), if a watch saw it.
-    Like the reasons here, it is in the language in use at the look."""
+    line_that_wrote: Phrase | None = field(default=None, compare=False, repr=False)
+    """The line that made it stale or changed its bytes ("train.py, line 12"), if a watch saw it."""
     index_state: str = ""
     """Of an index that was changed unseen: "fits" or "out of range"; empty if that is not known."""
-    refusal: str = ""
+    refusal: Phrase | None = None
     """Of a packed one: why the hook that unpacks it raises."""
-    doubt: str = ""
+    doubt: Phrase | None = None
     """Why its state is not sure. Of a packed one: why it is not known what the hook does, or why that
     raises if backward opens it, which it may not. Of a live one: that it may have been detached."""
-    change: str = ""
+    change: Phrase | None = None
     """Of a packed one: why the hook gives back other values than it was given."""
     has_raised: bool = field(default=False, compare=False, repr=False)
     """True if a backward is known to have raised because of it: see `mark_raised`."""

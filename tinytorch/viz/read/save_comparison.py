@@ -6,6 +6,8 @@ implements it: in `WatchedSave` and `KeptComparison`.
 
 from typing import Any, Protocol
 
+from ..wording import Phrase
+
 
 class SaveComparison(Protocol):
     """What was kept, compared with what it is now: of a saved tensor, or of what a Function keeps on `ctx`.
@@ -23,8 +25,8 @@ class SaveComparison(Protocol):
         """True if all of its bytes are compared; False if pieces of them are, or none."""
 
     @property
-    def label_of_line_that_wrote(self) -> str:
-        """The line to blame for the write ("train.py, line 12"); empty if it is not known."""
+    def line_that_wrote(self) -> Phrase | None:
+        """The line to blame for the write ("train.py, line 12"); None if it is not known."""
 
 
 class SaveUnderWatch(SaveComparison, Protocol):

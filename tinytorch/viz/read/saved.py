@@ -15,7 +15,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from ...graph import name_of_node
-from ..wording import gettext
+from ..wording import Phrase, gettext_noop
 from .blocks import view_key_of
 from .checksums import Checksums
 from .counter_sharing import find_counter_sharers
@@ -46,6 +46,13 @@ _IGNORED_NUMBERS = re.compile(
 )
 """Attributes that are not shown unless they are tensors: they say where a gradient goes and not what
 it is; alpha and beta are 1 by default."""
+
+_MAYBE_DETACHED = Phrase.of(
+    gettext_noop(
+        "what was saved may have been detached in place since, which this release of PyTorch does not "
+        "say"
+    )
+)
 
 
 class FoundSavedTensor(NamedTuple):
@@ -112,7 +119,7 @@ class SavedReader:
         """Return the record, with a doubt if it is live, or the state of a written index."""
         record = found.record
         if record.state == "live" and _may_be_detached(node, name):
-            record = replace(record, doubt=_describe_unasked_detachment())
+            record = replace(record, doubt=_MAYBE_DETACHED)
         is_written_index = name in ("index", "indices") and record.was_written_unseen
         if is_written_index and found.tensor_position is not None:
             index = self.tensors[found.tensor_position].tensor
@@ -185,7 +192,7 @@ class SavedReader:
                 refusal=unpacked.refusal,
                 doubt=unpacked.doubt,
                 change=unpacked.change,
-                label_of_line_that_wrote=unpacked.label_of_line_that_wrote,
+                line_that_wrote=unpacked.line_that_wrote,
             )
             return FoundSavedTensor(record)
         # No version is checked of what a hook has packed.
@@ -292,15 +299,17 @@ class SavedReader:
         comparison: what a watch knows; None without one.
         """
         checksum_now = self.checksums.find_checksum(tensor, view_key)
-        if isinstance(checksum_now, str):
+        if isinstance(checksum_now, Phrase):
             return {"not_read": checksum_now}
         if comparison is None:
             return {"checksum_now": checksum_now}
         has_changed = comparison.has_changed
         if has_changed is None:
-            reason = gettext(
-                "it was written to inside of the watch, which cannot compare all of its bytes with those "
-                "at the save"
+            reason = Phrase.of(
+                gettext_noop(
+                    "it was written to inside of the watch, which cannot compare all of its bytes with those "
+                    "at the save"
+                ),
             )
             return {"checksum_now": checksum_now, "not_read": reason}
         if not has_changed and not comparison.is_compared_whole:
@@ -318,7 +327,7 @@ class SavedReader:
             "checksum_now": checksum_now,
             "checksum_then": (geometry, checksum + 1),
             "compared_with_save": True,
-            "label_of_line_that_wrote": comparison.label_of_line_that_wrote,
+            "line_that_wrote": comparison.line_that_wrote,
         }
 
     def _make_record_of_error(
@@ -352,7 +361,7 @@ class SavedReader:
         )
         # Under a watch the node holds its `WatchedSave`, which knows the line that wrote.
         if watched_save := find_watched_save(stale_raw_saved):
-            record = replace(record, label_of_line_that_wrote=watched_save.label_of_line_that_wrote)
+            record = replace(record, line_that_wrote=watched_save.line_that_wrote)
         return FoundSavedTensor(record, tensor_position)
 
     def _find_original(self, alias: Any, node: Any) -> int | None:
@@ -402,7 +411,7 @@ def _add_opening(record: SavedRecord, is_opened: bool | None) -> SavedRecord:
     record = replace(record, is_read=is_opened is not False, is_opened=is_opened)
     # What raises only if it is opened may not raise.
     if is_opened is None and record.refusal:
-        record = replace(record, refusal="", doubt=record.refusal)
+        record = replace(record, refusal=None, doubt=record.refusal)
     return record
 
 
@@ -503,13 +512,6 @@ def _is_off_graph(tensor: Any) -> bool:
     """Return True if a tensor could require grad, and neither does nor has a history."""
     is_differentiable = tensor.dtype.is_floating_point or tensor.dtype.is_complex
     return is_differentiable and not tensor.requires_grad and grad_fn_or_none(tensor) is None
-
-
-def _describe_unasked_detachment() -> str:
-    return gettext(
-        "what was saved may have been detached in place since, which this release of PyTorch does not "
-        "say"
-    )
 
 
 def _judge_written_index(node: Any, name: str, index: Any) -> str:

@@ -15,7 +15,7 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from ...graph import name_of_node
-from ..wording import escape_unseen, gettext, short_node_name
+from ..wording import Phrase, escape_unseen, gettext, gettext_noop, short_node_name
 from .gradient_specs import gradient_specs_of
 from .probe import find_tensor_in, find_watched_save, getattr_or_none
 from .records import FunctionRecord, GradientSpec
@@ -40,6 +40,12 @@ _SEES_ALL_NAMES = {"locals", "vars", "eval", "exec", "_getframe", "currentframe"
 
 
 def describe_code(function: Any) -> str:
+    """Return what `label_code` does in the language in use."""
+    label = label_code(function)
+    return label.word() if isinstance(label, Phrase) else label
+
+
+def label_code(function: Any) -> str | Phrase:
     """Return "Square.backward (train.py:7)"; without a line for what was not written in Python."""
     # Not without end: a Mock has a `func`, which is a Mock again.
     for _ in range(9):  # a bound method, functools.partial, or a decorated function
@@ -58,7 +64,8 @@ def describe_code(function: Any) -> str:
     file = code.co_filename
     if "ipykernel" in file or file.startswith("<") or "\n" in file:
         # A cell of a notebook, whose file nobody sees, or text that was given to exec.
-        return gettext("{name} (line {line})", name=name, line=code.co_firstlineno)
+        line = code.co_firstlineno
+        return Phrase.of(gettext_noop("{name} (line {line})"), name=name, line=line)
     return f"{name} ({escape_unseen(PurePath(file).name)}:{code.co_firstlineno})"
 
 

@@ -143,7 +143,7 @@ class _MemoryRun:
         self.origins = find_origins(steps) or [{} for _ in self.run]
         # Text, title, folds and drawing of a step need the same contents, all drawings the same layout.
         # Kept by language: a picture that is shown again after `set_language` says it anew. What the
-        # snapshot has in words, such as the line that wrote, stays in the language in which it was read.
+        # snapshot has in words, such as the notes on a tensor, stays in the language in which it was read.
         self._describe_step_once = cache_in_language()(self._describe_step)
         self._lay_out_steps_once = cache_in_language()(self._lay_out_steps)
 

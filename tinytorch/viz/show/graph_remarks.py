@@ -384,7 +384,9 @@ class _GraphDescriber:
 
     def _remarks_of_refusals(self, node: NodeRecord) -> Iterator[Remark]:
         for refusal in self.refusals.get(node.id, ()):
-            if any(saved.refusal == refusal.sentence for saved in node.saved):
+            if any(
+                saved.refusal and saved.refusal.word() == refusal.sentence for saved in node.saved
+            ):
                 continue  # it is said beside what was saved
             yield Remark.in_both("raises", phrase_refusal(refusal))
 
@@ -396,7 +398,7 @@ class _GraphDescriber:
                 writer_names = self.maybe_written.get((node.id, saved.tensor or ""))
             before = self.changes.earlier_saved.get((node.id, index_in_node))
             yield self._remark_of_state(saved, before, is_doubtful=writer_names is not None)
-            if saved.label_of_line_that_wrote:
+            if saved.line_that_wrote:
                 # The text has it in brackets behind the state.
                 yield Remark("writing line", "", phrase_lines_that_wrote(saved))
             if writer_names is not None:
@@ -677,11 +679,17 @@ def _phrase_value_and_state(snap: Snapshot, saved: SavedRecord) -> str:
         case "number":
             return value
         case "packed":
-            refusal = "" if saved.is_opened is False else saved.refusal
-            return refusal or gettext("packed by a saved-tensor hook, not opened")
+            return _phrase_packed_state(saved)
         case "once":
             return gettext("given out only once, so it is left for backward")
     return gettext("cannot be read")
+
+
+def _phrase_packed_state(saved: SavedRecord) -> str:
+    """Return why the hook that unpacks it raises, or that it was not opened."""
+    if saved.refusal is not None and saved.is_opened is not False:
+        return saved.refusal.word()
+    return gettext("packed by a saved-tensor hook, not opened")
 
 
 def _phrase_stale_state(saved: SavedRecord) -> str:

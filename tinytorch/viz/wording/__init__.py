@@ -40,9 +40,11 @@ from .labels import (
     write_expression,
 )
 from .language_cache import cache_in_language, cached_property_in_language
+from .phrase import Phrase
 
 __all__ = [
     "MOST_NAMES",
+    "Phrase",
     "add_catalogue",
     "cache_in_language",
     "cached_property_in_language",

@@ -10,6 +10,7 @@ from functools import cache
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..wording import Phrase
 from .places import NodeLine, Place, iterate_callers
 from .scope import Replacement, find_hooks_of_thread
 from .watched_memory import memory_span
@@ -39,9 +40,9 @@ class KeptComparison(NamedTuple):
         return self.watched_save is None or self.watched_save.is_compared_whole
 
     @property
-    def label_of_line_that_wrote(self) -> str:
-        """The line that wrote, as pictures say it; empty if it is not known."""
-        return "" if self.watched_save is None else self.watched_save.label_of_line_that_wrote
+    def line_that_wrote(self) -> Phrase | None:
+        """The line that wrote, as pictures say it; None if it is not known."""
+        return None if self.watched_save is None else self.watched_save.line_that_wrote
 
 
 class KeptAttribute:

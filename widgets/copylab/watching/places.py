@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from tinytorch.viz import shorten_text
 
 from ..run import CELL_NUMBERS, name_of_file
-from ..wording import gettext
+from ..wording import Phrase, gettext_noop
 from .scope import find_program_thread
 
 _OPTIMIZER_PATH = f"{os.sep}optim"  # torch/optim/sgd.py, tinytorch/optim.py
@@ -43,7 +43,13 @@ class Place(NamedTuple):
     @property
     def label(self) -> str:
         """What pictures call it: `train.py, line 12` or, of a cell, `In[3], line 12`."""
-        return gettext("{file}, line {line}", file=name_of_file(self.file), line=self.line)
+        return self.phrase.word()
+
+    @property
+    def phrase(self) -> Phrase:
+        """The label in no language yet, for a record that is shown later."""
+        file = name_of_file(self.file)
+        return Phrase.of(gettext_noop("{file}, line {line}"), file=file, line=self.line)
 
     @property
     def file_for_warnings(self) -> str:

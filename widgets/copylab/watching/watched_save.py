@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from tinytorch.viz import can_wait_for, engine_name, getattr_or_none
 
+from ..wording import Phrase
 from .device_bytes import DeviceBytes, make_device_bytes
 from .places import NodeLine, Place
 from .watched_memory import (
@@ -287,10 +288,10 @@ class WatchedSave:
         return None if write is None else write.place
 
     @property
-    def label_of_line_that_wrote(self) -> str:
-        """The label of the place to blame, as pictures say it ("train.py, line 12"); empty if it is not known."""
+    def line_that_wrote(self) -> Phrase | None:
+        """The place to blame, as pictures say it ("train.py, line 12"); None if it is not known."""
         place = self.find_place_to_blame()
-        return "" if place is None else place.label
+        return None if place is None else place.phrase
 
 
 def is_function_node(node: Any) -> bool:
