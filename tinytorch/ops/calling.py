@@ -42,6 +42,17 @@ class Offer(NamedTuple):
     is_method: bool
 
 
+class AbsentForm(NamedTuple):
+    """A form that PyTorch has under a name and tinytorch lacks."""
+
+    # where PyTorch's errors list it; -1 if only its `out=` is absent
+    place: int
+    # its schema
+    text: str
+    # it is one of the method, too
+    is_method: bool
+
+
 class Overloads:
     """The overloads of one name, in the order in which PyTorch tries them."""
 
@@ -51,7 +62,7 @@ class Overloads:
         self.offers: list[Offer] = []
         # Schemas that the last of all tries take, see ops/deprecated.py.
         self.deprecated_forms: list[str] = []
-        self._absent_forms: list[tuple[int, str, bool]] = []
+        self._absent_forms: list[AbsentForm] = []
         # The signatures of the method under True, those of the function under False.
         self._signatures: dict[bool, list[tuple[Signature, Any]]] = {}
 
@@ -62,12 +73,8 @@ class Overloads:
         self._signatures.clear()
 
     def add_absent(self, place: int, text: str, is_method: bool = True) -> None:
-        """Add a form that PyTorch has and tinytorch lacks, by its schema.
-
-        A call of it says so. `place`: where PyTorch's errors list it; -1 if only its `out=` is
-        absent. `is_method`: it is one of the method, too.
-        """
-        self._absent_forms.append((place, text, is_method))
+        """Add an `AbsentForm`: a call of it says that tinytorch lacks it."""
+        self._absent_forms.append(AbsentForm(place, text, is_method))
 
     def make_function(self, method: bool) -> Callable:
         """Make the function, or the method, that users call."""
@@ -228,9 +235,6 @@ def _set_requires_grad(made: Tensor, requires_grad: bool) -> None:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     if requires_grad != made.requires_grad:
         made.requires_grad_(requires_grad)
-
-
-# plain calls --------------------------------------------------------------------------------------
 
 
 __all__ = ["Offer", "Overloads"]
