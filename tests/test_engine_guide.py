@@ -148,7 +148,7 @@ def test_what_the_page_of_pictures_names_besides_its_steps_is_in_the_files_it_na
     page = PICTURES.read_text(encoding="utf-8")
     last = page.partition("## To change or extend a sentence")[2]
     root = GUIDE.parents[1]
-    names_in_viz = re.findall(r"`((?:read|diagnose|show|render)/\w+\.py)`", last)
+    names_in_viz = re.findall(r"`((?:wording|read|diagnose|show|render)/\w+\.py)`", last)
     files = [root / "tinytorch" / "viz" / name for name in names_in_viz]
     files += [root / name for name in re.findall(r"`((?:widgets|tests)/[\w/]+\.py)`", last)]
     names = set(re.findall(r"`(\w+)`", last))

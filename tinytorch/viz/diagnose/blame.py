@@ -206,6 +206,7 @@ def _find_raised(
     for entry in list_saved(nodes):
         saved = entry.saved
         is_of_error = saved.state == "stale" and (saved.version, saved.saved_version) == versions
+        # The error on what `detach_` cut off names no versions.
         if saved.state == "detached":
             is_of_error = "detached in-place" in error
         if is_of_error and saved.may_raise:
@@ -246,7 +247,9 @@ def _find_nodes_of_step(snap: Snapshot, source: str) -> list[NodeRecord]:
     nodes = snap.nodes_behind(*named_ids)
     # Behind a leaf there are none, and its backward visits none: not those of another graph.
     is_on_leaf = any(_is_named_in(source, f"{name}.backward") for name, _ in snap.names)
-    return nodes if nodes or is_on_leaf else list(snap.nodes)
+    if nodes or is_on_leaf:
+        return nodes
+    return list(snap.nodes)
 
 
 def _is_named_in(source: str, name: str) -> bool:
@@ -312,7 +315,9 @@ def _select_entries_to_blame(
 ) -> Sequence[SavedEntry]:
     """Return what belongs to the error; without an error, what was changed unseen."""
     if raised_versions is None:
-        return [] if finding.kind == "stale" else finding.saved_entries
+        if finding.kind == "stale":
+            return []
+        return finding.saved_entries
     if finding.kind != "stale":
         return []
     # Of several stale tensors the error is about one with these versions.

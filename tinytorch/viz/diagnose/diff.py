@@ -313,7 +313,9 @@ def _compare_graphs(now: Snapshot, since: Snapshot) -> _GraphChanges:
 
 def _sequence_number(node: NodeRecord) -> int:
     """Return the engine's number of a node; 0 for the node of a leaf, whose key has none."""
-    return int(node.key[2]) if node.key[0] == "node" else 0
+    if node.key[0] == "node":
+        return int(node.key[2])
+    return 0
 
 
 def _find_changed_record(saved: SavedRecord, earlier_node: NodeRecord) -> SavedRecord | None:

@@ -334,7 +334,9 @@ def _decide_verdict(findings: Collection[BackwardFinding]) -> str:
     # A backward that may raise is not one whose gradient "may be wrong".
     if "not known" in kinds:
         return "unknown"
-    return "may be wrong" if "unseen write" in kinds else NOT_COMPARED
+    if "unseen write" in kinds:
+        return "may be wrong"
+    return NOT_COMPARED
 
 
 def _describe_root(

@@ -140,7 +140,9 @@ def run_formulas(root: Any, nodes: Sequence[NodeRecord]) -> str | None:
     finally:
         random_states.restore()
         retained_gradients.restore()
-    return None if None in grads else ""
+    if None in grads:
+        return None
+    return ""
 
 
 def _runs_code_of_the_program(root: Any, nodes: Sequence[NodeRecord]) -> bool:
@@ -199,4 +201,6 @@ def _list_numbers(values: Any) -> Iterator[Any]:
 def _format_numbers(values: Any, digits: int) -> str:
     if isinstance(values, list):
         return f"[{', '.join(_format_numbers(value, digits) for value in values)}]"
-    return f"{values:.{digits}g}" if isinstance(values, float) else str(values)
+    if isinstance(values, float):
+        return f"{values:.{digits}g}"
+    return str(values)

@@ -48,6 +48,7 @@ def find_refusals(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[Refusal]:
         for sentence in node.refusals:
             is_by_code = sentence == of_function
             refusals.append(Refusal(node, sentence, is_by_code=is_by_code))
+        # Of what its backward does not open, a hook that raises is not called.
         refused = [saved.refusal for saved in node.saved if saved.is_opened and saved.refusal]
         refusals += [Refusal(node, reason.word(), is_by_code=True) for reason in refused]
         refusals += _find_refusals_of_leaf(snap, node)
@@ -306,7 +307,9 @@ def _rank_dtype(dtype: str) -> int:
         return 3
     if "float" in name:
         return 2
-    return 0 if name == "bool" else 1
+    if name == "bool":
+        return 0
+    return 1
 
 
 def _advise_new_tensor() -> str:

@@ -55,7 +55,9 @@ def _write_argument(argument: ast.expr) -> str:
     has_words = isinstance(argument, ast.IfExp | ast.BoolOp | ast.Await | ast.Lambda) or (
         isinstance(argument, ast.UnaryOp) and isinstance(argument.op, ast.Not)
     )
-    return f"({source})" if has_words else source
+    if has_words:
+        return f"({source})"
+    return source
 
 
 def _is_source_of(call: ast.Call, code: CodeType, first_line: int, start: int) -> bool:

@@ -109,6 +109,7 @@ def _may_refuse(node: Any, name: str) -> bool:
 
 def hides_saved(node: Any, function: FunctionRecord | None) -> bool:
     """Return True if a node saves tensors that cannot be looked at, or of which nothing is compared."""
+    # Neither has attributes for it: not an extension's node, nor CopySlices for that of the write inside.
     if type(node).__name__ == "CppFunction" or short_node_name(name_of_node(node)) == "CopySlices":
         return True
     if function is None or function.is_trusted or function.refusal:

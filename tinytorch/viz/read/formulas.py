@@ -102,7 +102,9 @@ def find_formula_use(node: Any, name: str) -> FormulaUse:
     if not kind:
         return FormulaUse.VALUES
     if name in _COMPARED.get(kind, ()):
-        return FormulaUse.COMPARISONS if _is_real(node) else FormulaUse.VALUES
+        if _is_real(node):
+            return FormulaUse.COMPARISONS
+        return FormulaUse.VALUES
     input_nr = _READ_FOR.get(kind, {}).get(name)
     is_for_nothing = input_nr is not None and node.next_functions[input_nr][0] is None
     # In training the batch's own statistics are used.
@@ -120,7 +122,9 @@ def find_formula_use(node: Any, name: str) -> FormulaUse:
 def _find_kind(node_name: str) -> str:
     """Return `Mul` for `MulBackward0`; empty for a node of no formula, as `torch::autograd::CopySlices`."""
     kind, ending, number = node_name.rpartition("::")[2].rpartition(_ENDING)
-    return kind if ending and not number.strip("0123456789") else ""
+    if ending and not number.strip("0123456789"):
+        return kind
+    return ""
 
 
 def _is_real(node: Any) -> bool:

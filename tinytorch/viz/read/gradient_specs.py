@@ -27,7 +27,9 @@ def gradient_specs_of(node: Any) -> tuple[GradientSpec | None, ...]:
     """Return what the gradient of each output of a node must be; None where that is not known."""
     if isinstance(node, AccumulateGrad):
         leaf = node.variable
-        return () if has_other_spec(leaf) else (_make_spec(leaf.shape, leaf.dtype),)
+        if has_other_spec(leaf):
+            return ()
+        return (_make_spec(leaf.shape, leaf.dtype),)
     if isinstance(node, Node):
         specs = getattr_or_none(node, "_gradient_specs") or ()
         return tuple([_make_spec(shape, _name_of_dtype(dtype)) for shape, dtype, _ in specs])
@@ -85,7 +87,9 @@ def input_shapes_of(
     if isinstance(sizes, tuple | list):
         # `self` is the first argument of an operation, and its gradient has its shape.
         spec = _make_spec(sizes, "")
-        return () if spec is None else (spec.shape,)
+        if spec is None:
+            return ()
+        return (spec.shape,)
     if (
         len(specs) != 1
         or specs[0] is None

@@ -200,7 +200,9 @@ def _first_number(notes: _NotesOfCall) -> int:
 def _find_call(calls: list[_NotesOfCall], number: int) -> int | None:
     """Return the index of the call in which a number was given to a node; None if in none."""
     index = bisect_right(calls, number, key=_first_number) - 1
-    return index if index >= 0 and number < calls[index][-1].number else None
+    if index >= 0 and number < calls[index][-1].number:
+        return index
+    return None
 
 
 def _path_at(notes: _NotesOfCall, number: int) -> str | None:

@@ -49,7 +49,9 @@ class _ArrayInterface:
 
 def count_elements(view: ViewGeometry) -> int:
     """Return how many elements a view has: 0 where its geometry is not known."""
-    return 0 if view.shape is None or view.stride is None else math.prod(view.shape)
+    if view.shape is None or view.stride is None:
+        return 0
+    return math.prod(view.shape)
 
 
 def share_bytes(first: ViewGeometry, second: ViewGeometry) -> bool:

@@ -63,6 +63,7 @@ def open_packed(raw_saved: Any) -> PackedState:
             return _open_checkpoint(_find_in_closure(hook, "frame"), packed_save)
     except Exception:  # noqa: BLE001 - another release has other attributes
         pass
+    # What the program's own hook does is read off its code: to call it might change something.
     if always_raises(hook):
         refusal = Phrase.of(
             gettext_noop(
@@ -73,6 +74,7 @@ def open_packed(raw_saved: Any) -> PackedState:
         return PackedState(refusal=refusal)
     stand_in = stand_in_for(data)
     outcome = rehearse_call(hook, [stand_in])
+    # It gives back the very tensor that was packed, as a hook that only looks does.
     if outcome is not None and outcome.value is stand_in and is_tensor(data):
         return PackedState(data)
     doubt = Phrase.of(
@@ -102,6 +104,7 @@ def _open_mutated(handle: Any, context: Any) -> PackedState:
             ),
         )
         return PackedState(refusal=refusal)
+    # Backward reads the clone that was made when the tensor was written to, if it was.
     tensors = context.cloned if handle in context.cloned else context.original
     return PackedState(tensors[handle])
 
@@ -188,7 +191,9 @@ def _find_changed_inputs(frame: Any, packed_save: Any) -> list[SaveUnderWatch] |
         return None
     values = outcome.value if isinstance(outcome.value, tuple) else (outcome.value,)
     is_plain = all(isinstance(value, StandIn) and not value.origins for value in values)
-    return changed if is_plain else None
+    if not is_plain:
+        return None
+    return changed
 
 
 def _has_shape_of_its_node(tensor: Any) -> bool:

@@ -89,7 +89,9 @@ def find_foreign_hook(raw_saved: Any) -> Any:
     raw_saved: as in the next two, the engine's SavedTensor: `grad_fn._raw_saved_self`.
     """
     hook = getattr_or_none(raw_saved, "unpack_hook")
-    return None if hook is None or getattr_or_none(hook, "is_of_watch") else hook
+    if hook is None or getattr_or_none(hook, "is_of_watch"):
+        return None
+    return hook
 
 
 def find_watched_save(raw_saved: Any) -> SaveUnderWatch | None:
@@ -101,7 +103,9 @@ def find_watched_save(raw_saved: Any) -> SaveUnderWatch | None:
     """
     hook = getattr_or_none(raw_saved, "unpack_hook")
     is_watched = hook is not None and getattr(hook, "is_of_watch", False)
-    return getattr_or_none(raw_saved, "data") if is_watched else None
+    if not is_watched:
+        return None
+    return getattr_or_none(raw_saved, "data")
 
 
 def find_tensor_in(raw_saved: Any) -> Any:
@@ -110,7 +114,9 @@ def find_tensor_in(raw_saved: Any) -> Any:
     # Under a watch the node holds the watch's `WatchedSave`, and that has the tensor. Older releases
     # of PyTorch have no `data` there: then it is not known.
     tensor = getattr_or_none(raw_saved, "data") if watched_save is None else watched_save.tensor
-    return tensor if is_tensor(tensor) else None
+    if not is_tensor(tensor):
+        return None
+    return tensor
 
 
 def disable_overrides() -> ExitStack:
@@ -162,7 +168,9 @@ def parse_stale_versions(message: str) -> StaleVersions | None:
     tinytorch says the same, word for word, and so do the hooks of `copylab.watch`.
     """
     found = re.search(r"is at version (\d+); expected version (\d+)", message)
-    return None if found is None else StaleVersions(int(found[1]), int(found[2]))
+    if found is None:
+        return None
+    return StaleVersions(int(found[1]), int(found[2]))
 
 
 def getattr_or_none(owner: Any, attribute: str) -> Any:
@@ -207,7 +215,9 @@ def leaf_of_accumulator(node: Any) -> Any:
 
     By its class: a Function of the user's may set an attribute `variable` on its ctx, too.
     """
-    return node.variable if type(node).__name__ == "AccumulateGrad" else None
+    if type(node).__name__ == "AccumulateGrad":
+        return node.variable
+    return None
 
 
 def read_history(tensor: Any) -> History:
@@ -241,7 +251,9 @@ def grad_or_none(tensor: Any, grad_fn: Any) -> Any:
     """
     if grad_fn is None or getattr_or_none(tensor, "retains_grad"):
         grad = getattr_or_none(tensor, "grad")
-        return grad if is_tensor(grad) else None
+        if not is_tensor(grad):
+            return None
+        return grad
     return None
 
 

@@ -65,7 +65,9 @@ def find_most_nodes() -> int:
     where the stack has 8 MB, one of 10,000 where it has 1 MB, as on some systems and in threads.
     What was not looked at is freed by a loop.
     """
-    return MAX_NODES if find_smallest_stack() >= _LARGE_STACK else MIN_NODES
+    if find_smallest_stack() >= _LARGE_STACK:
+        return MAX_NODES
+    return MIN_NODES
 
 
 THREADS_IN_LOOK: set[int] = set()
@@ -168,7 +170,9 @@ def read_snapshot(
             "there may be more tensors: only the first {number} were read", number=f"{MAX_NAMES:,}"
         )
         snap = replace(snap, notes=(*snap.notes, note))
-    return snap if since is None else attach_earlier_checksums(snap, since)
+    if since is None:
+        return snap
+    return attach_earlier_checksums(snap, since)
 
 
 def _read_collected(collected: CollectedThings, since: Snapshot | None, values: bool) -> Snapshot:
@@ -508,7 +512,9 @@ class _Reader:
     def _node_id(self, node: Any) -> str | None:
         # That of None is no node's, so it is not found.
         position = self.node_positions.get(id(node))
-        return None if position is None else f"N{position + 1}"
+        if position is None:
+            return None
+        return f"N{position + 1}"
 
     def _make_nodes(self, ids: list[str], keys: list[Any]) -> tuple[NodeRecord, ...]:
         results: dict[int, list[str]] = {}
@@ -605,7 +611,9 @@ def _select_unmentioned(
 
 def _find_id(ids: Sequence[str], position: int | None) -> str | None:
     """Return the id at a position; None for None."""
-    return None if position is None else ids[position]
+    if position is None:
+        return None
+    return ids[position]
 
 
 def _describe_subclass(tensor: Any) -> tuple[str, ...]:

@@ -120,7 +120,9 @@ class TensorRecord:
     @property
     def numel(self) -> int:
         """Number of elements: 1 for a 0-d tensor, 0 where the shape is not known."""
-        return 0 if self.shape is None else math.prod(self.shape)
+        if self.shape is None:
+            return 0
+        return math.prod(self.shape)
 
     def axes(self) -> list[Axis]:
         """Return size and stride of each dimension; nothing where they are not known."""
@@ -213,7 +215,9 @@ def _split_into_steps(
     be right. An axis is its stride, minus its dimension, and its size.
     """
     if not axes:
-        return None if distance else []
+        if distance:
+            return None
+        return []
     (stride, minus_dimension, size), *others = axes
     furthest = sum((size - 1) * stride for stride, _, size in others)
     most = min(distance // stride, size - 1)

@@ -95,7 +95,9 @@ def _limit_constant(constant: Any) -> Any:
 
     `"a" * 10**9` fills the memory.
     """
-    return _Text(constant) if type(constant) is str else constant
+    if type(constant) is str:
+        return _Text(constant)
+    return constant
 
 
 def _is_plain(code: CodeType) -> bool:
@@ -165,7 +167,9 @@ def _stand_in_for_variable(value: Any, may_act: bool) -> Any:
         return _ListStandIn()
     if may_act and type(value) is dict:
         return _DictStandIn()
-    return value if type(value) in _NUMBERS else _Unknown()
+    if type(value) in _NUMBERS:
+        return value
+    return _Unknown()
 
 
 def _collect_variables(function: FunctionType, code: CodeType, may_act: bool) -> dict[str, Any]:

@@ -282,7 +282,9 @@ class SavedReader:
         for candidate in self.tensors.positions_of_same_view(view_key):
             known = self.tensors[candidate]
             if known.grad_fn is None:
-                return candidate if _share_counter(tensor, known.tensor) else None
+                if not _share_counter(tensor, known.tensor):
+                    return None
+                return candidate
         return None
 
     def _read_comparison_fields(self, tensor: Any, view_key: Any, raw_saved: Any) -> dict[str, Any]:
@@ -541,7 +543,9 @@ def _judge_written_index(node: Any, name: str, index: Any) -> str:
     size = int(sizes[dim - 2**64 if dim >= 2**63 else dim])
     if int(index.min()) >= lowest * size and int(index.max()) < size:
         return "fits"
-    return "" if kind == "EmbeddingBackward0" else "out of range"
+    if kind == "EmbeddingBackward0":
+        return ""
+    return "out of range"
 
 
 @cache

@@ -252,7 +252,9 @@ class _Search:
     def _is_across(self, uses: Iterable[_UseOfName]) -> bool:
         """Return True for names of different arguments; of a single argument, for any two."""
         arguments = [use.argument for use in uses]
-        return len(arguments) > 1 if self.is_single else len(set(arguments)) > 1
+        if self.is_single:
+            return len(arguments) > 1
+        return len(set(arguments)) > 1
 
     # -- one object ----------------------------------------------------------------------
 

@@ -157,12 +157,16 @@ class Snapshot:
 
     def leaf_of(self, node: NodeRecord) -> TensorRecord | None:
         """Return the leaf of an AccumulateGrad; None for any other node."""
-        return None if node.variable is None else self.tensor(node.variable)
+        if node.variable is None:
+            return None
+        return self.tensor(node.variable)
 
     # -- questions about two tensors: each takes their records, ids or names ---------------
 
     def _record_of(self, tensor: TensorRecord | str) -> TensorRecord:
-        return self.tensor(tensor) if isinstance(tensor, str) else tensor
+        if isinstance(tensor, str):
+            return self.tensor(tensor)
+        return tensor
 
     def is_same_tensor(self, a: TensorRecord | str, b: TensorRecord | str) -> bool:
         """Return True if `a` and `b` are one tensor object (`a is b`)."""
@@ -292,7 +296,9 @@ class Snapshot:
         if tensor.names:
             return tensor.names[0]
         names = () if tensor.grad_of is None else self.tensor(tensor.grad_of).names
-        return join_attribute(names[0], "grad") if names else ""
+        if not names:
+            return ""
+        return join_attribute(names[0], "grad")
 
     def find_expression(self, id_or_name: str) -> str:
         """Return what a program can write for a tensor, before `.backward()`; empty if that is nothing.
@@ -303,7 +309,9 @@ class Snapshot:
         if tensor.names:
             return next(filter(None, map(write_expression, tensor.names)), "")
         owner = "" if tensor.grad_of is None else self.find_expression(tensor.grad_of)
-        return f"{owner}.grad" if owner else ""
+        if not owner:
+            return ""
+        return f"{owner}.grad"
 
     def label(self, id_or_name: str) -> str:
         """Return what to call a tensor: as `find_label` does, or `T7 (no name)`."""

@@ -24,7 +24,9 @@ def find_smallest_stack() -> int:
     which the program has set, by `threading.stack_size`.
     """
     own_bytes, next_bytes = _measure_own_stack(), threading.stack_size()
-    return min(own_bytes, next_bytes) if next_bytes else own_bytes
+    if next_bytes:
+        return min(own_bytes, next_bytes)
+    return own_bytes
 
 
 def _measure_own_stack() -> int:
@@ -40,7 +42,9 @@ def _measure_own_stack() -> int:
     size = ctypes.c_size_t(0)
     error = functions.pthread_attr_getstacksize(attributes, ctypes.byref(size))
     functions.pthread_attr_destroy(attributes)
-    return 0 if error else size.value
+    if error:
+        return 0
+    return size.value
 
 
 @cache

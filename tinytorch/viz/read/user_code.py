@@ -42,7 +42,9 @@ _SEES_ALL_NAMES = {"locals", "vars", "eval", "exec", "_getframe", "currentframe"
 def describe_code(function: Any) -> str:
     """Return what `label_code` does in the language in use."""
     label = label_code(function)
-    return label.word() if isinstance(label, Phrase) else label
+    if isinstance(label, Phrase):
+        return label.word()
+    return label
 
 
 def label_code(function: Any) -> str | Phrase:
@@ -262,7 +264,9 @@ def _unwrap_saved_tensor(raw_saved: Any) -> Any:
     """Return the tensor in a SavedTensor, or that itself where a hook has packed the tensor."""
     tensor = None if raw_saved is None else find_tensor_in(raw_saved)
     # A hook that packed it would have to be called.
-    return raw_saved if tensor is None else tensor
+    if tensor is None:
+        return raw_saved
+    return tensor
 
 
 def _rehearse_backward(node: Any, backward: Any, label: str) -> FunctionRecord | None:
@@ -344,7 +348,9 @@ def _find_device(node: Any) -> str:
     if metadata:
         return str(getattr_or_none(metadata[0], "device"))
     specs = getattr_or_none(node, "_gradient_specs")  # of tinytorch: shape, dtype, device
-    return str(specs[0][2]) if specs else ""
+    if not specs:
+        return ""
+    return str(specs[0][2])
 
 
 def _has_right_number(values: list[Any], needs: tuple[bool, ...]) -> bool:

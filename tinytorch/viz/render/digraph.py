@@ -97,7 +97,9 @@ class GraphPicture(PictureBase, graphviz.Digraph):
     @property
     def _current_sheet(self) -> GraphSheet | None:
         """The cards of the snapshot, in the language in use; None without a snapshot."""
-        return None if self._make_sheet is None else self._make_sheet()
+        if self._make_sheet is None:
+            return None
+        return self._make_sheet()
 
     def _add_card(self, card: Card) -> None:
         # Graphviz reads backslashes in a label as commands.
@@ -178,7 +180,9 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         content = self._render_own(format or self.format, args, *options.values())
         if content is None:
             return _call_graphviz(super().pipe, format, *args, encoding=encoding, **options)
-        return content.decode(encoding) if encoding else content
+        if encoding:
+            return content.decode(encoding)
+        return content
 
     def _render_own(self, kind: str, *wishes: Any) -> bytes | None:
         """Render without `dot`; None for kinds and wishes that need it, and if typst is missing."""

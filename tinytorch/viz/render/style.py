@@ -208,14 +208,18 @@ def fix_theme(svg: str, theme: str) -> str:
 def lang_attribute() -> str:
     """Return the attribute `lang`, by which browsers choose a font; nothing for English."""
     language = current_language()
-    return f'lang="{language}" ' if language else ""
+    if not language:
+        return ""
+    return f'lang="{language}" '
 
 
 def format_coordinate(value: float) -> str:
     """Write a coordinate: at most one decimal, no trailing zero, never `-0`."""
     text = f"{value:.1f}".removesuffix(".0")
     # Else one coordinate would be written in two ways.
-    return "0" if text == "-0" else text
+    if text == "-0":
+        return "0"
+    return text
 
 
 def format_point(point: tuple[float, float]) -> str:

@@ -112,11 +112,15 @@ def _sentence_of_remark(remark: Remark) -> str:
 
 
 def _mark_new(label: str, is_new: bool) -> str:
-    return gettext("{what} (new)", what=label) if is_new else label
+    if is_new:
+        return gettext("{what} (new)", what=label)
+    return label
 
 
 def _mark_found(label: str, is_found: bool) -> str:
-    return gettext("{what} (found)", what=label) if is_found else label
+    if is_found:
+        return gettext("{what} (found)", what=label)
+    return label
 
 
 # -- graphs ------------------------------------------------------------------------

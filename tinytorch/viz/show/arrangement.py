@@ -71,7 +71,9 @@ def _count_cells_per_line(shape: tuple[int, ...]) -> int:
     lines = 1
     for size in shape[:-1]:
         lines *= size
-    return shape[-1] if 1 < lines <= GRID_LINES else 0
+    if 1 < lines <= GRID_LINES:
+        return shape[-1]
+    return 0
 
 
 def reads_in_order(storage: StorageRecord, tensor: TensorRecord) -> bool:
@@ -126,7 +128,9 @@ def describe_reading(storage: StorageRecord, tensor: TensorRecord, arrangement: 
 
 def _phrase_begin(cell: int) -> str:
     """Return `begins at cell 3`; nothing for the first cell."""
-    return gettext("begins at cell {cell}", cell=cell) if cell else ""
+    if not cell:
+        return ""
+    return gettext("begins at cell {cell}", cell=cell)
 
 
 def _shape_of_whole(tensor: TensorRecord, sizes: str, arrangement: Arrangement) -> str:
@@ -137,7 +141,9 @@ def _shape_of_whole(tensor: TensorRecord, sizes: str, arrangement: Arrangement) 
     if not arrangement.has_cells:
         return sizes
     if arrangement.cells_per_line:
-        return "" if len(shape) == 2 else sizes
+        if len(shape) == 2:
+            return ""
+        return sizes
     return _phrase_order(shape, sizes)
 
 

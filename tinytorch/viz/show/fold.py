@@ -144,7 +144,9 @@ class FoldableLine:
         def module_at(position: int) -> ModulePath | int:
             path = self.paths[position]
             # By its own position what has no module deeper is grouped with no neighbour.
-            return path[: depth + 1] if len(path) > depth else position
+            if len(path) > depth:
+                return path[: depth + 1]
+            return position
 
         parts = []
         for module, group in groupby(range(start, stop), module_at):

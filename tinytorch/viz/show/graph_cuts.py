@@ -55,7 +55,10 @@ def find_cuts(snap: Snapshot, reads: Sequence[NumberRead] = ()) -> list[GraphCut
         elif tensor.id in copies:
             saved_by = tuple(savers.get(tensor.id, ()))
             cuts.append(GraphCut(tensor.id, copies[tensor.id], saved_by, is_copy=True))
-    return cuts if len(cuts) <= MOST_CUTS else []
+    # Not the first few of them: these would look like all that there are.
+    if len(cuts) <= MOST_CUTS:
+        return cuts
+    return []
 
 
 class FreedCut(NamedTuple):
@@ -89,7 +92,10 @@ def find_freed_cuts(changes: Changes, known: Sequence[FreedCut] = ()) -> list[Fr
         is_cut = cut.tensor in cut_now or cut.tensor not in ids
         if savers and is_cut and cut.source in ids and _is_source_as_it_was(changes.now, cut):
             found[cut.tensor, savers] = cut._replace(savers=savers)
-    return list(found.values()) if len(found) <= MOST_CUTS else []
+    # As in `find_cuts`: all of them, or none.
+    if len(found) <= MOST_CUTS:
+        return list(found.values())
+    return []
 
 
 def _list_saved_cuts(snap: Snapshot) -> Iterator[FreedCut]:
@@ -103,6 +109,7 @@ def _list_saved_cuts(snap: Snapshot) -> Iterator[FreedCut]:
 
 
 def _has_freed_all(node: NodeRecord) -> bool:
+    # A backward frees tensors; plain numbers stay where they are.
     return bool(node.saved) and all(saved.state in ("freed", "number") for saved in node.saved)
 
 

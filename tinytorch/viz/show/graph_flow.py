@@ -27,7 +27,9 @@ def find_backward_root(since: Snapshot, source: str) -> object:
     for name, tensor_id in since.names:
         if name == found[1]:
             grad_fn = since.tensor(tensor_id).grad_fn
-            return None if grad_fn is None else since.node(grad_fn).key
+            if grad_fn is None:
+                return None
+            return since.node(grad_fn).key
     return None
 
 

@@ -309,7 +309,9 @@ class _GraphDescriber:
         if tensor.grad is None:
             # Before any backward, that no leaf has one goes without saying.
             is_missing = self.has_grads and tensor.id in self.leaf_ids
-            return gettext("grad None") if is_missing else ""
+            if not is_missing:
+                return ""
+            return gettext("grad None")
         values = self.snap.values(self.snap.tensor(tensor.grad), MOST_GRAD_VALUES)
         words = gettext("grad {values}", values=", ".join(map(format_value, values or ())))
         if not values or len(words) > GRAD_COLUMNS:

@@ -92,6 +92,7 @@ def describe_memory(
     computed tensors, by their ids (`find_origins`).
     """
     snap = changes.now
+    # Tensors, packs and the summary of a pack all ask for these: left out here, they are nowhere.
     hazards = describe_hazards(snap) if detail.shows("hazard") else {}
     subject = _MemorySubject(changes, selection, arrangements or {}, detail, origins or {}, hazards)
     without_storage = [tensor for tensor in snap.named_tensors if tensor.storage is None]
@@ -331,7 +332,9 @@ def _caption_of_history(subject: _MemorySubject, tensor: TensorRecord, band: Ban
     # Said only where it is a surprise: beside a tensor over the same memory that is on the graph.
     if tensor.is_leaf and not tensor.requires_grad:
         is_beside_graph = any(member.requires_grad for member in members)
-        return gettext("off the graph") if is_beside_graph else ""
+        if not is_beside_graph:
+            return ""
+        return gettext("off the graph")
     return history_of_tensor(tensor, short_form=True)
 
 

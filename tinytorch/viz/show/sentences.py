@@ -36,7 +36,9 @@ def _other_grad_label(snap: Snapshot, tensor: TensorRecord) -> str:
         return ""
     label = snap.grad_label(tensor.grad_of)
     # A name that it has anyway would be said twice.
-    return "" if label in tensor.names else label
+    if label in tensor.names:
+        return ""
+    return label
 
 
 def title_of_storage(snap: Snapshot, members: Sequence[TensorRecord]) -> str:
@@ -152,9 +154,13 @@ def history_of_tensor(tensor: TensorRecord, *, short_form: bool = False) -> str:
     if tensor.is_leaf is None:
         return gettext("grad_fn invalid")
     if tensor.is_leaf and tensor.requires_grad:
-        return "requires_grad" if short_form else gettext("leaf, requires_grad=True")
+        if short_form:
+            return "requires_grad"
+        return gettext("leaf, requires_grad=True")
     if tensor.is_leaf:
-        return "" if short_form else gettext("leaf, requires_grad=False")
+        if short_form:
+            return ""
+        return gettext("leaf, requires_grad=False")
     node = short_node_name(tensor.grad_fn_name or "None")
     if short_form:
         return gettext("grad_fn {node}", node=node)
@@ -287,7 +293,9 @@ def list_changes(changes: Changes, tensor_id: str, kinds: Sequence[str]) -> list
 
 def _describe_change(kind: str, value_before: object, before: TensorRecord) -> str:
     if kind == "grad":
-        return gettext(".grad was None") if value_before is None else gettext(".grad is None now")
+        if value_before is None:
+            return gettext(".grad was None")
+        return gettext(".grad is None now")
     if kind in ("grad_fn_name", "node"):
         # For "node" the value is the key of a record; people know nodes by their kind.
         value_before = before.grad_fn_name and short_node_name(before.grad_fn_name)

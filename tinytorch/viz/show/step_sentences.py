@@ -682,7 +682,9 @@ def _describe_missing_gradients(
 
 def _root_of(tensor: TensorRecord) -> str:
     """Return the object that a tensor is named by: `net` of `net.0.weight`; empty without a name."""
-    return tensor.names[0].partition(".")[0] if tensor.names else ""
+    if not tensor.names:
+        return ""
+    return tensor.names[0].partition(".")[0]
 
 
 def format_values(snap: Snapshot, tensor_id: str) -> str:
@@ -700,7 +702,9 @@ def format_values(snap: Snapshot, tensor_id: str) -> str:
             row = ", ".join(texts[start : start + length])
             rows.append(f"[{row}]")
         texts = rows
-    return texts[0] if texts else "[]"
+    if texts:
+        return texts[0]
+    return "[]"
 
 
 # -- the graph ---------------------------------------------------------------------

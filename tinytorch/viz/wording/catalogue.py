@@ -89,7 +89,9 @@ def gettext(text: str, /, **values: Any) -> str:
     # The translation of an empty text is the header of the file.
     translation = _get_catalogues()[0].gettext(text) if text else ""
     # Without values nothing is filled in: the text may have braces of its own.
-    return fill_in(translation, values) if values else translation
+    if values:
+        return fill_in(translation, values)
+    return translation
 
 
 def gettext_noop(text: str) -> str:

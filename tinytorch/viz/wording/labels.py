@@ -140,7 +140,9 @@ def _columns_of_char(char: str) -> float:
     # Emoji are drawn a little wider than ideographs.
     if ord(char) >= 0x1F000:
         return 2.3
-    return 1.8 if unicodedata.east_asian_width(char) in "WF" else 1.15
+    if unicodedata.east_asian_width(char) in "WF":
+        return 1.8
+    return 1.15
 
 
 def _count_columns(text: str) -> float:
@@ -204,7 +206,9 @@ def _format_float(value: float) -> str:
     text = f"{value:.4f}".rstrip("0") if size < 10 else f"{value:.5g}"
     if text.endswith("."):
         return text + "0"
-    return text if "." in text or "e" in text else text + ".0"
+    if "." in text or "e" in text:
+        return text
+    return text + ".0"
 
 
 def _format_large_int(value: int) -> str:
@@ -274,7 +278,9 @@ def write_expression(name: str) -> str:
     expression, as "argument 0", and for what is one by chance, as "x in f".
     """
     # Asked here, so that the cache keeps no text of megabytes.
-    return "" if len(name) > _LONGEST_EXPRESSION else _write_short_expression(name)
+    if len(name) > _LONGEST_EXPRESSION:
+        return ""
+    return _write_short_expression(name)
 
 
 @lru_cache(maxsize=4096)
@@ -312,7 +318,9 @@ def _parse_expression(text: str) -> ast.expr | None:
     is_no_tensor = isinstance(expression, ast.Constant | ast.Starred) or (
         isinstance(expression, ast.Compare) and isinstance(expression.ops[0], ast.In)
     )
-    return None if is_no_tensor else expression
+    if is_no_tensor:
+        return None
+    return expression
 
 
 def _write_positions(name: str) -> str:
@@ -348,7 +356,9 @@ def parenthesize_name(name: str) -> str:
     What needs no parentheses stays as it is, `net.0.weight`, and so does what is no expression.
     """
     expression = write_expression(name)
-    return expression if expression != _write_positions(name) and expression else name
+    if expression != _write_positions(name) and expression:
+        return expression
+    return name
 
 
 def join_attribute(name: str, attribute: str) -> str:
@@ -375,7 +385,9 @@ def short_dtype(name: str) -> str:
 
 def format_shape(sizes: Iterable[int] | None) -> str:
     """Return the shape as Python writes the tuple: `(3,)`, `(2, 3)`, `()`."""
-    return gettext("unknown") if sizes is None else str(tuple(sizes))
+    if sizes is None:
+        return gettext("unknown")
+    return str(tuple(sizes))
 
 
 def matches_any(find: str, texts: Iterable[str]) -> bool:

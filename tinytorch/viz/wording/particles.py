@@ -71,8 +71,11 @@ def _choose_particle(forms: str, text: str) -> str:
     if sound is None:
         return forms
     after_consonant, after_vowel = _AFTER[forms]
+    # Behind ㄹ it is 로, as behind a vowel: 서울로.
     is_open = sound == _OPEN or (sound == _L and forms == "(으)로")
-    return after_vowel if is_open else after_consonant
+    if is_open:
+        return after_vowel
+    return after_consonant
 
 
 def _find_last_sound(text: str) -> int | None:
@@ -83,16 +86,21 @@ def _find_last_sound(text: str) -> int | None:
     last = word.group()[-1]
     if last.isdigit():
         # 영 일 이 삼 사 오 육 칠 팔 구
+        # 일, 칠 and 팔 end in ㄹ; 영, 삼 and 육 in another consonant; all others in a vowel.
         if last in "178":
             return _L
-        return _CLOSED if last in "036" else _OPEN
+        if last in "036":
+            return _CLOSED
+        return _OPEN
     if last.isascii():
         return _find_sound_of_latin(word.group())
     # A syllable's code says which of 28 consonants is at its end: 0 is none, 8 is ㄹ.
     final = (ord(last) - ord("가")) % 28
     if final == 8:
         return _L
-    return _CLOSED if final else _OPEN
+    if final:
+        return _CLOSED
+    return _OPEN
 
 
 def _cut_unread(text: str) -> str:
@@ -125,7 +133,11 @@ def _find_sound_of_latin(word: str) -> int:
     if len(word) == 1 or not re.search("[aeiouy]", word):
         if word[-1] in "lr":
             return _L
-        return _CLOSED if word[-1] in "mn" else _OPEN
+        if word[-1] in "mn":
+            return _CLOSED
+        return _OPEN
     if _L_AT_END.search(word):
         return _L
-    return _CLOSED if _CONSONANT_AT_END.search(word) else _OPEN
+    if _CONSONANT_AT_END.search(word):
+        return _CLOSED
+    return _OPEN

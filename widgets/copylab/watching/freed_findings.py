@@ -128,6 +128,7 @@ def make_freed_finding(graph: FreedGraph, frame: FrameType | None) -> FreedFindi
 
     frame: the line that called it.
     """
+    # Where nothing was computed since, the root of this backward is itself what is used once more.
     old_node = graph.old_node if graph.is_carried else graph.root
     names = _find_names(frame)
     old_name = names.get(id(old_node), "")

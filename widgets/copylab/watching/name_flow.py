@@ -82,6 +82,7 @@ class NameFlow:
                 continue
             statements = self._list_statements(place)
             statement = _find_statement(statements, place.line)
+            # Its source is not there, or was edited since; its callers may still tell.
             if statement is None:
                 is_known = False
                 continue
@@ -122,6 +123,7 @@ class NameFlow:
 
 def _code_key(place: Place) -> tuple[str, str]:
     """Return what two lines of one function have in common."""
+    # Each cell of a notebook is a file of its own, and all of them have the same names.
     return "" if place.function == "<module>" else place.file, place.function
 
 
@@ -171,6 +173,7 @@ def _walk_own(node: Any, *, stops_at_names: bool = False) -> Iterator[Any]:
 
 def _read_statement(statement: Any) -> _Statement:
     """Read which names a statement assigns, and which it reads."""
+    # What a function reads when it is called counts as read where it is defined.
     if isinstance(statement, _DEFINITIONS):
         names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
         return _Statement(statement, frozenset([statement.name]), frozenset(names))
@@ -246,6 +249,7 @@ def _find_needed(sources: Iterable[str], statements: Sequence[_Statement]) -> _N
     needed = _NeededNames()
     needed.add(sources)
     left = list(statements)
+    # As long as any is added: in a loop, a later line may lead to an earlier one.
     while True:
         used = [each for each in left if _assigns_any(each, needed)]
         if not used:
