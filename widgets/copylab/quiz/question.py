@@ -279,13 +279,13 @@ class Question:
         `find_faults` tells the author of one that no misconception has, and no learner.
         """
         facts = self.describe_facts(run)
-        entry = self._find_in_wrong(answer, self.right_answer(run))
+        found: Misconception | str | None = None
         # What the author of the program foresaw comes first.
-        found = (
-            self._find_misconception_of_catalogue(run, answer)
-            if entry is None
-            else _read_rebuttal(run, entry)
-        )
+        entry = self._find_in_wrong(answer, self.right_answer(run))
+        if entry is not None:
+            found = _read_rebuttal(run, entry)
+        elif self.find_misconception is not None:
+            found = _read_misconception(self.find_misconception(run, answer))
         if found is None:
             return Refutation(facts, None, self._choose_objection(run, answer) or "")
         if isinstance(found, str):
@@ -305,14 +305,6 @@ class Question:
         if objection is None and self.find_fallback_objection is not None:
             objection = self.find_fallback_objection(run, answer)
         return objection
-
-    def _find_misconception_of_catalogue(self, run: QuizRun, answer: str) -> Misconception | None:
-        """Return the misconception that `find_misconception` finds behind a wrong answer, or None."""
-        if self.find_misconception is None:
-            return None
-        found = self.find_misconception(run, answer)
-        # A text is a name; one that is not in the catalogue counts for nothing, see `refute`.
-        return MISCONCEPTIONS.get(found) if isinstance(found, str) else found
 
     def foresee_refutations(self, run: QuizRun) -> dict[str, Refutation]:
         """Return what speaks against each wrong answer that can be foreseen.
@@ -419,6 +411,12 @@ def _read_rebuttal(run: QuizRun, entry: Rebuttal) -> Misconception | str:
     found = entry(run) if callable(entry) else entry
     # A text that is no name in the catalogue is a sentence, also where a function returns it.
     return MISCONCEPTIONS.get(found, found) if isinstance(found, str) else found
+
+
+def _read_misconception(found: Misconception | str | None) -> Misconception | None:
+    """Return the misconception that `find_misconception` has found, by itself or by its name."""
+    # One with a name that is not in the catalogue counts for nothing, see `refute`.
+    return MISCONCEPTIONS.get(found) if isinstance(found, str) else found
 
 
 def _convert_to_plain(answer: Any) -> Any:

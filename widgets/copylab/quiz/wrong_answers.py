@@ -96,8 +96,9 @@ def find_shared_storage_misconception(
 
 def _find_misconception_of_sharing(run: QuizRun, a: str, b: str, at: int | None) -> str:
     """Find the misconception behind a no where two tensors do share memory."""
-    if denied_name := _find_misconception_of_names(run, a, b, at):
-        return denied_name
+    about_names = _find_misconception_of_names(run, a, b, at)
+    if about_names is not None:
+        return about_names
     if not run.snapshot(at).shares_counter(a, b):
         return "another tensor, another memory"
     # Over one storage and counter, it is `detach` that makes two differ in requires_grad. A view
@@ -114,8 +115,9 @@ def find_shared_counter_misconception(
     if answer == "yes":
         # Not "a copy shares memory": who answers this may have denied that in another row.
         return "shared memory, shared counter" if snapshot.shares_storage(a, b) else None
-    if denied_name := _find_misconception_of_names(run, a, b, at):
-        return denied_name
+    about_names = _find_misconception_of_names(run, a, b, at)
+    if about_names is not None:
+        return about_names
     is_detached = run.tensor(a, at).requires_grad != run.tensor(b, at).requires_grad
     return "detach has its own counter" if is_detached else "a counter for each tensor"
 
@@ -207,9 +209,11 @@ def _list_readings(run: QuizRun, x: str, at: int | None) -> Iterator[int]:
         last_version, version = version, snapshot.tensor(x).version
         sharers = {name for name in names if snapshot.shares_storage(name, x)}
         if last_version is None:
+            # `x` is new. It was computed from names that were there, and is no view of one of them.
             read_names = words & names_before & names
             was_read = bool(read_names) and not read_names & sharers
         else:
+            # A tensor of its counter is named, and the line neither writes nor makes a view.
             is_named = any(snapshot.shares_counter(name, x) for name in words & names)
             makes_sharer = bool((names - names_before) & sharers)
             was_read = is_named and last_version == version and not makes_sharer
