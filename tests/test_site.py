@@ -53,7 +53,7 @@ def test_a_lesson_as_a_page_has_live_predictions_and_folded_answers(tmp_path: Pa
         cell["id"]: cell
         for cell in json.loads((tmp_path / "source/02_clone.ipynb").read_text("utf-8"))["cells"]
     }
-    (output,) = cells["predict-seven"]["outputs"]
+    (output,) = cells["predict-joined"]["outputs"]
     assert "data-prediction=" in output["data"]["text/html"]
     assert "README.md" not in "".join("".join(cell["source"]) for cell in cells.values())
     for cell in cells.values():

@@ -9,9 +9,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser.conftest import Watched
 from copylab import predict
-from copylab.lessons.clone import seven
+from copylab.lessons.clone import joined
 from copylab.lessons.data import past
 from copylab.lessons.start import recorded
+from copylab.questions import same_counter, same_storage, same_tensor, value
 from copylab.quiz.answers import format_answer, has_tolerance
 from copylab.quiz.prediction import Prediction, Retest
 from copylab.quiz.reveal import Reveal
@@ -24,6 +25,15 @@ import tinytorch
 
 pytestmark = pytest.mark.browser
 
+ELEVEN = Prediction(
+    joined.code,
+    [
+        *(ask("a", "b") for ask in (same_tensor, same_storage, same_counter)),
+        *joined.questions,
+        *(value("a"), value("b")),
+    ],
+    engine=tinytorch,
+)
 JUDGE = "cases => cases.map(([given, row]) => [isSameAnswer(given, row.right, row), isReadable(given, row)])"
 
 
@@ -96,7 +106,7 @@ def test_what_two_rows_could_say_is_said_once(
 
 
 def test_a_lesson_is_predicted_without_a_kernel(watched: Watched, tmp_path: Path) -> None:
-    stored = f'<div class="copylab-twin">{seven.live().html}</div>'
+    stored = f'<div class="copylab-twin">{ELEVEN.live().html}</div>'
     (tmp_path / "page.html").write_text(
         f'<!doctype html><html lang="en"><title>t</title><main>{stored}', "utf-8"
     )
@@ -115,14 +125,14 @@ def test_a_lesson_is_predicted_without_a_kernel(watched: Watched, tmp_path: Path
         "three;",
         "None",
         "1",
-        "<b>2",
+        "<b>1",
     ):
         view.keyboard.type(given)
         view.keyboard.press("Tab")
     view.get_by_role("button", name="Commit").press("Enter")
     expect(view.get_by_role("alert")).to_contain_text("Row 8: “three;” cannot be read")
     view.get_by_label("After line 6: what is a.grad?").fill("5.")
-    view.get_by_label("What is b?").fill("tensor(2.)")
+    view.get_by_label("What is b?").fill("tensor(1.)")
     view.keyboard.press("Enter")
     expect(view.locator(".cl-headline")).to_have_text("10 of 11 right.")
     expect(view.locator(".cl-headline")).to_be_focused()
@@ -131,7 +141,7 @@ def test_a_lesson_is_predicted_without_a_kernel(watched: Watched, tmp_path: Path
     assert results.violations_count == 0, results.generate_report()
     view.get_by_role("button", name="The wrong rows again").click()
     expect(view.get_by_text("10 of 11 rows filled in")).to_be_visible()
-    expect(view.get_by_label("What is b?")).to_have_value("tensor(2.)")
+    expect(view.get_by_label("What is b?")).to_have_value("tensor(1.)")
     expect(view.get_by_label("Do a and b share a storage?")).to_be_focused()
     expect(view.get_by_role("alert")).to_be_hidden()
     view.keyboard.type("no")
@@ -144,7 +154,7 @@ def test_a_lesson_is_predicted_without_a_kernel(watched: Watched, tmp_path: Path
     # The page says what the kernel says, of right rows and wrong ones, and asks the same again.
     answers = ["yes", "yes", "yes", "none", "no", "yes", "2", "3", "7", "2", "2"]
     fill_in(view.locator("form"), answers)
-    asked = Prediction(seven.code, seven.questions, engine=tinytorch)
+    asked = Prediction(ELEVEN.code, ELEVEN.questions, engine=tinytorch)
     assert read_sentences(view.locator(".cl-reveal")) == say(asked.commit(answers))
     names = [] if asked.reveal is None else [*asked.find_testable_misconceptions()]
     buttons = view.get_by_role("button", name="Try it on a new program")

@@ -13,7 +13,7 @@ from browser.books import stepping, write
 from browser.conftest import Lab, Watched
 from copylab import CopyLab, steps
 from copylab.lessons.assignment import written
-from copylab.lessons.clone import seven
+from copylab.lessons.clone import joined
 from playwright.sync_api import Locator, Page, expect
 
 import tinytorch
@@ -515,7 +515,7 @@ EMPTY_SHARE = """async (png) => {
 
 def test_little_of_the_stage_is_empty(watched: Watched, tmp_path: Path) -> None:
     head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title>'
-    (tmp_path / "page.html").write_text(f"{head}<body>{seven.steps().html}", "utf-8")
+    (tmp_path / "page.html").write_text(f"{head}<body>{joined.steps().html}", "utf-8")
     page = watched.page
     page.set_viewport_size({"width": 836 + 16, "height": 680})
     page.emulate_media(reduced_motion="reduce")
@@ -554,7 +554,7 @@ def test_memory_is_larger_where_there_is_no_graph(watched: Watched, tmp_path: Pa
     page = watched.page
     page.set_viewport_size({"width": 836 + 16, "height": 680})
     scales = []
-    for program in (written, seven):
+    for program in (written, joined):
         (tmp_path / "page.html").write_text(program.steps().html, "utf-8")
         page.goto((tmp_path / "page.html").as_uri())
         holder = page.locator(".cl-player .cl-holder").first

@@ -619,7 +619,7 @@ def test_an_answer_to_an_exercise_is_found_in_what_editors_and_learners_make_of_
     tmp_path: Path,
 ) -> None:
     ada = tmp_path / "submitted" / "Ada"
-    head = ("import-tools", "from copylab.lessons.clone import both, readings, rest, seven")
+    head = ("import-tools", "from copylab.lessons.clone import apart, both, joined, readings, rest")
     answer, check = ("answer-2", "c = a.clone()"), ("check-2", "both.check()")
     own = ("f00", "c.retain_grad()")
     made: list[tuple[str, list[tuple[str, str]], bool, list[str]]] = [

@@ -229,10 +229,10 @@ def test_another_language_replaces_what_is_untouched_and_piles_nothing_up(folder
 
 def test_outputs_that_answer_a_question_are_left_out(source: Path, folder: Path) -> None:
     program = "a = torch.tensor(1.0, requires_grad=True)\ny = a**2\nb = a.clone()\nz = b * 3\n"
-    program += "y.backward()\nz.backward()\nb += 1\n"
+    program += "y.backward()\nz.backward()\n"
     cells = (
-        "from copylab.lessons.clone import readings, seven",
-        "seven",
+        "from copylab.lessons.clone import joined, readings",
+        "joined",
         f'steps("""\n{program}""")',
         "readings",
     )

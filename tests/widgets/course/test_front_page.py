@@ -40,7 +40,8 @@ def test_what_a_beginner_sees(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_what_is_open_and_what_was_believed(folder: Path) -> None:
     add_note("predictions", "start/bet", {"right": 1, "of": 2})
-    add_note("predictions", "clone/seven", {"right": 7, "of": 11})
+    add_note("predictions", "clone/apart", {"right": 4, "of": 5})
+    add_note("predictions", "clone/joined", {"right": 3, "of": 6})
     add_note("exercises", "clone/readings", {"state": "right"})
     add_note("exercises", "|</td><b>", {"state": "wrong"})
     add_note("misconceptions", "detach copies", {"state": "met", "in": "start/bet"})
@@ -50,7 +51,7 @@ def test_what_is_open_and_what_was_believed(folder: Path) -> None:
     # In the lesson that was begun last, not in the first with something open.
     assert "Go on here: [Five more claims about clones]" in page
     assert "](02_clone.ipynb#cell-id=predict-rest), in [02 clone" in page
-    assert "| 1 of 2 | 1 of 2 | [Five more" in page
+    assert "| 2 of 3 | 1 of 2 | [Five more" in page
     assert " · [Exercise 2: a clone with a gradient](02_clone" in page, "more than its number"
     counts = re.findall(r"\| (\d+) of (\d+) \| \d+ of \d+ \|", page)
     done, total = (sum(map(int, column)) for column in zip(*counts, strict=True))

@@ -19,7 +19,7 @@ import pytest
 from copylab import predict
 from copylab.course.layout import lay_out
 from copylab.course.overview import load_course, progress
-from copylab.lessons.clone import seven
+from copylab.lessons.clone import apart
 from copylab.questions import value
 from copylab.quiz import Exercise
 from copylab.quiz.answers import format_answer
@@ -30,7 +30,7 @@ from copylab.wording import set_language
 import tinytorch
 from tinytorch.viz import text_width
 
-SEVEN, BOTH = "A clone, two gradients, one write", "Exercise 2: a clone with a gradient"
+JOINED, BOTH = "A clone, two gradients", "Exercise 2: a clone with a gradient"
 EMPTY: dict[str, dict[str, object]] = {"predictions": {}, "exercises": {}, "misconceptions": {}}
 
 
@@ -273,7 +273,10 @@ def test_the_course_is_in_its_order() -> None:
     assert list(found)[:3] == ["00_start", "01_assignment", "02_clone"]
     clone = found["02_clone"]
     assert clone.title == "clone: what still joins the two?"
-    assert list(clone.tasks) == ["clone/seven", "clone/rest", "clone/readings", "clone/both"]
+    assert list(clone.tasks) == [
+        *("clone/apart", "clone/joined", "clone/rest"),
+        *("clone/readings", "clone/both"),
+    ]
     assert clone.title_of_task("clone/both") == "Exercise 2: a clone with a gradient"
     assert clone.tasks["clone/both"].title == "Exercise 2", "above the task itself"
     assert (
@@ -307,11 +310,11 @@ def test_the_course_lesson_by_lesson() -> None:
     empty = progress()
     add_note("exercises", "clone/readings", {"state": "right", "hints": 1})
     add_note("exercises", "clone/both", {"state": "wrong", "hints": 0, "solution": True})
-    add_note("predictions", "clone/seven", {"right": 7, "of": 11})
+    add_note("predictions", "clone/joined", {"right": 4, "of": 6})
     add_note("predictions", "mine/<b>", {"right": 1, "of": 1})
     add_note("exercises", "alone", {"state": "wrong"})
     seen = progress()
-    assert "clone: what still joins the two? 1 of 2 1 of 2" in lines(seen.text)
+    assert "clone: what still joins the two? 1 of 3 1 of 2" in lines(seen.text)
     assert len(seen.rows()) == len(load_course()) + 2 == len(empty.rows()) + 2
     others = [
         "alone … begun, not solved yet",
@@ -334,7 +337,7 @@ def test_the_course_lesson_by_lesson() -> None:
 
 def test_the_notes_as_a_table_for_a_spreadsheet() -> None:
     add_note("exercises", "clone/both", {"state": "wrong", "hints": 2, "solution": True})
-    add_note("predictions", "clone/seven", {"right": 7, "of": 11, "answers": {}})
+    add_note("predictions", "clone/joined", {"right": 4, "of": 6, "answers": {}})
     add_note("exercises", 'mine, "1"', {"state": "right", "hints": 0})
     assert list(csv.DictReader(io.StringIO(progress().csv))) == [
         dict(
@@ -345,7 +348,7 @@ def test_the_notes_as_a_table_for_a_spreadsheet() -> None:
             )
         )
         for row in (
-            ("02_clone", "clone/seven", SEVEN, "prediction", "committed", "7", "11", "", ""),
+            ("02_clone", "clone/joined", JOINED, "prediction", "committed", "4", "6", "", ""),
             ("02_clone", "clone/both", BOTH, "exercise", "wrong", "", "", "2", "True"),
             ("", 'mine, "1"', "", "exercise", "right", "", "", "0", ""),
         )
@@ -357,9 +360,10 @@ def test_one_lesson_by_the_titles_in_it(name: str) -> None:
     add_note("exercises", "clone/readings", {"state": "right", "hints": 1})
     add_note("predictions", "alone", {"right": 1, "of": 2})
     assert lines(progress(name).text) == [
-        "Progress: 0 of 2 predictions committed, 1 of 2 exercises solved.",
+        "Progress: 0 of 3 predictions committed, 1 of 2 exercises solved.",
         "What So far",
-        f"{SEVEN} ○ not yet",
+        "A clone, one write ○ not yet",
+        f"{JOINED} ○ not yet",
         "Five more claims about clones ○ not yet",
         "Exercise 1: three readings of a sensor ✔ solved, 1 hint",
         f"{BOTH} ○ not yet",
@@ -402,25 +406,25 @@ def test_titles_are_in_the_language_of_the_course() -> None:
 
 def test_a_misconception_is_met_and_settled() -> None:
     right = [
-        format_answer(question.right_answer(seven.run(tinytorch))) for question in seven.questions
+        format_answer(question.right_answer(apart.run(tinytorch))) for question in apart.questions
     ]
     wrong = ["yes" if right[0] == "no" else "no", *right[1:]]
-    seven.reset()
-    (name,) = seven.commit(wrong).misconceptions
-    assert find_note("misconceptions", name) == {"state": "met", "in": "clone/seven"}
+    apart.reset()
+    (name,) = apart.commit(wrong).misconceptions
+    assert find_note("misconceptions", name) == {"state": "met", "in": "clone/apart"}
     is_open = f'○ open: `retest("{name}")` asks again'
     assert is_open in progress("clone").text
     assert "No misconception" in progress("detach").text
-    seven.reset()
-    seven.commit(right)
+    apart.reset()
+    apart.commit(right)
     assert is_open in progress("clone").text, "the right answer was on the screen"
     again = retest(name)
     again.commit([again.questions[0].right_answer(again.run())])
     assert "✔ settled by a new program" in progress("clone").text
-    seven.reset()
-    seven.commit(wrong)
+    apart.reset()
+    apart.commit(wrong)
     assert is_open in progress().text, "met again"
-    seven.reset()
+    apart.reset()
 
 
 def test_a_misconception_of_a_teachers_own_goes_by_its_name() -> None:

@@ -15,7 +15,7 @@ import copylab.lessons
 import pytest
 from copylab import Misconception, predict, retest
 from copylab.lessons import recall
-from copylab.lessons.clone import seven
+from copylab.lessons.clone import joined
 from copylab.questions import ENDS, outcome, same_storage, value
 from copylab.quiz.misconceptions import MISCONCEPTIONS
 from copylab.quiz.prediction import Retest
@@ -241,7 +241,7 @@ def test_a_lesson_opens_with_what_is_open_from_an_earlier_one() -> None:
     assert fixed.commit(answer_of(fixed, right=True)).headline.startswith("Right: “A clone is")
     assert find_note("misconceptions", fixed.tested_misconception.name) == {}, "it was never met"
     add_note("misconceptions", "detach copies", {"state": "met", "in": "detach/cut"})
-    add_note("misconceptions", "a lost one", {"state": "met", "in": "clone/seven"})
+    add_note("misconceptions", "a lost one", {"state": "met", "in": "clone/joined"})
     assert recall("detach").tested_misconception is fixed.tested_misconception
     assert recall("data").tested_misconception.name == "detach copies"
     add_note("misconceptions", "a clone is a leaf", {"state": "met", "in": "stop_gradient/x"})
@@ -282,11 +282,11 @@ def test_a_right_row_that_can_be_got_wrong_says_why() -> None:
     )
     assert end.sentences == [], "no misconception leads to another answer"
     reasons = 0
-    right = [question.right_answer(seven.run(tinytorch)) for question in seven.questions]
-    seven.reset()
-    for row in seven.commit(right).rows:
+    right = [question.right_answer(joined.run(tinytorch)) for question in joined.questions]
+    joined.reset()
+    for row in joined.commit(right).rows:
         reasons += bool(row.sentences)
-    seven.reset()
+    joined.reset()
     assert reasons == len(right)
 
 

@@ -24,7 +24,24 @@ from ..quiz import (
 from ..wording import gettext, join_phrases
 from . import task
 
-seven = predict(
+apart = predict(
+    """
+    a = torch.tensor([1.0, 2.0])
+    b = a.clone()
+    b += 10
+    """,
+    [
+        ask.same_tensor("a", "b"),
+        ask.same_storage("a", "b"),
+        ask.same_counter("a", "b"),
+        ask.value("a", wrong={"[11, 12]": "a copy shares memory"}),
+        ask.value("b"),
+    ],
+    key="clone/apart",
+    title="A clone, one write",
+)
+
+joined = predict(
     """
     a = torch.tensor(1.0, requires_grad=True)
     y = a**2
@@ -32,27 +49,17 @@ seven = predict(
     z = b * 3
     y.backward()
     z.backward()
-    b += 1
     """,
     [
-        ask.same_tensor("a", "b"),
-        ask.same_storage("a", "b"),
-        ask.same_counter("a", "b"),
-        ask.node(
-            "b",
-            at=3,
-            wrong={"none": "clone cuts the graph"},
-        ),
+        ask.node("b", wrong={"none": "clone cuts the graph"}),
         ask.is_leaf("b"),
         ask.requires_grad("b", wrong={"no": "clone cuts the graph"}),
         ask.gradient("a", at=5),
         ask.gradient("a", at=6, wrong={"2": "clone cuts the graph", "3": "backward overwrites"}),
         ask.gradient("b", at=6, wrong={"3": "the copy has the gradient"}),
-        ask.value("a", wrong={"2": "a copy shares memory"}),
-        ask.value("b"),
     ],
-    key="clone/seven",
-    title="A clone, two gradients, one write",
+    key="clone/joined",
+    title="A clone, two gradients",
 )
 
 
@@ -209,7 +216,7 @@ _GO = "\nout.backward()"
     start="a = torch.tensor(2.0, requires_grad=True)\nc = None\nout = None",
     hints=[
         "For the number: `out = c * 12` will do. So will `c**3`, whose gradient at 2 is 3 * 2 * 2.",
-        "Which method lets a tensor that is not a leaf keep its gradient? The program of the second prediction calls it.",
+        "Which method lets a tensor that is not a leaf keep its gradient? The program of the third prediction calls it.",
     ],
     solution="c = a.clone()\nc.retain_grad()\nout = c**3" + _GO,
     also=["c = a.clone()\nc.retain_grad()\nout = c * 12" + _GO],

@@ -1,6 +1,8 @@
 """`.data`: the pair with detach, a protected display, a counted update, and a wrong gradient made on purpose."""
 
-from .. import predict
+from __future__ import annotations
+
+from .. import Question, predict
 from ..looks import grad, values
 from ..questions import (
     gradient,
@@ -14,6 +16,8 @@ from ..questions import (
 )
 from ..quiz import (
     CheckedFact,
+    QuizRun,
+    Rebuttal,
     follows_numbers,
     graph_leads_back,
     has_grad,
@@ -26,7 +30,7 @@ from ..quiz import (
     was_gone_through,
     was_written,
 )
-from ..wording import gettext
+from ..wording import gettext, gettext_noop
 from . import task
 
 past = predict(
@@ -50,6 +54,75 @@ past = predict(
     ],
     key="data/past",
     title="A write through .data before backward",
+)
+
+_RIGHT = gettext_noop("the right gradient")
+_WRONG = gettext_noop("a wrong gradient")
+_ERROR = gettext_noop("an error")
+_NOT_SAVED = gettext_noop("No node has saved `z`: `backward` does not read the zeros.")
+
+
+def _ask_for_effect(write: str, *, wrong: dict[str, Rebuttal]) -> Question:
+    """Ask what `backward` gives if a write comes between lines 2 and 3."""
+
+    def run_with_write(run: QuizRun) -> QuizRun:
+        return run.run_variant(run.code.replace("z.sum()", f"{write}\nz.sum()"))
+
+    def find_effect(run: QuizRun) -> str:
+        written = run_with_write(run)
+        if written.trace.error is not None:
+            return _ERROR
+        return _RIGHT if written.gradient("x") == run.gradient("x") else _WRONG
+
+    def because(run: QuizRun) -> str:
+        written = run_with_write(run)
+        version = written.tensor("x").version
+        if written.trace.error is not None:
+            return gettext(
+                "With it, `x._version` is {version}, and the node of `z` has saved `x` at version 0: `backward` raises.",
+                version=version,
+            )
+        return gettext(
+            "With it, `x._version` is {version}, and `x.grad` is {value}.",
+            version=version,
+            value=quote_number(written.gradient("x")),
+        )
+
+    return Question(
+        lambda: gettext(
+            "With `{write}` between lines 2 and 3: what does `backward` give?", write=write
+        ),
+        (_RIGHT, _WRONG, _ERROR),
+        answer=find_effect,
+        wrong=wrong,
+        because=because,
+        name=f"effect of {write}",
+    )
+
+
+writes = predict(
+    """
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    z = x * x
+    z.sum().backward()
+    """,
+    [
+        _ask_for_effect(
+            "z.data.zero_()", wrong={_WRONG: _NOT_SAVED, _ERROR: "every write breaks backward"}
+        ),
+        _ask_for_effect(
+            "x.data.zero_()", wrong={_RIGHT: "no error, right gradient", _ERROR: ".data is detach"}
+        ),
+        _ask_for_effect(
+            "z.detach().zero_()", wrong={_WRONG: _NOT_SAVED, _ERROR: "every write breaks backward"}
+        ),
+        _ask_for_effect(
+            "x.detach().zero_()",
+            wrong={_RIGHT: "detach copies", _WRONG: "detach has its own counter"},
+        ),
+    ],
+    key="data/writes",
+    title="Four writes before backward",
 )
 
 

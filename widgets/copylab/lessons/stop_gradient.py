@@ -1,16 +1,21 @@
 """Stopping the gradient: which part learns, a frozen first part, a hidden state, a goal that gets no gradient."""
 
-from .. import Misconception, predict
+from __future__ import annotations
+
+from .. import Misconception, Question, predict, tensor_facts
 from ..looks import grad, is_tensor
 from ..questions import gets_gradient, gradient, on_graph, requires_grad, value
 from ..quiz import (
     CheckedFact,
+    QuizRun,
+    Rebuttal,
     RetestProgram,
     are_tensors,
     follows_numbers,
     graph_leads_back,
     has_grad,
     left_grad_to_backward,
+    quote_number,
     sends_gradient,
     shows_number,
     shows_values,
@@ -18,7 +23,7 @@ from ..quiz import (
     was_freed,
     was_gone_through,
 )
-from ..wording import gettext
+from ..wording import gettext, gettext_noop
 from . import task
 
 AFTER = Misconception(
@@ -73,6 +78,114 @@ parts = predict(
     ],
     key="stop_gradient/parts",
     title="Two parts, and detach between them",
+)
+
+_Change = tuple[str, str, str]
+"""How a row says it, a piece of the program, and what stands there instead."""
+
+_DETACH: _Change = (gettext_noop("With `b * y.detach()` in line 4"), "b * y", "b * y.detach()")
+_NO_GRAD: _Change = (
+    gettext_noop("With line 3 inside `no_grad`"),
+    "y = a * 1",
+    "with torch.no_grad():\n    y = a * 1",
+)
+_FREEZE: _Change = (
+    gettext_noop("With `a.requires_grad_(False)` above line 3"),
+    "y = a * 1",
+    "a.requires_grad_(False)\ny = a * 1",
+)
+_NOTHING: _Change = (gettext_noop("As it stands"), "", "")
+
+
+def _run_changed(run: QuizRun, change: _Change) -> QuizRun:
+    _, piece, instead = change
+    return run.run_variant(run.code.replace(piece, instead)) if piece else run
+
+
+def _ask_who_gets_a_gradient(change: _Change, *, wrong: dict[str, Rebuttal]) -> Question:
+    def find_names(run: QuizRun) -> set[str]:
+        changed = _run_changed(run, change)
+        return {name for name in ("a", "b") if changed.gradient(name) is not None}
+
+    def because(run: QuizRun) -> str:
+        changed = _run_changed(run, change)
+        return gettext(
+            "Then `a.grad` is {a}, and `b.grad` is {b}.",
+            a=quote_number(changed.gradient("a")),
+            b=quote_number(changed.gradient("b")),
+        )
+
+    return Question(
+        lambda: gettext(
+            "{change}: which of `a` and `b` get a gradient?", change=gettext(change[0])
+        ),
+        None,
+        answer=find_names,
+        wrong=wrong,
+        because=because,
+        name=f"{change[0]}: gradients",
+        hint="names, or none",
+        names=("a", "b"),
+    )
+
+
+def _ask_for_node(change: _Change, *, wrong: dict[str, Rebuttal]) -> Question:
+    return Question(
+        lambda: gettext("{change}: does `y` have a node?", change=gettext(change[0])),
+        ("yes", "no"),
+        answer=lambda run: _run_changed(run, change).read_fact(tensor_facts.has_node, "y").holds,
+        wrong=wrong,
+        because=lambda run: (
+            _run_changed(run, change).read_fact(tensor_facts.has_node, "y").sentence
+        ),
+        name=f"{change[0]}: node",
+    )
+
+
+ways = predict(
+    """
+    a = torch.tensor(2.0, requires_grad=True)
+    b = torch.tensor(3.0, requires_grad=True)
+    y = a * 1
+    z = b * y
+    z.backward()
+    """,
+    [
+        _ask_who_gets_a_gradient(
+            _NOTHING,
+            wrong={
+                "b": "`backward` does not know what an optimizer is given. It goes wherever nodes lead, and from `z` they lead to `a`, too."
+            },
+        ),
+        _ask_for_node(_DETACH, wrong={"no": "detach works in place"}),
+        _ask_who_gets_a_gradient(_DETACH, wrong={"a, b": "detach keeps the graph", "none": AFTER}),
+        _ask_for_node(
+            _NO_GRAD,
+            wrong={
+                "yes": "Inside `no_grad` nothing is recorded: what is computed there has no node."
+            },
+        ),
+        _ask_who_gets_a_gradient(
+            _NO_GRAD,
+            wrong={
+                "a, b": "`y` has no node, so `backward` cannot go on from it to `a`.",
+                "none": "Line 4 is outside `no_grad`, and `b` requires grad: the product was recorded.",
+            },
+        ),
+        _ask_for_node(
+            _FREEZE,
+            wrong={"yes": "`a * 1` is recorded only if `a` requires grad, and `a` no longer does."},
+        ),
+        _ask_who_gets_a_gradient(
+            _FREEZE,
+            wrong={
+                "a, b": "A gradient is kept only for a leaf that requires grad, and `a` no longer does.",
+                "none": "`requires_grad_(False)` changes `a` alone: `b` still requires grad.",
+            },
+        ),
+    ],
+    key="stop_gradient/ways",
+    title="Four ways to keep a part from changing",
 )
 
 
