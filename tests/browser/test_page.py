@@ -11,7 +11,7 @@ from browser.conftest import Watched
 from copylab import predict
 from copylab.lessons.clone import joined
 from copylab.lessons.data import past
-from copylab.lessons.start import recorded
+from copylab.lessons.start import bet, recorded
 from copylab.questions import same_counter, same_storage, same_tensor, value
 from copylab.quiz.answers import format_answer, has_tolerance
 from copylab.quiz.prediction import Prediction, Retest
@@ -103,6 +103,29 @@ def test_what_two_rows_could_say_is_said_once(
     said = read_sentences(watched.page.locator(".cl-reveal"))
     assert said == say(asked.commit(answers))
     assert sum(hint in each for each in said) == 1
+
+
+def test_the_player_of_a_prediction_may_go_round_by_round_at_first(
+    watched: Watched, tmp_path: Path
+) -> None:
+    """28 steps, of which many say that no tensor changed, come in six stops."""
+    (tmp_path / "page.html").write_text(
+        f'<!doctype html><html lang="en"><title>t</title><main>{bet.steps().html}', "utf-8"
+    )
+    watched.page.goto((tmp_path / "page.html").as_uri())
+    player = watched.page.locator(".cl-player")
+    way = player.get_by_label("Loop on line 3")
+    expect(way).to_have_value("rounds")
+    player.focus()
+    for step in (1, 2, 11, 20, 27, 28):
+        expect(player).to_have_attribute("data-step", str(step))
+        watched.page.keyboard.press("ArrowRight")
+    watched.page.keyboard.press("Home")
+    way.select_option("every line")
+    player.focus()
+    for step in (1, 2, 3, 4):
+        expect(player).to_have_attribute("data-step", str(step))
+        watched.page.keyboard.press("ArrowRight")
 
 
 def test_a_lesson_is_predicted_without_a_kernel(watched: Watched, tmp_path: Path) -> None:

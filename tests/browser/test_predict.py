@@ -1,5 +1,6 @@
 """Predictions in the notebook: by keyboard alone, by mouse; kept, saved, reopened, untrusted, converted."""
 
+import json
 import re
 import subprocess
 import sys
@@ -80,13 +81,19 @@ def test_by_keyboard_alone(watched: Watched, usual_front: Lab) -> None:
         page.keyboard.press("Tab")
     assert page.locator(".jp-Cell").count() == cells, "the notebook took a key"
     assert form.locator("input").first.input_value() == "abdxmy"
-    expect(form.get_by_text("Every row is filled in.", exact=True)).to_be_visible()
+    expect(form.locator(".cl-count")).to_contain_text("Row 3: “abdxmy” cannot be read.")
+    expect(form.get_by_role("status")).to_contain_text("Row 3: “abdxmy” cannot be read.")
     expect(commit).to_be_focused()
-    expect(commit).to_have_attribute("aria-disabled", "false")
+    expect(commit).to_have_attribute("aria-disabled", "true")
+    check_axe(page)
     page.keyboard.press("Enter")
     expect(form.get_by_role("alert")).to_contain_text("Row 3: “abdxmy” cannot be read.")
     expect(form).to_have_attribute("data-state", "open")
+    expect(form.locator("input").first).to_be_focused()
     form.locator("input").first.fill("7")
+    expect(form.get_by_role("status")).to_have_text("Every row is filled in. You can commit.")
+    expect(form.get_by_text("Every row is filled in.", exact=True)).to_be_visible()
+    expect(commit).to_have_attribute("aria-disabled", "false")
     form.locator("select, input").last.focus()
     page.keyboard.press("Enter")
 
@@ -254,6 +261,31 @@ def test_by_mouse_kept_and_restored(watched: Watched, lab: Lab) -> None:
     expect(below.locator(".cl-headline")).to_contain_text("Right, and that settles it")
     kept = read_progress(page, lab.folder / "kept.ipynb.json", "settled")
     assert kept["misconceptions"]["a copy shares memory"]["state"] == "settled"
+
+
+def test_a_button_asks_again_about_what_was_wrong(watched: Watched, lab: Lab) -> None:
+    page = watched.page
+    wrong = "p.commit(['yes', 'no', 1, 1, 'it runs to its end'])\nNone"
+    shown = "from copylab import progress\nprogress()"
+    file = str(lab.folder / "again.json")
+    cells = ["# A heading", SETUP.format(file=file), wrong, shown]
+    watched.run_all(lab.address(write(lab.folder, "again.ipynb", *cells)))
+    button = page.get_by_role("button", name="Ask me again about what I got wrong")
+    expect(button).to_be_visible()
+    results = Axe().run(page, ".cl-panel")
+    assert results.violations_count == 0, results.generate_report()
+    button.press("Enter")
+    form = page.locator(".cl-predict")
+    expect(form.locator(".cl-title")).to_have_text("New program 1 on “a copy shares memory”")
+    seed = json.loads(Path(file).read_text("utf-8"))["seed"]
+    retest = Retest("a copy shares memory", seed=seed, number=0, engine=tinytorch)
+    (question,) = retest.questions
+    form.locator("input").fill(format_answer(question.right_answer(retest.run())))
+    form.locator("input").press("Enter")
+    expect(form.locator(".cl-headline")).to_contain_text("Right, and that settles it")
+    expect(page.locator(".cl-panel").get_by_text("✔ settled by a new program")).to_be_visible()
+    expect(button).to_have_count(0)
+    go_dark(page)
 
 
 def test_restarted_saved_reopened_untrusted_and_converted(

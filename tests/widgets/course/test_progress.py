@@ -14,6 +14,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from copylab import predict
@@ -31,7 +32,9 @@ import tinytorch
 from tinytorch.viz import text_width
 
 JOINED, BOTH = "A clone, two gradients", "Exercise 2: a clone with a gradient"
-EMPTY: dict[str, dict[str, object]] = {"predictions": {}, "exercises": {}, "misconceptions": {}}
+EMPTY: dict[str, dict[str, object]] = {
+    kind: {} for kind in ("predictions", "exercises", "misconceptions", "recalls")
+}
 
 
 @pytest.fixture(autouse=True)
@@ -106,6 +109,7 @@ def test_notes_are_kept_and_updated(file: Path) -> None:
         "predictions": {"clone/read": {"right": 7, "of": 9}},
         "exercises": {"clone/one": {"state": "wrong", "hints": 2}},
         "misconceptions": {},
+        "recalls": {},
     }
     assert [p.name for p in file.parent.iterdir()] == [file.name]
 
@@ -425,6 +429,59 @@ def test_a_misconception_is_met_and_settled() -> None:
     apart.commit(wrong)
     assert is_open in progress().text, "met again"
     apart.reset()
+
+
+def press(view: Any) -> None:
+    view._handle_message(None, {"do": "ask again"}, None)
+
+
+@pytest.mark.parametrize(("lesson", "where"), [("clone", " in this lesson"), (None, "")])
+def test_a_button_asks_again_about_what_is_open(lesson: str | None, where: str) -> None:
+    """One had to type an import and a long call."""
+    with pytest.raises(NotImplementedError):
+        progress(lesson)._ipython_display_()
+    names = ["a copy shares memory", "detach copies"]
+    for name in names:
+        add_note("misconceptions", name, {"state": "met", "in": "clone/seven"})
+    add_note("misconceptions", "mine", {"state": "met", "in": "clone/mine"})
+    add_note("misconceptions", "a name is a copy", {"state": "settled", "in": "clone/seven"})
+    add_note("misconceptions", "a view is a copy", {"state": "settled", "in": "start/bet"})
+    shown = progress(lesson)
+    view: Any = shown.live()
+    assert view.text == shown.text
+    assert view.html == shown.html
+    for name in names:
+        assert f'○ open: `retest("{name}")` asks again' in view.text, "without its buttons"
+    assert f">Ask me again about what I got wrong{where}</button>" in view.card.html
+    assert "retest(" not in view.card.html
+    assert len(view.children) == 1
+
+    press(view)
+    assert view.card.says == "2 new programs are below."
+    asked = [child._prediction for child in view.children[1:]]
+    assert [each.tested_misconception.name for each in asked] == names
+    first, second = asked
+    first.commit([first.questions[0].right_answer(first.run())])
+    (believed,) = second.questions[0].wrong
+    second.commit([believed])
+    assert view.card.html.count("✔ settled by a new program") == (2 if lesson else 3)
+    assert '○ open: `retest("detach copies")` asks again' in view.text
+    assert '`retest("a copy shares memory")`' not in view.text
+
+    press(view)
+    assert view.card.says == "1 new program is below."
+    _, again = view.children
+    assert again._prediction.code != second.code, "another one"
+    again._prediction.commit([again._prediction.questions[0].right_answer(again._prediction.run())])
+    assert "<button" not in view.card.html, "there is nothing left to ask"
+    view.close()
+
+
+def test_what_is_asked_again_says_as_much_as_where_it_was_met() -> None:
+    add_note("misconceptions", "detach copies", {"state": "met", "in": "start/bet"})
+    add_note("misconceptions", "a view is a copy", {"state": "met", "in": "start/shared"})
+    retests = progress("start").make_retests()
+    assert [each.level for each in retests] == ["counter", "names"]
 
 
 def test_a_misconception_of_a_teachers_own_goes_by_its_name() -> None:

@@ -1,12 +1,15 @@
 """Steps of one loop, of one round, of one call stand together, in the text and in the static form."""
 
+import json
 import re
+from html import unescape
 
 import pytest
-from copylab import Steps, steps
+from copylab import Steps, predict, steps
 from copylab.player.drawing import wrap_code
 from copylab.player.groups import FrameOrGroup, Group
 from copylab.player.static import SCRIPTS
+from copylab.questions import value
 from copylab.ui.theme import read_web_files
 
 import tinytorch
@@ -23,6 +26,16 @@ def tree(parts: tuple[FrameOrGroup, ...]) -> list[object]:
 
 def made(code: str) -> Steps:
     return steps(code, engine=tinytorch)
+
+
+def test_a_prediction_may_have_its_loops_folded_at_first() -> None:
+    code = "x = 1\nfor i in range(2):\n    x = x + i\nfor i in range(2):\n    x = x * 2"
+    folded = predict(code, [value("x")], engine=tinytorch, folds_rounds=True).steps()
+    (ways,) = re.findall('data-ways="([^"]*)"', folded.html)
+    assert json.loads(unescape(ways)) == [["loop 0 2", "rounds"], ["loop 0 4", "rounds"]]
+    assert "data-ways" in folded.run_other_code("for i in range(2):\n    x = i").html
+    assert 'data-ways="' not in folded.run_other_code("x = 1").html, "there is no loop"
+    assert 'data-ways="' not in predict(code, [value("x")]).steps().html
 
 
 def test_a_loop_and_its_rounds() -> None:

@@ -1232,8 +1232,10 @@ def test_the_form_commits_reveals_and_starts_again() -> None:
     assert p.answers == form.answers == answers, "what is committed stays"
     view._handle_message(form, {"do": "steps"}, [])
     view._handle_message(form, {"do": "steps"}, [])
-    assert [type(child).__name__ for child in view.children] == ["PredictionForm", "StepsWidget"]
-    player = view.children[1]
+    names = [type(child).__name__ for child in view.children]
+    assert names == ["PredictionForm", "HTML", "StepsWidget"]
+    _, title, player = view.children
+    assert title.value == "<strong>Step by step: Clone</strong>"
     view._handle_message(form, {"do": "reset"}, [])
     assert (form.answers, p.committed, "<form" in form.content, len(view.children)) == (
         {},
@@ -1241,12 +1243,28 @@ def test_the_form_commits_reveals_and_starts_again() -> None:
         True,
         1,
     )
-    assert player.comm is None
+    assert player.comm is title.comm is None
     p.commit([1, "no", "it runs to its end"])
     assert "All 3 right." in form.content
     view.close()
     assert form.comm is None
     assert p.live() is not view
+
+
+def test_what_cannot_be_read_is_known_before_the_commit() -> None:
+    """With `about 3` in a row, "You can commit" was said, and the commit refused."""
+    p = predict(CLONE, [value("a"), is_leaf("b"), names_that("is_leaf", "a", "b")])
+    form = p.live().form
+    for given, readable in (("about 3", False), ("3", True), ("  ", True), ("[1, 2", False)):
+        form.answers = {"value(a)": given, "is_leaf(b)": "yes"}
+        sentence = f"Row 1: “{given}” cannot be read. Write it as {p.questions[0].answer_format}."
+        unreadable = {} if readable else {"value(a)": sentence}
+        assert form.checked == {"answers": form.answers, "unreadable": unreadable}
+    form.answers = {"value(a)": "about 3", p.questions[2].name: "all"}
+    assert list(form.checked["unreadable"]) == ["value(a)"], "all means both names"
+    form.answers = {p.questions[2].name: "c"}
+    assert "Row 3: “c” cannot be read." in form.checked["unreadable"][p.questions[2].name]
+    assert p.reveal is None
 
 
 def test_a_question_that_fails_is_said_and_loses_nothing() -> None:

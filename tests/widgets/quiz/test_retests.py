@@ -19,7 +19,7 @@ from copylab.lessons.clone import joined
 from copylab.questions import ENDS, outcome, same_storage, value
 from copylab.quiz.misconceptions import MISCONCEPTIONS
 from copylab.quiz.prediction import Retest
-from copylab.quiz.progress import add_note, find_note, load_seed
+from copylab.quiz.progress import add_note, find_note, load_notes, load_seed
 from copylab.quiz.retest_programs import RETEST_PROGRAMS, RetestProgram
 from copylab.quiz.retests import draw_retest, find_programs
 from copylab.quiz.reveal import UnreadableAnswerError
@@ -224,12 +224,18 @@ def test_a_button_below_a_wrong_row_opens_a_retest_once() -> None:
     form, below = view.children
     assert form.says == "A new program is below."
     asked = below._prediction
+    assert asked.title == "New program 1 on “a view is a copy”"
     asked.commit(answer_of(asked, right=False))
     assert 'data-do="retest"' in below.form.content
     for refused in ("retry", "reset"):
         assert f'data-do="{refused}"' not in below.form.content
     below._handle_message(None, press, None)
     assert below.children[-1]._prediction.code != asked.code
+    assert below.children[-1]._prediction.title == "New program 2 on “a view is a copy”"
+    view._handle_message(None, {"do": "steps"}, None)
+    *own, last = view.children
+    assert [type(each).__name__ for each in own] == ["PredictionForm", "HTML", "StepsWidget"]
+    assert last is below, "the player is below the program that it goes through"
     view._handle_message(None, {"do": "reset"}, None)
     assert view.children == (form,)
 
@@ -253,9 +259,58 @@ def test_a_lesson_opens_with_what_is_open_from_an_earlier_one() -> None:
     assert wrong.tested_misconception.name == "a name follows a name", "one of a lesson's own"
     wrong.commit(answer_of(wrong, right=True))
     assert find_note("misconceptions", wrong.tested_misconception.name)["state"] == "settled"
-    assert recall("data").tested_misconception.name == "detach copies"
+    assert recall("data").tested_misconception.name == "a name follows a name", "it was answered"
+    assert recall("in_place").tested_misconception.name == "detach copies"
     fresh = recall("clone_detach")
     assert fresh.questions[0].text
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_recall_that_was_answered_comes_back_as_it_was(right: bool) -> None:
+    """After a restart of the kernel another question was there, without an answer."""
+    add_note("misconceptions", "a name follows a name", {"state": "met", "in": "clone/recall"})
+    asked = recall("detach")
+    assert asked.tested_misconception.name == "a name follows a name", "of a lesson's own"
+    assert not asked.restore(), "nothing was answered"
+    said = asked.commit(answer_of(asked, right=right)).text
+    noted = load_notes()
+    again = recall("detach")
+    assert again.restore()
+    assert again.code == asked.code
+    assert again.answers == asked.answers
+    assert again.reveal is not None
+    assert again.reveal.text == said
+    assert again.reveal.headline.startswith("Right, and that settles it") is right
+    assert load_notes() == noted, "to look at it notes nothing"
+    again.reset()
+    again.commit(answer_of(again, right=not right))
+    assert load_notes() == noted, "the right answer was on the screen"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"misconception": "a lost one"},
+        {"code": "x = 1"},
+        {"seed": "7"},
+        {"number": None},
+        {"answers": ["yes"]},
+    ],
+)
+def test_a_recall_of_another_edition_is_not_brought_back(change: dict[str, Any]) -> None:
+    asked = recall("copy_")
+    asked.commit(answer_of(asked, right=False))
+    add_note("recalls", "copy_", change)
+    assert not recall("copy_").restore()
+
+
+def test_an_answer_of_another_edition_is_asked_for_again() -> None:
+    asked = recall("copy_")
+    asked.commit(answer_of(asked, right=False))
+    add_note("recalls", "copy_", {"answers": {"another question": "yes"}})
+    again = recall("copy_")
+    assert not again.restore()
+    assert not again.committed
 
 
 def test_what_is_no_answer_of_the_belief_is_taken_for_none() -> None:

@@ -7,6 +7,7 @@ progress("clone")    # one lesson, at its end
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,11 +30,14 @@ from ..quiz import (
     PROGRESS_FILE,
     Exercise,
     Prediction,
+    Retest,
+    find_programs,
     find_progress_file,
     load_notes,
     misconception,
 )
 from ..wording import current_language, gettext, join_phrases, ngettext
+from .asking_again import ProgressView
 from .lesson import find_cell_naming, find_lesson, find_tasks, lessons_folder, title_of
 from .tables import format_table
 from .translation import read_translated
@@ -96,9 +100,9 @@ class Progress(Presentation):
     None shows the whole course, lesson by lesson. A misconception is settled by a right answer to
     a new program that tests it, see `retest`.
 
-    Tables in a notebook, `.text` in words, `.csv` for a spreadsheet; `.predictions`, `.exercises`
-    and `.misconceptions` are the notes of the progress file as data, by key. A file that cannot be
-    understood is set aside, with a warning.
+    Tables in a notebook, with a button that asks again about what is open, `.text` in words, `.csv`
+    for a spreadsheet; `.predictions`, `.exercises` and `.misconceptions` are the notes of the progress
+    file as data, by key. A file that cannot be understood is set aside, with a warning.
 
     Raises ValueError if there is no such lesson.
     """
@@ -108,6 +112,7 @@ class Progress(Presentation):
         self.predictions, self.exercises = notes["predictions"], notes["exercises"]
         self.misconceptions = notes["misconceptions"]
         self.lessons = load_course()
+        self._lesson = lesson
         self._shows_one_lesson = lesson is not None
         if lesson is not None:
             name = find_lesson(lesson, [entry.name for entry in self.lessons])
@@ -240,8 +245,22 @@ class Progress(Presentation):
         shown = [row for row in rows if row["key"] in self._kind_of_key]
         return format_table(_CSV_COLUMNS, shown)
 
-    def tree(self) -> Part:
-        """Return the tables."""
+    def read_again(self) -> Progress:
+        """Return the same as it is now."""
+        return Progress(self._lesson)
+
+    def live(self) -> ProgressView:
+        """Return the tables with a button that asks again about the open misconceptions."""
+        return ProgressView(self)
+
+    def _ipython_display_(self) -> None:
+        if not self.list_open_misconceptions():
+            # IPython then goes on with `_repr_mimebundle_`: there is nothing to ask.
+            raise NotImplementedError
+        self.live()._ipython_display_()
+
+    def tree(self, *, live: bool = False) -> Part:
+        """Return the tables; `live`: beside a button that asks again, instead of calls that do."""
         head: tuple[str, ...] = (
             gettext("Lesson"),
             gettext("Predictions committed"),
@@ -251,19 +270,53 @@ class Progress(Presentation):
             head = (gettext("What"), gettext("So far"))
         caption = gettext("Progress: {summary}.", summary=self.summary)
         tasks = Box(Paragraph(caption), _make_table(head, self._rows_with_links()))
-        return Box(tasks, self._tabulate_beliefs(), spaced=True)
+        return Box(tasks, self._tabulate_beliefs(live=live), spaced=True)
 
-    def list_beliefs(self, *, known_only: bool = False) -> list[tuple[str, str]]:
-        """Return the misconceptions that were met, and their state now, in words.
-
-        known_only: without those of a teacher's own, whose names the progress file alone has.
-        """
-        rows = []
+    def _list_shown_misconceptions(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """Return the names and notes of those that were met, of one lesson those met in it."""
+        shown = []
         for name, note in sorted(self.misconceptions.items()):
             # The key of the task where it was met: `clone/...` is of the lesson 02_clone.
             origin = note.get("in", "").partition("/")[0]
-            if self._shows_one_lesson and self.lessons[0].name.partition("_")[2] != origin:
-                continue
+            if not self._shows_one_lesson or self.lessons[0].name.partition("_")[2] == origin:
+                shown.append((name, note))
+        return shown
+
+    def list_open_misconceptions(self) -> list[str]:
+        """Return the names of those that are not settled and that a new program can test."""
+        open_names = []
+        for name, note in self._list_shown_misconceptions():
+            with contextlib.suppress(KeyError):
+                if note.get("state") != "settled" and find_programs(misconception(name)):
+                    open_names.append(name)
+        return open_names
+
+    def make_retests(self) -> list[Retest]:
+        """Return a new program on each open misconception, at the level of where it was met."""
+        tasks = dict(chain.from_iterable(lesson.tasks.items() for lesson in load_course()))
+        retests = []
+        for name in self.list_open_misconceptions():
+            origin = tasks.get(self.misconceptions[name].get("in", ""))
+            level = origin.level if isinstance(origin, Prediction) else "graph"
+            retests.append(Retest(name, level=level))
+        return retests
+
+    def name_asking_button(self) -> str:
+        """Return the text of the button that asks again."""
+        if self._shows_one_lesson:
+            return gettext("Ask me again about what I got wrong in this lesson")
+        return gettext("Ask me again about what I got wrong")
+
+    def list_beliefs(
+        self, *, known_only: bool = False, live: bool = False
+    ) -> list[tuple[str, str]]:
+        """Return the misconceptions that were met, and their state now, in words.
+
+        known_only: without those of a teacher's own, whose names the progress file alone has.
+        live: without the calls that ask again, for which there is a button.
+        """
+        rows = []
+        for name, note in self._list_shown_misconceptions():
             # One of a teacher's own may be known by its name alone.
             belief, state = protect_marks(name), gettext("○ open")
             try:
@@ -275,18 +328,19 @@ class Progress(Presentation):
                 belief = gettext(known.belief)
                 # Only a known one can be asked again: its programs are in the catalogue, or in a
                 # lesson.
-                state = gettext("○ open: `{call}` asks again", call=f'retest("{name}")')
+                if not live:
+                    state = gettext("○ open: `{call}` asks again", call=f'retest("{name}")')
             if note.get("state") == "settled":
                 state = gettext("✔ settled by a new program")
             rows.append((f"“{belief}”", state))
         return rows
 
-    def _tabulate_beliefs(self) -> Part:
-        rows = self.list_beliefs()
+    def _tabulate_beliefs(self, *, live: bool) -> Part:
+        rows = self.list_beliefs(live=live)
         if not rows:
             return Paragraph(gettext("No misconception has come up so far."))
         caption = gettext("What you believed, and the run refuted:")
-        if any(note.get("state") == "met" for note in self.misconceptions.values()):
+        if not live and any(note.get("state") == "met" for note in self.misconceptions.values()):
             caption = gettext(
                 "The run refuted what you believed. Run `from copylab import retest` once, then the call on "
                 "the right."

@@ -9,7 +9,15 @@ from importlib import import_module
 from inspect import isgeneratorfunction
 from typing import Any
 
-from ..quiz import CheckedFact, Exercise, Retest, load_notes, misconception, warn_of_data
+from ..quiz import (
+    CheckedFact,
+    Exercise,
+    Recall,
+    find_answered_recall,
+    load_notes,
+    misconception,
+    warn_of_data,
+)
 from ..wording import gettext_noop
 
 _TITLES = (gettext_noop("Exercise 1"), gettext_noop("Exercise 2"), gettext_noop("Exercise 3"))
@@ -88,27 +96,33 @@ _BELIEFS_TO_RECALL = {
 """By lesson, in the order of the course, the misconception that it opens with where none is open."""
 
 
-def recall(lesson: str) -> Retest:
+def recall(lesson: str) -> Recall:
     """Return one question of an earlier lesson, to open a lesson with.
 
-    It is about a misconception that this learner met in an earlier lesson and did not settle;
-    where there is none, about one that the lesson builds on. KeyError for an unknown lesson.
+    The one that was answered there, if one was. Otherwise it is about a misconception that this
+    learner met in an earlier lesson and did not settle; where there is none, about one that the
+    lesson builds on. KeyError for an unknown lesson.
     """
     name = _BELIEFS_TO_RECALL[lesson]
+    _import_lessons()
+    if (answered := find_answered_recall(lesson)) is not None:
+        return answered
     # Of a later one, which may have been opened first, the lesson has explained nothing yet.
     earlier = {"start", *itertools.takewhile(lambda key: key != lesson, _BELIEFS_TO_RECALL)}
     for met, note in sorted(load_notes()["misconceptions"].items()):
         origin, _, _ = note.get("in", "").partition("/")
         if note.get("state") != "met" or origin not in earlier:
             continue
-        # Brings the misconceptions that this lesson made for itself.
-        import_module(f"{__name__}.{origin}")
         try:
             misconception(met)
         except KeyError:  # of an earlier edition of the course
             continue
         name = met
         break
-    # Not translated here: a module of a lesson is imported once, whatever the language is later.
-    title = gettext_noop("From an earlier lesson: what does this program do?")
-    return Retest(name, origin=f"{lesson}/recall", title=title)
+    return Recall(lesson, name)
+
+
+def _import_lessons() -> None:
+    """Import all lessons: some have made misconceptions for themselves, which later ones recall."""
+    for lesson in ("start", *_BELIEFS_TO_RECALL):
+        import_module(f"{__name__}.{lesson}")

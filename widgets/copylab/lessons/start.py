@@ -35,6 +35,7 @@ bet = predict(
     key="start/bet",
     title="Train, and keep the best weight",
     level="names",
+    folds_rounds=True,
 )
 
 shared = predict(

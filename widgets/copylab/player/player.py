@@ -229,8 +229,9 @@ class Steps(Sequence[Frame]):
         *,
         level: Level = "graph",
         is_edited: bool = False,
+        folds_rounds: bool = False,
     ) -> None:
-        self._run, self._level = run, level
+        self._run, self._level, self._folds_rounds = run, level, folds_rounds
         # Written in the player, see `run_other_code`.
         self._is_edited = is_edited
         # Where copies were exchanged, pills and differences are those of the program as it was
@@ -257,7 +258,7 @@ class Steps(Sequence[Frame]):
         program = dedent_code(code)
         # A new observer, as an observer goes on with the ids of the run that it has seen.
         run = self._run.run_other(program, NameObserver(self._run.engine))
-        return Steps(run, {}, level=self._level, is_edited=True)
+        return Steps(run, {}, level=self._level, is_edited=True, folds_rounds=self._folds_rounds)
 
     def run_other_copies(self, choices: Mapping[int, str], limits: Limits | None = None) -> Steps:
         """Step through the program with other methods in the place of some of its copies.
@@ -278,7 +279,7 @@ class Steps(Sequence[Frame]):
         program = exchange_copies(original._program_text, copies, fitting)
         look = NameObserver(original._run.engine)
         run = original._run.run_other(program.code, look, limits)
-        return Steps(run, {}, original, fitting, level=self._level)
+        return Steps(run, {}, original, fitting, level=self._level, folds_rounds=self._folds_rounds)
 
     def _make_pills(self) -> Pills | None:
         original = self._original
@@ -429,6 +430,7 @@ class Steps(Sequence[Frame]):
             self.end,
             self.ended in ("steps", "time", "interrupted"),
             self._make_pills(),
+            self._folds_rounds,
             self._make_whole(),
         )
 
@@ -465,7 +467,15 @@ class Steps(Sequence[Frame]):
             "{summary}, the first {first} shown", summary=self.summary, first=f"{first:,}"
         )
         end = join_sentences(filter(None, [self.end, remark]))
-        return StaticForm(self._run.texts, parts, summary, end, cut=True, pills=self._make_pills())
+        return StaticForm(
+            self._run.texts,
+            parts,
+            summary,
+            end,
+            cut=True,
+            pills=self._make_pills(),
+            folds_rounds=self._folds_rounds,
+        )
 
     @cached_property_in_language
     def stored_text(self) -> str:

@@ -129,6 +129,8 @@ class StaticForm:
     """True if the run, or what is shown of it, was cut short: the reader is told from the start."""
     pills: Pills | None = None
     """What of the program can be exchanged; None for one that works with what is the user's."""
+    folds_rounds: bool = False
+    """True if the player goes through loops round by round at first."""
     whole: StaticForm | None = None
     """The same run with all that there is to say, if this form says less."""
 
@@ -168,8 +170,20 @@ class StaticForm:
             class_="copylab-steps",
             aria_label=self.summary,
             data_pills=pills,
+            data_ways=self._choose_first_ways(),
             **self._largest_sizes(),
         )
+
+    def _choose_first_ways(self) -> str | None:
+        """Return how the player goes through each loop at first; None if it is line by line."""
+        loops = [
+            part
+            for part in _walk_parts(self.parts)
+            if self.folds_rounds and isinstance(part, Group) and part.kind == "loop"
+        ]
+        # By the keys of `listChoices` in stops.js. A loop that ran several times is one choice.
+        keys = dict.fromkeys(f"loop {loop.code} {loop.line}" for loop in loops)
+        return json.dumps([[key, "rounds"] for key in keys]) if keys else None
 
     def _fold_whole(self) -> str:
         """Return a fold with the form that says all; empty where there is none, or no room."""

@@ -6,9 +6,10 @@ Answers are read by `answers.py`. Against a wrong one speak the facts of the run
 the misconception behind it (`wrong_answers.py`, `misconceptions.py`) or an objection, such as what
 it was mixed up with (`objections.py`); `reveal.py` shows both, `standalone.py` on a page without a
 kernel. A retest asks about the same misconception in a new program (`retests.py`,
-`retest_programs.py`), or asks for another line in it (`rewrites.py`); an exam is several of those
-(`exams.py`). An exercise (`exercises.py`) checks the variables of an attempt (`attempts.py`) by
-facts of its own (`checked_facts.py`). `verify.py` and `progress.py` are for both.
+`retest_programs.py`), or asks for another line in it (`rewrites.py`); one opens a lesson
+(`recalls.py`), and an exam is several of them (`exams.py`). An exercise (`exercises.py`) checks the
+variables of an attempt (`attempts.py`) by facts of its own (`checked_facts.py`). `verify.py` and
+`progress.py` are for both.
 
 May import `run`, `player`, `ui`, `doc`, `looks`, `tensor_facts`, `safe_files`, `tinytorch.viz`.
 """
@@ -57,11 +58,13 @@ from .misconceptions import MISCONCEPTIONS, Misconception, misconception
 from .prediction import Prediction, Retest, predict, retest
 from .progress import PROGRESS_FILE, find_progress_file, load_notes, parse_notes
 from .question import Question, Rebuttal
+from .recalls import Recall, find_answered_recall
 from .retest_programs import RetestProgram
 from .retests import find_programs
 from .rewrites import Rewrite, draw_rewrite, find_rewrite, write_rewrite
 from .runs import QuizRun
 from .standalone import render_standalone
+from .view import TaskView
 
 __all__ = [
     "MISCONCEPTIONS",
@@ -75,9 +78,11 @@ __all__ = [
     "Question",
     "QuizRun",
     "Rebuttal",
+    "Recall",
     "Retest",
     "RetestProgram",
     "Rewrite",
+    "TaskView",
     "Verdict",
     "are_tensors",
     "choose_misconceptions",
@@ -88,6 +93,7 @@ __all__ = [
     "draw_rewrite",
     "elements_survive_writes",
     "exercise",
+    "find_answered_recall",
     "find_misconceptions",
     "find_programs",
     "find_progress_file",

@@ -23,8 +23,8 @@ from .prediction_view import PredictionForm, PredictionView
 from .progress import add_note, find_note, load_seed
 from .question import Question
 from .ready_questions import state_table
-from .retests import RETEST_TITLE, draw_retest
-from .reveal import Reveal, describe_score
+from .retests import draw_retest
+from .reveal import Reveal, describe_score, find_unreadable_answers
 from .runs import QuizRun
 from .verify import Verification
 from .view import Task, render_field
@@ -53,6 +53,8 @@ class Prediction(Task, traitlets.HasTraits):
     title: a line above the code.
     level: how much `p.steps()` and the picture after the commit say at first, as `steps`
         has it: what a course has explained so far.
+    folds_rounds: whether the player goes through loops round by round at first: where a loop has
+        many lines and its rounds are alike.
 
     A notebook shows it as a table to fill in; `p.commit(answers)` does the same from Python. Traits
     to observe: `answers` and `committed`.
@@ -87,6 +89,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         engine: ModuleType | None = None,
         title: str | None = None,
         level: Level = "graph",
+        folds_rounds: bool = False,
     ) -> None:
         super().__init__()
         if not isinstance(code, str):
@@ -108,6 +111,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             )
         check_level(level)
         self.key, self._title, self._level = key, title, level
+        self._folds_rounds = folds_rounds
         # The `torch` of the notebook: with PyTorch imported, the program runs on PyTorch.
         self._engine = require_engine(engine) or find_engine(sys._getframe(1).f_globals)
         # By the name of the engine: a test asks for both, and a program is run once under each.
@@ -119,6 +123,11 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
     def __repr__(self) -> str:
         key = f"{self.key!r}, " if self.key else ""
         return summarize_text(f"Prediction({key}{len(self.questions)} questions)")
+
+    @property
+    def level(self) -> Level:
+        """How much its player and its picture say at first."""
+        return self._level
 
     # -- answering
 
@@ -149,8 +158,10 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             )
         # Parsed before anything runs: who has left a row empty must not pay with the reveal.
         texts = self._parse_answers(answers)
-        reveal = self._judge_and_reveal(texts, choose_engine(engine, self._engine))
-        self._note_progress(reveal)
+        # Whoever observes the traits finds the notes written.
+        with self.hold_trait_notifications():
+            reveal = self._judge_and_reveal(texts, choose_engine(engine, self._engine))
+            self._note_progress(reveal)
         return reveal
 
     def _note_progress(self, reveal: Reveal) -> None:
@@ -244,6 +255,13 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
             )
         return {question.name: by_name[question.name] for question in self.questions}
 
+    def find_unreadable_answers(self) -> dict[str, str]:
+        """Return how to write what cannot be read in `answers`, by the name of its question.
+
+        The program is run for it, out of sight.
+        """
+        return find_unreadable_answers(self.questions, self.answers, self.run())
+
     def _index_answers(
         self, answers: Mapping[Any, Any] | Sequence[Any] | None
     ) -> Mapping[Any, Any]:
@@ -304,7 +322,8 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         """Return the run that answers are compared with, by default with `predict`'s engine."""
         module = choose_engine(engine, self._engine)
         # To make a QuizRun runs nothing: it does so when it is asked something.
-        return self._runs.setdefault(module.__name__, QuizRun(self.code, module, self._level))
+        run = QuizRun(self.code, module, self._level, folds_rounds=self._folds_rounds)
+        return self._runs.setdefault(module.__name__, run)
 
     def steps(self, engine: ModuleType | None = None) -> Steps:
         """Return the program to step through, before or after the commit."""
@@ -360,8 +379,8 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
 
     def rows(self, id_prefix: str = "") -> Part:
         """Return the rows. With the beginning of their ids, they have fields to fill in."""
-        # JupyterLab sets cells to the right.
-        left: dict[str, Any] = {"style": "text-align: left"}
+        # JupyterLab sets cells to the right; a form has a style sheet, in which that is said once.
+        left: dict[str, Any] = {} if id_prefix else {"style": "text-align: left"}
         lines, rows = [], []
         for number, question in enumerate(self.questions, 1):
             asked = gettext("{text}  ({note})", text=question.text, note=question.answer_format)
@@ -483,7 +502,7 @@ class Retest(Prediction):
         number: int | None = None,
         origin: str | None = None,
         engine: ModuleType | None = None,
-        title: str = RETEST_TITLE,
+        title: str | None = None,
         level: Level = "graph",
     ) -> None:
         if isinstance(tested_misconception, str):
@@ -507,6 +526,14 @@ class Retest(Prediction):
 
     def __repr__(self) -> str:
         return summarize_text(f"Retest({self.tested_misconception.name!r})")
+
+    @property
+    def title(self) -> str:
+        """The line above it, by which several below one prediction are told apart."""
+        if self.has_title:
+            return super().title
+        name = gettext(self.tested_misconception.name)
+        return gettext("New program {number} on “{name}”", number=self._number + 1, name=name)
 
     def describe_all_right(self) -> str:
         """Return the headline if the row is right; if that was noted, it settles the misconception."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import ipywidgets
 import traitlets
 
+from ..doc import html_element, inline_html
 from ..run import describe_error
 from ..ui import Live
 from ..wording import gettext
@@ -32,6 +34,9 @@ class PredictionForm(Live):
     )
     problem = traitlets.Unicode("", help="Why the answers could not be judged.").tag(sync=True)
     says = traitlets.Unicode("", help="A remark for a screen reader.").tag(sync=True)
+    checked = traitlets.Dict(
+        help="`answers` that were looked at, and how to write those that are `unreadable`."
+    ).tag(sync=True)
 
 
 class PredictionView(TaskView):
@@ -46,6 +51,8 @@ class PredictionView(TaskView):
         self._id_prefix = f"cl-{uuid4().hex}"
         # With its state from the start: a view may open before anything is set.
         self.form = PredictionForm(content=self._render_content(), answers=dict(prediction.answers))
+        # The player of the run, below its title; by the name of a misconception, its new program.
+        self._player: list[Any] = []
         self._views_below: dict[str, Any] = {}
         self._is_stored_committed = prediction.committed
         super().__init__(prediction, [self.form])
@@ -102,6 +109,12 @@ class PredictionView(TaskView):
             if name in names and text:
                 answers[name] = str(text)
         self._prediction.answers = answers
+        unreadable = {}
+        # A question may raise anything, and so may the run: the commit says what.
+        with contextlib.suppress(Exception):
+            unreadable = self._prediction.find_unreadable_answers()
+        # With what came, by which the browser knows whether more was written since.
+        self.form.checked = {"answers": change.new, "unreadable": unreadable}
 
     def _handle_message(self, _widget: object, content: Any, _buffers: object) -> None:
         reveal = self._prediction.reveal
@@ -117,25 +130,30 @@ class PredictionView(TaskView):
                 else:
                     self._prediction.reset()
                 # Their models would stay in the kernel otherwise.
-                for view in self._views_below.values():
+                for view in self.children[1:]:
                     view.close()
-                self._views_below = {}
+                self._player, self._views_below = [], {}
                 self.children = [self.form]
             case {"do": "steps"} if reveal is not None:
-                remark = gettext("The player of the run is below.")
-                self._show_below("", reveal.steps.live, remark)
+                if not self._player:
+                    self._player = [self._make_player_title(), reveal.steps.live()]
+                self._show_below(gettext("The player of the run is below."))
             case {"do": "retest", "misconception": str(name)} if (
                 name in self._prediction.find_testable_misconceptions()
             ):
-                remark = gettext("A new program is below.")
-                self._show_below(name, self._prediction.make_retest(name).live, remark)
+                # Once: the button may be pressed twice before it is there.
+                if name not in self._views_below:
+                    self._views_below[name] = self._prediction.make_retest(name).live()
+                self._show_below(gettext("A new program is below."))
 
-    def _show_below(self, name: str, make_view: Callable[[], Any], remark: str) -> None:
-        """Show a view below the form, once: the button may be pressed twice before it is there."""
-        if name in self._views_below:
-            return
-        self._views_below[name] = make_view()
-        self.children = [self.form, *self._views_below.values()]
+    def _make_player_title(self) -> ipywidgets.HTML:
+        """Return the line above the player, which says what program it goes through."""
+        title = gettext("Step by step: {title}", title=self._prediction.title)
+        return ipywidgets.HTML(html_element("strong", inline_html(title)))
+
+    def _show_below(self, remark: str) -> None:
+        """Show the player and the new programs below the form, the player of its run first."""
+        self.children = [self.form, *self._player, *self._views_below.values()]
         # A remark that is the same as the last would not be sent.
         self.form.says = ""
         self.form.says = remark

@@ -26,7 +26,7 @@ from ..wording import gettext
 VARIABLE = "COPYLAB_PROGRESS"
 PROGRESS_FILE = "copylab-progress.json"
 
-_KINDS = ("predictions", "exercises", "misconceptions")
+_KINDS = ("predictions", "exercises", "misconceptions", "recalls")
 _TYPES_OF_FIELDS: dict[str, type] = {
     "state": str,
     "in": str,
@@ -53,7 +53,7 @@ def find_progress_file() -> Path | None:
 
 
 def load_notes() -> dict[str, dict[str, Any]]:
-    """Return the notes on predictions, exercises and misconceptions, by kind and key.
+    """Return the notes on predictions, exercises, misconceptions and recalls, by kind and key.
 
     A file that cannot be understood, or a link in its place, is set aside as `NAME.broken` and a
     warning says so. Nothing in it is lost.
@@ -121,7 +121,7 @@ def add_note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
 
     Without a key nothing is written.
 
-    kind: "predictions", "exercises" or "misconceptions". A file that cannot be written is a warning
+    kind: "predictions", "exercises", "misconceptions" or "recalls". A file that cannot be written is a warning
     and no error: the answers remain, they are only not stored.
     """
     if key is None:

@@ -56,7 +56,11 @@ from .runs import QuizRun
 ENDS = gettext_noop("it runs to its end")
 ENDLESS = gettext_noop("it never ends")
 
-_COMMON_PARAMETERS = {"prompt": "str | None", "wrong": "Mapping[Any, Rebuttal] | None"}
+_COMMON_PARAMETERS = {
+    "prompt": "str | None",
+    "wrong": "Mapping[Any, Rebuttal] | None",
+    "hint": "str | None",
+}
 """What every question takes, with its type."""
 
 
@@ -69,6 +73,7 @@ class QuestionMaker(Protocol):
         at: int | None = None,
         prompt: str | None = None,
         wrong: Mapping[Any, Rebuttal] | None = None,
+        hint: str | None = None,
     ) -> Question:
         """Return the question about these names or values."""
         ...
@@ -124,7 +129,7 @@ class Declaration:
             wrong=dict(keywords.get("wrong") or {}),
             because=lambda run: self.because(run, *subject, **at_keyword),
             name=_name_question(name, subject, at),
-            hint=self.hint,
+            hint=keywords.get("hint") or self.hint,
             find_misconception=bind_subject(self.find_misconception),
             find_objection=bind_subject(self.find_objection),
             find_fallback_objection=bind_subject(self.find_fallback_objection),

@@ -32,7 +32,6 @@ _NAMES = (
     "north south west",
     "tea milk sugar",
 )
-RETEST_TITLE = gettext_noop("The same point in a new program")
 _SHAPES = ((2, 3), (3, 2), (2, 4), (4, 2))
 # Those of `retest_programs.py`.
 _PLACEHOLDER = re.compile(r"\b[xyzVWNSTUMRCPKI]\b")

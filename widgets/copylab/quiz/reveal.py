@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
@@ -170,7 +170,10 @@ def judge_answers(
     stated_questions = state_facts_once(questions, run)
     triples = list(zip(stated_questions, answers, right_answers, strict=True))
     # All before any: who is told to write row 3 in another way must not see what became of row 1.
-    _require_readable(triples, run)
+    names = [question.name for question in questions]
+    unreadable = find_unreadable_answers(questions, dict(zip(names, answers, strict=True)), run)
+    if unreadable:
+        raise UnreadableAnswerError(join_sentences(unreadable.values()))
     rows, explained_names = [], set[str]()
     for number, (question, answer, right) in enumerate(triples, 1):
         refutation, testable = None, None
@@ -198,14 +201,22 @@ def judge_answers(
     return _say_wrong_gradients_once(rows, run)
 
 
-def _require_readable(triples: Sequence[tuple[Question, str, Any]], run: QuizRun) -> None:
-    """Raise UnreadableAnswerError for answers that cannot be read; each with its question and the right one."""
-    unreadable = []
-    for number, (question, answer, right) in enumerate(triples, 1):
+def find_unreadable_answers(
+    questions: Sequence[Question], answers: Mapping[str, str], run: QuizRun
+) -> dict[str, str]:
+    """Return how to write each answer that cannot be read; rows without an answer are passed over.
+
+    answers, and what is returned: by the name of the question.
+    """
+    unreadable = {}
+    for number, question in enumerate(questions, 1):
+        given = answers.get(question.name, "")
+        if question.choices is not None or not given.strip():
+            continue
+        answer, right = question.normalize_answer(given), question.right_answer(run)
         if not question.is_readable(answer, right, run):
-            unreadable.append(_ask_again(number, question, answer, right))
-    if unreadable:
-        raise UnreadableAnswerError(join_sentences(unreadable))
+            unreadable[question.name] = _ask_again(number, question, answer, right)
+    return unreadable
 
 
 def _ask_again(number: int, question: Question, answer: str, right: Any) -> str:

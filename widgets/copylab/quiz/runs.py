@@ -104,6 +104,7 @@ class QuizRun:
     """The run of a program under one engine, computed when it is first asked for.
 
     level: how much its player and its pictures say.
+    folds_rounds: whether its player goes through loops round by round at first.
 
     What a question calls: `read_fact`, `value`, `gradient`, `tensor`, `snapshot`, `moment`,
     `count_cells`, `read_output`, `history`, `list_moments`, `shorter_runs`; `error_line` and
@@ -112,10 +113,13 @@ class QuizRun:
     from 1: what is returned is of the moment after that line ran last, by default of the end.
     """
 
-    def __init__(self, code: str, engine: ModuleType, level: Level = "graph") -> None:
+    def __init__(
+        self, code: str, engine: ModuleType, level: Level = "graph", *, folds_rounds: bool = False
+    ) -> None:
         self.code = dedent_code(code)
         self.engine = engine
         self.level = level
+        self._folds_rounds = folds_rounds
         self._variant_runs: dict[str, QuizRun] = {}
 
     def __repr__(self) -> str:
@@ -141,7 +145,7 @@ class QuizRun:
     @cached_property
     def player(self) -> Steps:
         """The run as the player shows it."""
-        return Steps(self.trace, {}, level=self.level)
+        return Steps(self.trace, {}, level=self.level, folds_rounds=self._folds_rounds)
 
     @property
     def is_endless(self) -> bool:

@@ -24,7 +24,7 @@ from ..wording import gettext
 from .answers import format_answer, has_tolerance, parse_names, translate_choice
 from .misconceptions import Misconception
 from .question import Question, Refutation
-from .retests import RETEST_TITLE, find_programs
+from .retests import find_programs
 from .reveal import (
     JudgedRow,
     list_repeated_sentences,
@@ -80,7 +80,7 @@ def _collect_page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
         none are.
     tested: the name of the misconception that a retest tests, otherwise empty.
     retests: by the name of a misconception a new program that tests it, see `_collect_retest_data`.
-    retestTitle, retestButton: the line above that, and the button that asks for it.
+    retestButton: the button that asks for it.
     """
     sentences = _SentenceTable()
     tested = prediction.tested_misconception
@@ -103,7 +103,6 @@ def _collect_page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
         "allRight": prediction.describe_all_right(),
         "tested": "" if tested is None else tested.name,
         "retests": retests,
-        "retestTitle": gettext(RETEST_TITLE),
         "retestButton": name_retest_button(),
     }
 
@@ -155,15 +154,15 @@ def _collect_retest_data(
 ) -> dict[str, Any]:
     """Return what the script needs of a new program.
 
-    program: its listing. prompt, label, field: the question, and what it is answered with.
+    title: the line above it. program: its listing. label, field: the question, and what it is answered with.
     right: the right answer as it is shown. row: see `_collect_row_data`. allRight: as in `_collect_page_data`.
     """
     (question,) = retest.questions
     run = retest.run(engine)
     label, field = render_field(question, "cl-0-1")
     return {
+        "title": retest.title,
         "program": retest.listing().html(),
-        "prompt": inline_html(question.text),
         "label": label,
         "field": field,
         "right": translate_choice(format_answer(question.right_answer(run))),

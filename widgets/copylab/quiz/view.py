@@ -80,9 +80,11 @@ def render_field(question: Question, field_id: str) -> tuple[str, str]:
     if question.bound_choices:
         choices = html_element("option", escape(gettext("choose …")), value="")
         for choice in question.bound_choices:
-            choices += html_element("option", escape(translate_choice(choice)), value=choice)
-        # The value is English in all languages: it is what the progress file stores and a run
-        # answers.
+            shown = translate_choice(choice)
+            # The value is English in all languages: it is what the progress file stores and a run
+            # answers. Without one it is the text, with single spaces.
+            value = None if shown == " ".join(choice.split()) else choice
+            choices += html_element("option", escape(shown), value=value)
         field = html_element("select", choices, id=field_id, name=question.name)
     else:
         hint_id = f"{field_id}-hint"

@@ -57,11 +57,11 @@ function readForm(root, pack = readPack(root)) {
   const undrawn = readPictures(root, steps, pack);
   const end = root.querySelector(".cl-end");
   const sizes = Object.fromEntries(["memory", "graph"].map((kind) => [kind, root.dataset[kind]?.split(" ") ?? [0, 0]]));
-  const ending = { end: end?.textContent ?? "", cut: "cut" in (end?.dataset ?? {}) };
-  const pills = root.dataset.pills ? JSON.parse(root.dataset.pills) : null;
+  const ending = { end: end?.textContent ?? "", cut: end?.matches("[data-cut]") };
+  const [pills, ways] = ["pills", "ways"].map((name) => JSON.parse(root.dataset[name] ?? "null"));
   const groups = readGroups(root, steps, pack);
   const whole = fold && readForm(fold.querySelector(".copylab-steps"));
-  return { codes, steps, groups, sizes, undrawn, pack, pills, whole, ...ending };
+  return { codes, steps, groups, sizes, undrawn, pack, pills, ways, whole, ...ending };
 }
 
 function readPack(root) {
@@ -112,7 +112,7 @@ function readPictures(root, steps, pack) {
   const undrawn = [];
   for (const step of steps) {
     for (const [kind, holder] of step.pictures) {
-      const same = holder.dataset.as ? steps[holder.dataset.as - 1].pictures.get(kind) : null;
+      const same = holder.dataset.as && steps[holder.dataset.as - 1].pictures.get(kind);
       const own = same ?? makePicture(holder, pack);
       if (!same && own.svg && !holder.querySelector("img")) undrawn.push([holder, own.svg]);
       step.pictures.set(kind, own);
@@ -142,7 +142,7 @@ function makePicture(holder, pack) {
 /** The player in the page: it shows one step at a time, `index`, of the steps that are stops. */
 class Player {
   constructor(data, { onStep = () => {}, change, home, label } = {}) {
-    Object.assign(this, data, { onStep, home: home ?? this, index: -1, ways: new Map(), here: [], names: [] });
+    Object.assign(this, data, { onStep, home: home ?? this, index: -1, ways: new Map(data.ways), here: [], names: [] });
     this.isStop = findStops(this, this.ways);
     this.makeControls();
     this.makeListing();
@@ -150,7 +150,7 @@ class Player {
     this.panes = new Map(["memory", "graph"].map((kind) => [kind, this.makePane(kind)]));
     if (this.pills) this.makePills(change);
     this.makeRoot(label);
-    this.showStep(0);
+    this.showStep(this.isStop.indexOf(true));
     new ResizeObserver(() => this.layOut()).observe(this.stage);
   }
 
@@ -194,7 +194,7 @@ class Player {
 
   /** Note of each line the first step that ran it; a line that never runs goes with the one before it. */
   findFirstRuns() {
-    const firstRuns = this.codes.map(({ lines }) => lines.map(() => undefined));
+    const firstRuns = this.codes.map(({ lines }) => lines.map(() => {}));
     this.steps.forEach(({ code, line, end }, at) => {
       for (let number = line; number <= end; number++) {
         firstRuns[code][number - 1 - this.codes[code].above] ??= at;
@@ -222,7 +222,7 @@ class Player {
   /** The row in which the program is changed. change: asks the kernel; without it there are the stored runs alone. */
   makePills(change) {
     const show = (request) => (request.do === "edit" ? this.showNote(NEEDS_KERNEL) : this.showStored(request));
-    const has = (copies) => Boolean(change) || this.home.hasRun(copies);
+    const has = (copies) => change || this.home.hasRun(copies);
     this.pillRow = new PillRow(this.pills, (request) => (change ? change(request, this) : show(request)), has);
     this.pillRow.listing = this.code;
     this.showNote(this.pills.says);
@@ -479,6 +479,7 @@ class Player {
   makeChoices() {
     const folds = listChoices(this).map(({ key, label, ways }) => {
       const select = makeElement("select", {}, ...ways.map(([value, text]) => makeElement("option", { value }, text)));
+      select.value = this.ways.get(key) ?? "";
       select.addEventListener("change", () => this.chooseWay(key, select.value));
       return makeElement("label", { class: "cl-fold" }, label, select);
     });
@@ -595,8 +596,8 @@ class Player {
     this.slider.setAttribute("aria-valuetext", say("{step}, {place}", { step: numbered, place }));
     // A disabled button would drop the keyboard focus: these say that they are, and keep it.
     for (const [action, button] of this.buttons) {
-      const isAtEnd = /first|prev/.test(action) ? findNearestStop(this.isStop, 0, 1) >= index : index === count - 1;
-      button.setAttribute("aria-disabled", String(isAtEnd));
+      const isAtEnd = /first|prev/.test(action) ? this.isStop.indexOf(true) >= index : index === count - 1;
+      button.setAttribute("aria-disabled", isAtEnd);
     }
     this.markLine(step);
     this.colourNames(step);
@@ -630,9 +631,9 @@ class Player {
     for (const row of this.here) row.className = WRONG_KINDS.includes(step.kind) ? "cl-here cl-wrong" : "cl-here";
     this.here[0]?.setAttribute("aria-current", "step");
     // What has not run yet is pale.
-    this.rows.forEach((all, code) => {
-      all.forEach((row, at) => row.classList.toggle("cl-ahead", this.firstRuns[code][at] > this.index));
-    });
+    this.rows.forEach((all, code) =>
+      all.forEach((row, at) => row.classList.toggle("cl-ahead", this.firstRuns[code][at] > this.index)),
+    );
   }
 
   /** Give the names in the code the hues of the tensors that they are at a step. */

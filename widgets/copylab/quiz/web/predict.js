@@ -85,10 +85,31 @@ class PredictionForm {
     let count = say("Every row is filled in.");
     if (left) count = say("{filled} of {rows} rows filled in", { filled: rows - left, rows });
     if (left && rows === 1) count = say("the row is empty");
+    this.showCount(count, left > 0);
+    this.checkSoon();
+  }
+
+  showCount(count, isLacking) {
     this.body.querySelector(".cl-count").textContent = count;
     // Not disabled: a disabled button cannot be found with the keyboard, and cannot say why.
-    this.body.querySelector(".cl-commit").setAttribute("aria-disabled", String(left > 0));
-    if (!left) this.announce(say("Every row is filled in. You can commit."));
+    this.body.querySelector(".cl-commit").setAttribute("aria-disabled", isLacking);
+  }
+
+  /** Check the rows a moment after the last letter: `[1,` is on its way to an answer. */
+  checkSoon() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.checkRows(), 500);
+  }
+
+  /** Say which rows cannot be read, or that all can be committed, once Python has looked at what is in the fields. */
+  checkRows() {
+    const { answers, unreadable = {} } = this.model.get("checked");
+    const { fields } = this;
+    if (!fields.length || JSON.stringify(answers) !== JSON.stringify(this.readAnswers())) return;
+    for (const field of fields) field.ariaInvalid = field.name in unreadable;
+    const problems = Object.values(unreadable).join(" ");
+    if (problems) this.showCount(problems, true);
+    if (problems || !this.emptyFields.length) this.announce(problems || say("Every row is filled in. You can commit."));
   }
 
   /** Send the answers from the fields to the model. */
@@ -96,6 +117,7 @@ class PredictionForm {
     if (this.kernelIsGone) return this.saveDraft();
     const answers = this.readAnswers();
     this.sentAnswers.push(JSON.stringify(answers));
+    this.showProblem("");
     this.model.set({ answers, problem: "" });
     this.model.save_changes();
     this.updateCount();
@@ -141,6 +163,12 @@ class PredictionForm {
   submit(event) {
     event.preventDefault();
     const [first] = this.emptyFields;
+    const { textContent: count } = this.body.querySelector(".cl-count");
+    const problem = this.fields.find((field) => field.ariaInvalid === "true");
+    if (!first && problem) {
+      this.showProblem(count);
+      return problem.focus();
+    }
     if (!first) {
       this.awaitsResult = true;
       // A change of the model may still be held back behind others: the answers go along.
@@ -149,7 +177,7 @@ class PredictionForm {
     }
     // A screen reader says the same text again only if it was another in between.
     this.announce("");
-    this.announce(say("Not yet: {count}.", { count: this.body.querySelector(".cl-count").textContent }));
+    this.announce(say("Not yet: {count}.", { count }));
     first.focus();
   }
 
@@ -191,7 +219,8 @@ function whenLaidOut(element, act) {
 function showPlayerBelow(root) {
   const box = root.closest(".widget-vbox");
   const scroll = () => {
-    const player = box?.querySelector(".cl-player");
+    // Not that of a new program.
+    const player = [...box.querySelectorAll(".cl-player")].find((each) => each.closest(".widget-vbox") === box);
     if (!player) return false;
     whenLaidOut(player, () => {
       player.scrollIntoView({ block: "nearest" });
@@ -211,6 +240,7 @@ function render({ model, el }) {
   const handlers = {
     "change:answers": () => form.showAnswers(),
     "change:content": () => form.showContent(),
+    "change:checked": () => form.checkSoon(),
     "change:problem": () => form.showProblem(model.get("problem")),
     "change:says": () => form.announce(model.get("says")),
   };

@@ -230,7 +230,7 @@ function makeRetestData(data, name) {
   lines.replaceChildren(first, below);
   fields.rows[0].cells[1].innerHTML = retest.label;
   fields.rows[0].cells[2].innerHTML = retest.field;
-  first.cells[1].innerHTML = retest.prompt;
+  first.cells[1].innerHTML = fields.rows[0].cells[1].firstChild.innerHTML;
   first.cells[3].textContent = retest.right;
   // It is answered once: after that its right answer is on the page.
   for (const button of revealed.content.querySelectorAll("[data-do]")) button.remove();
@@ -239,10 +239,10 @@ function makeRetestData(data, name) {
 }
 
 /** The program of a retest, in the place of another one. */
-function makeRetestProgram(program, { retests, retestTitle }, name) {
-  const template = parseHTML(program);
-  template.content.querySelector(".cl-title strong").textContent = retestTitle;
-  template.content.querySelector("pre").outerHTML = retests[name].program;
+function makeRetestProgram(html, { title, program }) {
+  const template = parseHTML(html);
+  template.content.querySelector(".cl-title strong").textContent = title;
+  template.content.querySelector("pre").outerHTML = program;
   return template.innerHTML;
 }
 
@@ -254,31 +254,42 @@ function makeModel(program, data, el) {
   // What was committed while a kernel ran is shown as it was then.
   let committed = data.committed ?? {};
   const below = data.committed ? renderResult(data, answersOf(committed)) : form;
-  const state = { answers: { ...committed }, content: program + below, problem: "", says: "" };
+  const state = { answers: { ...committed }, content: program + below, problem: "", says: "", checked: {} };
   const handlers = {};
   const change = (name, value) => {
     state[name] = value;
     handlers[`change:${name}`]?.();
   };
-  function commit() {
-    change("problem", "");
-    const answers = answersOf(committed);
-    const problems = data.rows.flatMap((row, at) => {
-      const given = answers[at];
-      return isReadable(given, row) ? [] : askAgain({ number: at + 1, given, takes: row.format }, row);
+  /** The answers, those that mean all names as these names. */
+  function readAll(answers) {
+    const read = { ...answers };
+    for (const { name, all } of data.rows) if (all && ALL_WORDS.test(answers[name])) read[name] = all;
+    return read;
+  }
+  /** How to write what cannot be read, by the names of rows. */
+  function findUnreadable(answers) {
+    const problems = data.rows.map((row, at) => {
+      const given = answers[row.name];
+      return given && !isReadable(given, row) && [row.name, askAgain({ number: at + 1, given, takes: row.format }, row)];
     });
-    if (problems.length) change("problem", problems.join(" "));
-    else change("content", program + renderResult(data, answers));
+    return Object.fromEntries(problems.filter(Boolean));
+  }
+  function commit() {
+    const problems = Object.values(findUnreadable(committed)).join(" ");
+    change("problem", problems);
+    if (!problems) change("content", program + renderResult(data, answersOf(committed)));
   }
   return {
     get: (name) => state[name],
-    set: (values) => Object.assign(state, values),
+    set: ({ answers, problem }) => {
+      Object.assign(state, { answers, problem });
+      change("checked", { answers, unreadable: findUnreadable(readAll(answers)) });
+    },
     save_changes() {},
     send({ do: action, answers, misconception }) {
       if (action === "retest") return showRetest(el, program, data, misconception);
       if (action === "commit") {
-        committed = { ...answers };
-        for (const { name, all } of data.rows) if (all && ALL_WORDS.test(answers[name])) committed[name] = all;
+        committed = readAll(answers);
         return commit();
       }
       for (const place of el.querySelectorAll(":scope > .cl-retest")) place.remove();
@@ -300,7 +311,7 @@ function showRetest(el, program, data, name) {
     place.className = "cl-retest";
     place.dataset.misconception = name;
     el.append(place);
-    const model = makeModel(makeRetestProgram(program, data, name), makeRetestData(data, name), place);
+    const model = makeModel(makeRetestProgram(program, data.retests[name]), makeRetestData(data, name), place);
     render({ model, el: place });
   }
   place.querySelector("select, input, .cl-headline").focus();
