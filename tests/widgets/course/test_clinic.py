@@ -7,7 +7,11 @@ from types import CodeType, ModuleType
 import pytest
 from copylab import watch
 from copylab.course.lesson import lessons_folder, read_notebook
+from copylab.lessons import clinic as clinic_lesson
+from copylab.lessons import clinic_gradients, mistakes
 from copylab.lessons.clinic import refer
+from copylab.quiz import Exercise
+from copylab.quiz.attempts import run_attempt
 from copylab.watching import Watch
 
 SILENT = "w = torch.ones(2, requires_grad=True)\nloss = (w * w).sum()\nw.data += 1\nloss.backward()"
@@ -30,16 +34,12 @@ SOUND = "w = torch.ones(2, requires_grad=True)\n(w * w).sum().backward()"
 @pytest.mark.parametrize(
     ("program", "patient", "heading"),
     [
-        (
-            WITHOUT_GRAPH,
-            4,
-            "*element 0 of tensors does not require grad and does not have a grad_fn*",
-        ),
-        (CUT, 5, "One part never learns"),
-        (STALE, 7, "*modified by an inplace operation*"),
-        (SILENT, 8, "A wrong gradient, and no error"),
-        (REPLACED, 9, "The loss doesn't fall"),
-        (FREED, 12, "*Trying to backward through the graph a second time*"),
+        (WITHOUT_GRAPH, 4, "The mean of two errors"),
+        (CUT, 5, "Two parts, trained together"),
+        (STALE, 7, "`exp`, plus one"),
+        (SILENT, 8, "Two updates, written by hand"),
+        (REPLACED, 9, "Weights from a file"),
+        (FREED, 12, "A state, passed from round to round"),
     ],
 )
 def test_what_a_watch_found_leads_to_a_patient(
@@ -50,6 +50,41 @@ def test_what_a_watch_found_leads_to_a_patient(
     assert referral.html().count(f'<a href="#Patient-{patient}">') == 1
     cells = {cell["id"]: "".join(cell["source"]) for cell in clinic()["cells"]}
     assert f"### {heading}" in cells[f"patient-{patient}"]
+
+
+PATIENTS = [
+    thing
+    for module in (clinic_lesson, clinic_gradients)
+    for thing in vars(module).values()
+    if isinstance(thing, Exercise)
+]
+
+
+@pytest.mark.parametrize("patient", PATIENTS, ids=lambda patient: patient.title)
+def test_a_patient_asks_what_is_wrong_and_no_heading_tells(
+    engine: ModuleType, patient: Exercise
+) -> None:
+    asked = patient.diagnosis
+    assert asked is not None
+    assert 3 <= len(asked.choices) <= 4
+    at_start = run_attempt(patient.start, None, engine).variables
+    when_solved = run_attempt(patient.start, patient.code, engine).variables
+    assert list(asked.find_faults(at_start, when_solved)) == []
+    number = patient.title.removeprefix("Patient ")
+    cells = {cell["id"]: "".join(cell["source"]) for cell in clinic()["cells"]}
+    _, heading = cells[f"patient-{number}"].split("### ")
+    told = set(re.findall(r"\w{4,}", heading.lower()))
+    assert not told & set(re.findall(r"\w{4,}", " ".join(asked.choices)))
+
+
+def test_each_kind_of_mistake_is_asked_for_and_no_place_gives_it_away() -> None:
+    asked = [patient.diagnosis for patient in PATIENTS if patient.diagnosis]
+    assert len(asked) == 12
+    assert {each.right for each in asked} == {
+        getattr(mistakes, name) for name in vars(mistakes) if name.isupper()
+    }
+    places = [each.choices.index(each.right) for each in asked]
+    assert max(map(places.count, places)) < 6
 
 
 def test_code_in_a_referral_is_in_code_type(engine: ModuleType, tmp_path: Path) -> None:

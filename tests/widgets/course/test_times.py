@@ -56,9 +56,12 @@ def count_looks(path: Path) -> int:
 def measured(path: Path) -> SimpleNamespace:
     """Count what takes time in a lesson."""
     things = defined(path).values()
+    rows = sum(len(thing.questions) for thing in things if isinstance(thing, Prediction))
+    # To choose what is wrong takes as long as a row of a prediction.
+    rows += sum(isinstance(thing, Exercise) and thing.diagnosis is not None for thing in things)
     counts = {
         "words": len(prose(path).split()),
-        "rows": sum(len(thing.questions) for thing in things if isinstance(thing, Prediction)),
+        "rows": rows,
         "exercises": sum(isinstance(thing, Exercise) for thing in things),
         "players": sum(calls_steps(cell.source) for cell in code(path)),
         "looks": count_looks(path),

@@ -40,9 +40,12 @@ from copylab.quiz.checked_facts import (
     was_gone_through,
     was_written,
 )
+from copylab.quiz.diagnosis import Diagnosis
 from copylab.quiz.exercises import Exercise, Verdict, exercise, wrong
+from copylab.quiz.progress import find_note
 from copylab.quiz.verify import mutate_program
 from copylab.run import CELL_OUTCOMES, CellOutcome
+from copylab.wording import set_language
 
 import tinytorch
 
@@ -894,6 +897,78 @@ def test_help_is_short(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 # ---- with buttons
+
+
+def make_diagnosed(**changes: Any) -> Exercise:
+    asked = Diagnosis(
+        choices=("memory is shared", "the graph is cut"),
+        right="memory is shared",
+        because="`t` is a view of `x`.",
+        holds=lambda x, t: t.data_ptr() == x.data_ptr(),
+    )
+    return exercise(
+        "t/diagnosed",
+        "`t` should have memory of its own.",
+        check=lambda x, t: t.data_ptr() != x.data_ptr(),
+        start="x = torch.ones(2)\nt = x[:]",
+        solution="t = x.clone()",
+        diagnosis=asked._replace(**changes),
+    )
+
+
+def test_what_is_wrong_can_be_chosen_before_the_program_is_run() -> None:
+    asked = make_diagnosed()
+    view = asked.live()
+    assert "What is wrong? memory is shared / the graph is cut" in view.text
+    for number, choice in enumerate(("memory is shared", "the graph is cut")):
+        button = f'data-do="diagnose {number}" data-keep="diagnose {number}" aria-pressed="false"'
+        assert f"{button}>{choice}</button>" in view.card.html
+    for nonsense in ("diagnose 2", "diagnose -1", "diagnose", "diagnose x"):
+        view._handle_message(None, {"do": nonsense}, None)
+        assert not view.card.says.strip()
+    view._handle_message(None, {"do": "diagnose 1"}, None)
+    assert view.card.says.startswith("✖ “the graph is cut” is not what is wrong here.")
+    assert find_note("exercises", asked.key) == {}
+    view._handle_message(None, {"do": "diagnose 0"}, None)
+    assert view.card.says == "✔ Right, memory is shared: `t` is a view of `x`."
+    assert find_note("exercises", asked.key) == {"state": "begun", "diagnosis": "memory is shared"}
+    again = make_diagnosed().live()
+    assert "Right, memory is shared" in again.card.html, "it is there when one comes back"
+    assert again.card.html.count('aria-pressed="true"') == 1
+    asked.check({"x": tinytorch.ones(2), "t": tinytorch.ones(2)})
+    assert find_note("exercises", asked.key)["diagnosis"] == "memory is shared"
+
+
+def test_what_is_wrong_without_buttons_and_in_another_language() -> None:
+    asked = make_diagnosed(
+        choices=("the graph is cut", "gradients add up"), right="gradients add up"
+    )
+    assert "not what is wrong" in asked.diagnose("The graph is cut").text()
+    with pytest.raises(ValueError, match="'mine' is no choice for 'What is wrong\\?'"):
+        asked.diagnose("mine")
+    with pytest.raises(ValueError, match="does not ask what is wrong"):
+        make().diagnose("the graph is cut")
+    set_language("zh")
+    assert "梯度累加起来了" in asked.diagnose("梯度累加起来了").text()
+    set_language(None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({}, ""),
+        ({"choices": ("a", "b")}, "needs different choices, with 'memory is shared' among them"),
+        ({"choices": ("memory is shared",)}, "needs different choices"),
+        ({"choices": ("memory is shared", "b", "b")}, "needs different choices"),
+        ({"holds": lambda t: t is None}, "does not hold at the start"),
+        ({"holds": lambda t: t is not None}, "still holds after the solution"),
+        ({"holds": lambda lost: lost is None}, "does not hold at the start"),
+    ],
+)
+def test_a_diagnosis_is_verified(changes: dict[str, Any], fault: str) -> None:
+    faults = make_diagnosed(**changes).verify(tinytorch).faults
+    assert bool(faults) is bool(fault)
+    assert fault in " ".join(faults)
 
 
 def press(view: Any, what: str) -> str:

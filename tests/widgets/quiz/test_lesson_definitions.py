@@ -11,6 +11,7 @@ from typing import Any
 
 import copylab.lessons
 import pytest
+from copylab.quiz.evidence import flatten_lists
 from copylab.quiz.exercises import Exercise
 from copylab.quiz.misconceptions import MISCONCEPTIONS, Misconception
 from copylab.quiz.prediction import Prediction
@@ -95,6 +96,25 @@ def test_a_hint_has_the_form_of_numbers_in_rows() -> None:
                         in_rows.append(question.answer_format)
     assert in_rows
     assert all("[[" in hint for hint in in_rows), in_rows
+
+
+def test_a_hint_says_how_many_decimals_will_do() -> None:
+    """Of a number with more than two: who wrote one had to try how many are asked for."""
+    hints = {True: set[str](), False: set[str]()}
+    for lesson in LESSONS:
+        for prediction in things(lesson).values():
+            if not isinstance(prediction, Prediction):
+                continue
+            for question in prediction.questions:
+                right = question.right_answer(prediction.run(tinytorch))
+                has_more = any(
+                    isinstance(number, float) and abs(number - round(number, 2)) > 1e-6
+                    for number in flatten_lists(right)
+                )
+                hints[has_more].add(question.answer_format)
+    assert hints[True]
+    assert all("two decimals will do" in hint for hint in hints[True]), hints[True]
+    assert not any("decimals" in hint for hint in hints[False]), "none is looked for in vain"
 
 
 def test_every_task_of_a_lesson_has_a_title_of_its_own() -> None:

@@ -10,6 +10,7 @@ from ..doc import Box, Items, Paragraph, Part, html_element
 from ..questions import ENDS, gradient, outcome, value, version
 from ..quiz import (
     CheckedFact,
+    Diagnosis,
     are_tensors,
     follows_numbers,
     graph_leads_back,
@@ -27,8 +28,9 @@ from ..quiz import (
     was_gone_through,
 )
 from ..watching import Watch
-from ..wording import gettext, join_sentences
+from ..wording import gettext, gettext_noop, join_sentences
 from . import task
+from .mistakes import ADDED, CUT, ELSEWHERE, FAR, OVERWRITTEN, SHARED
 
 _TRAIN = "with torch.no_grad():\n    layer.weight.fill_(99.0)\n"
 
@@ -55,7 +57,7 @@ triage = predict(
                 ENDS: "no_grad hides a write",
             }
         ),
-        gradient("w"),
+        gradient("w", hint=gettext_noop("a number (two decimals will do), or None")),
     ],
     key="clinic/triage",
     title="Two gradients after one write",
@@ -71,6 +73,14 @@ _LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith 
     "hold the 1, as a dict of tensors that require no grad.",
     about="the best weights are the last ones",
     title="Patient 1",
+    diagnosis=Diagnosis(
+        choices=(OVERWRITTEN, ELSEWHERE, SHARED, CUT),
+        right=SHARED,
+        because=gettext_noop(
+            '`best["weight"]` and `layer.weight` look at the same cells, and the training that goes on writes into them.'
+        ),
+        holds=lambda best, layer: best["weight"].data_ptr() == layer.weight.data_ptr(),
+    ),
     start=_LAYER + "best = layer.state_dict()\n" + _TRAIN,
     hints=[
         "What do `best['weight']` and `layer.weight` share?",
@@ -115,6 +125,14 @@ _NEXT_FILE = '\nreader["buffer"][:] = 0.0  # the next file'
     "A buffer is reused for the next file, and the data that was read before is gone. `data` should stay `[1, 2]`.",
     about="data that changes by itself",
     title="Patient 2",
+    diagnosis=Diagnosis(
+        choices=(ELSEWHERE, CUT, OVERWRITTEN, SHARED),
+        right=SHARED,
+        because=gettext_noop(
+            "`data` looks at the memory of `array`, and the next file is read into it."
+        ),
+        holds=lambda data, array: np.shares_memory(data.numpy(), array),
+    ),
     given="import numpy as np\n\narray = np.array([1.0, 2.0])\n"
     'reader = {"buffer": array}  # it reads each file into this array\n',
     start="data = torch.from_numpy(array)" + _NEXT_FILE,
@@ -163,6 +181,14 @@ _BACK = "\nloss = (w * w).sum()\nloss.backward()"
     "able to take `w`. Change the first line.",
     about="`w.grad` is None, and nothing raises an error",
     title="Patient 3",
+    diagnosis=Diagnosis(
+        choices=(CUT, ELSEWHERE, ADDED, OVERWRITTEN),
+        right=ELSEWHERE,
+        because=gettext_noop(
+            "`w` is the product; the leaf, which gets the gradient, is the tensor before `* 0.1`, and has no name."
+        ),
+        holds=lambda w: not w.is_leaf,
+    ),
     start="w = torch.tensor([3.0, 4.0], requires_grad=True) * 0.1" + _BACK,
     hints=[
         "Print `w`, and look at the end of the line.",
@@ -200,6 +226,14 @@ _ERRORS = (
     "be 5. Call `backward` in your cell; `w.grad` should be 7.",
     about="“does not require grad and does not have a grad_fn”",
     title="Patient 4",
+    diagnosis=Diagnosis(
+        choices=(FAR, ADDED, CUT, OVERWRITTEN),
+        right=CUT,
+        because=gettext_noop(
+            "`item()` gives a Python number, so no node leads from `loss` back to `w`."
+        ),
+        holds=lambda loss: loss.grad_fn is None,
+    ),
     start=_ERRORS + f"loss = {_NUMBERS}).mean()\n# then: loss.backward(), which raises the error",
     hints=[
         "What does `item()` give, and what does it leave behind?",
@@ -233,6 +267,14 @@ _LEARN = "\nloss.backward()"
     "`kept` is for a plot: it should show 12 and require no grad.",
     about="one part never learns",
     title="Patient 5",
+    diagnosis=Diagnosis(
+        choices=(CUT, FAR, OVERWRITTEN, ADDED),
+        right=CUT,
+        because=gettext_noop(
+            "`loss` was computed from `kept`, which is detached, so its graph leads to `b` and not to `a`."
+        ),
+        holds=lambda a, b: a.grad is None and b.grad is not None,
+    ),
     given="a = torch.tensor([3.0], requires_grad=True)\nb = torch.tensor([2.0], requires_grad=True)\nh = a * 4\n",
     start="kept = h.detach()\nloss = (kept * b).sum()" + _LEARN,
     hints=[
@@ -271,6 +313,14 @@ def parts(a, b, kept, loss):
     "gradient of each round, as three tensors.",
     about="the gradient grows from round to round",
     title="Patient 6",
+    diagnosis=Diagnosis(
+        choices=(OVERWRITTEN, CUT, FAR, ADDED),
+        right=ADDED,
+        because=gettext_noop(
+            "`backward` adds to the `.grad` that is there, in place, and the list holds that one tensor three times."
+        ),
+        holds=lambda grads: grads[0] is grads[-1],
+    ),
     given="w = torch.tensor([1.0], requires_grad=True)\ngrads = []\nfor x in (1.0, 2.0, 3.0):\n",
     start="    (w * x).sum().backward()\n    grads.append(w.grad)",
     hints=[

@@ -1,10 +1,12 @@
 """The clinic, second half: writes that spoil a gradient, weights that do not move, graphs that are kept too long."""
 
+from collections.abc import Callable
 from itertools import chain
 
 from ..looks import grad, is_tensor
 from ..quiz import (
     CheckedFact,
+    Diagnosis,
     are_tensors,
     follows_numbers,
     graph_leads_back,
@@ -20,8 +22,18 @@ from ..quiz import (
     was_gone_through,
     was_written,
 )
-from ..wording import gettext
+from ..wording import gettext, gettext_noop
 from . import task
+from .mistakes import ADDED, CUT, ELSEWHERE, FAR, OVERWRITTEN, RECORDED, SHARED
+
+
+def _raises(words: str, act: Callable[[], object]) -> bool:
+    """Return True if an act raises PyTorch's error with these words."""
+    try:
+        act()
+    except RuntimeError as error:
+        return words in str(error)
+    return False
 
 
 @task(
@@ -30,6 +42,12 @@ from . import task
     "Call `backward` in your cell.",
     about="“modified by an inplace operation”",
     title="Patient 7",
+    diagnosis=Diagnosis(
+        choices=(CUT, OVERWRITTEN, RECORDED, ADDED),
+        right=OVERWRITTEN,
+        because=gettext_noop("`exp` has saved its result, and `h += 1` wrote into that."),
+        holds=lambda h: _raises("by an inplace operation", lambda: h.sum().backward()),
+    ),
     given="a = torch.tensor([1.0, 2.0], requires_grad=True)\n",
     start="h = a.exp()\nh += 1",
     hints=["`exp` has saved its result.", "Compute instead of writing: `h = h + 1`."],
@@ -58,6 +76,14 @@ def write_before(a, h):
     "Fix it so that `w._version` counts both updates, too.",
     about="a wrong gradient, and no error",
     title="Patient 8",
+    diagnosis=Diagnosis(
+        choices=(OVERWRITTEN, ADDED, CUT, FAR),
+        right=OVERWRITTEN,
+        because=gettext_noop(
+            "`w * w` has saved `w`, and the line with `.data` writes into it before `backward`, unseen by the counter."
+        ),
+        holds=lambda w: abs(w.grad.item() - 6.4) > 0.1,
+    ),
     given="w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n",
     start="    w.grad = None\n    loss = (w * w).sum()\n    w.data -= 0.1 * 2 * w.data\n    loss.backward()",
     hints=["First `backward`, then the update with `w.grad`.", "Inside `with torch.no_grad():`."],
@@ -101,6 +127,12 @@ _TRAIN = _LOSS_OF_LAYER + "    opt.step()"
     "round should be 4.",
     about="the loss doesn't fall",
     title="Patient 9",
+    diagnosis=Diagnosis(
+        choices=(ADDED, CUT, OVERWRITTEN, ELSEWHERE),
+        right=ELSEWHERE,
+        because=gettext_noop("`layer.weight` is a new tensor, and `opt` holds the one before it."),
+        holds=lambda layer, opt: opt.param_groups[0]["params"][0] is not layer.weight,
+    ),
     given="torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n",
     start=_SGD + _LOADED + _TRAIN,
     hints=[
@@ -136,6 +168,12 @@ def optimizer(layer, opt, loss):
     "Memory grows with every round. `total`, the sum of the losses, is only printed. It should show 14; `w.grad` should be 28.",
     about="memory grows with every round",
     title="Patient 11",
+    diagnosis=Diagnosis(
+        choices=(SHARED, OVERWRITTEN, FAR, CUT),
+        right=FAR,
+        because=gettext_noop("`total` has a node, and behind it are the graphs of all rounds."),
+        holds=lambda total: getattr(total, "grad_fn", None) is not None,
+    ),
     given="w = torch.tensor([1.0], requires_grad=True)\ntotal = 0.0\nfor x in (1.0, 2.0, 3.0):\n",
     start="    loss = ((w * x) ** 2).sum()\n    loss.backward(retain_graph=True)\n    total = total + loss",
     hints=["What is computed from `loss` has a node.", "`loss.item()` or `loss.detach()`."],
@@ -164,6 +202,16 @@ def running_loss(w, total):
     "parameter should become 1, by a write that `w._version` counts.",
     about="a parameter that can't be written to",
     title="Patient 10",
+    diagnosis=Diagnosis(
+        choices=(OVERWRITTEN, RECORDED, CUT, ADDED),
+        right=RECORDED,
+        because=gettext_noop(
+            "`first` is a view of the leaf `w`, and outside of `no_grad` a write into it would be recorded."
+        ),
+        holds=lambda w, first: (
+            first._base is w and _raises("a view of a leaf", lambda: first.fill_(1.0))
+        ),
+    ),
     given="w = torch.full((3,), 0.5, requires_grad=True)\n",
     start="first = w[0]  # then: first.fill_(1.0), which raises the error",
     hints=[
@@ -192,6 +240,14 @@ def leaf_view(w):
     "`w.grad` 1.75, the sum of the three rounds.",
     about="“Trying to backward through the graph a second time”",
     title="Patient 12",
+    diagnosis=Diagnosis(
+        choices=(CUT, SHARED, OVERWRITTEN, FAR),
+        right=FAR,
+        because=gettext_noop(
+            "`h` comes in with its history, so each `backward` goes through all rounds before it, too."
+        ),
+        holds=lambda h: h.grad_fn.next_functions[0][0] is not None,
+    ),
     given="w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor _ in range(3):\n",
     start="    h = h * w\n    h.backward(retain_graph=True)",
     hints=["The second round goes back through the first.", "`h = h.detach() * w`."],

@@ -41,6 +41,7 @@ from .checked_facts import (
     was_gone_through,
     was_written,
 )
+from .diagnosis import Diagnosis
 from .exams import (
     ExamQuestion,
     JudgedAnswer,
@@ -70,6 +71,7 @@ __all__ = [
     "MISCONCEPTIONS",
     "PROGRESS_FILE",
     "CheckedFact",
+    "Diagnosis",
     "ExamQuestion",
     "Exercise",
     "JudgedAnswer",

@@ -55,6 +55,7 @@ from .attempts import (
     state_of_variables,
 )
 from .checked_facts import CheckedFact, know_source
+from .diagnosis import Diagnosis
 from .progress import add_note, find_note
 from .verify import Verification, mutate_program
 from .view import Task, TaskView
@@ -191,6 +192,7 @@ class Exercise(Task):
     about: what it is about, in a few words; a table of tasks has them behind the title.
     right: why an answer is right, in a sentence that holds for every right one. Without it a right
         answer is told what was looked at.
+    diagnosis: asks what is wrong with the start, before it is run.
     engine: the module that the code knows as `torch`; by default the global `torch` of the caller
         of `check`, otherwise tinytorch.
 
@@ -225,6 +227,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         engine: ModuleType | None = None,
         title: str | None = None,
         about: str = "",
+        diagnosis: Diagnosis | None = None,
     ) -> None:
         parameters = tuple(inspect.signature(check).parameters)
         self._check, self._check_takes_torch = check, "torch" in parameters
@@ -241,7 +244,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         self.wrong = dict(wrong)
         self.start = textwrap.dedent(start).strip("\n")
         self.code = textwrap.dedent(solution).strip("\n")
-        self._right, self._engine = right, engine
+        self._right, self._engine, self.diagnosis = right, engine, diagnosis
         self._last_hint = 0
         self._states_at_start: dict[str, Any] = {}
         self._view: ExerciseView | None = None
@@ -275,6 +278,25 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
     def was_solved(self) -> bool:
         """True if the progress file says that it was solved once."""
         return find_note("exercises", self.key).get("state") == "right"
+
+    def diagnose(self, choice: str) -> Part:
+        """Say whether a kind of mistake is what is wrong with the start; note the right one.
+
+        ValueError if nothing is asked, or if it is none of the choices.
+        """
+        if self.diagnosis is None:
+            raise ValueError(gettext("this exercise does not ask what is wrong"))
+        chosen = self.diagnosis.read_choice(choice)
+        if chosen == self.diagnosis.right:
+            state = find_note("exercises", self.key).get("state", "begun")
+            add_note("exercises", self.key, {"state": state, "diagnosis": chosen})
+        return self.diagnosis.judge(chosen)
+
+    @property
+    def found_diagnosis(self) -> str | None:
+        """The kind of mistake, if the progress file says that it was found; else None."""
+        noted = find_note("exercises", self.key).get("diagnosis")
+        return noted if self.diagnosis and noted == self.diagnosis.right else None
 
     def check(self, names: Mapping[str, Any] | None = None) -> Verdict:
         """Look at the learner's variables, return a verdict, and note it as progress.
@@ -541,6 +563,10 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             if verdict.state != "right":
                 faults.append(f"{code!r} should be right as well: {verdict}")
         self._verify_wrong_answers(module, faults)
+        if self.diagnosis is not None:
+            at_start = run_attempt(self.start, None, module).variables
+            when_solved = run_attempt(self.start, self.code, module).variables
+            faults += self.diagnosis.find_faults(at_start, when_solved)
         noticed, missed = self._try_mutations(module, faults)
         # Some changes leave it right, `1 + x` for `x + 1`: only a check that notices none is at
         # fault.
@@ -618,6 +644,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             Paragraph(gettext("{what}: {facts}", what=self.title, facts=self.task)),
             Paragraph(usage),
         )
+        asked = None if self.diagnosis is None else self.diagnosis.tree()
         hints = (
             Fold(gettext("Hint {number}", number=n), split_paragraphs(hint))
             for n, hint in enumerate(self.hints, 1)
@@ -626,8 +653,9 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         card = "border: 1px solid; border-radius: 8px; padding: 6px 12px; max-width: 76rem"
         kernel = gettext("Check, Hint and Solution need a kernel: where one runs, run this cell.")
         title = Paragraph("", mark=self.title)
-        inside = (title, split_paragraphs(self.task), *hints, verdict, Paragraph(kernel))
-        return Box(words, InPage(Box(*inside, class_="copylab-exercise", style=card)))
+        inside = (title, split_paragraphs(self.task), asked, *hints, verdict, Paragraph(kernel))
+        page = InPage(Box(*inside, class_="copylab-exercise", style=card))
+        return Box(words, None if asked is None else InText(asked), page)
 
     def _describe_usage(self) -> str:
         if not self.hints:
@@ -697,6 +725,12 @@ class ExerciseView(TaskView):
             case {"do": "check"}:
                 verdict = self._exercise.check(notebook_names())
                 self._update_card(verdict, self._exercise.list_read_hints())
+            case {"do": str(action)} if action.startswith("diagnose ") and self._exercise.diagnosis:
+                choices = self._exercise.diagnosis.choices
+                # It comes from a browser, and may be any number.
+                chosen = dict(zip(map(str, range(len(choices))), choices, strict=True))
+                if choice := chosen.get(action.partition(" ")[2]):
+                    self._update_card(diagnosed=self._exercise.diagnose(choice))
             case {"do": "hint"}:
                 self._update_card(self._exercise.hint())
             case {"do": "solution"}:
@@ -711,12 +745,18 @@ class ExerciseView(TaskView):
         self._update_card(hints=self._exercise.list_read_hints())
 
     def _update_card(
-        self, answer: Part | None = None, hints: Sequence[Part] = (), *, is_last: bool = False
+        self,
+        answer: Part | None = None,
+        hints: Sequence[Part] = (),
+        *,
+        is_last: bool = False,
+        diagnosed: Part | None = None,
     ) -> None:
         """Show the card, with a verdict, a hint or the solution below its buttons.
 
         hints: those that stay below it, or above it if it `is_last`; a screen reader is not told
             them again.
+        diagnosed: what is said to a choice of what is wrong.
         """
         state = _STATES[self.state]
         word = gettext(state.word)
@@ -734,14 +774,25 @@ class ExerciseView(TaskView):
         title = html_element("strong", escape(self._exercise.title))
         html = html_element("p", title + status, class_="cl-title")
         html += split_paragraphs(self._exercise.task).html()
+        html += self._render_diagnosis(diagnosed)
         html += self._render_buttons()
         parts = (*hints, answer) if is_last else (answer, *hints)
         shown = [part for part in parts if part is not None]
         if shown:
             said = Box(*shown, spaced=True) if hints else shown[0]
             html += html_element("div", said.html(), class_="cl-said")
-        text = "" if answer is None else answer.text()
+        text = "".join(part.text() for part in (diagnosed, answer) if part is not None)
         self.card.show(html_element("div", html, class_="cl-card"), text)
+
+    def _render_diagnosis(self, diagnosed: Part | None) -> str:
+        """Return the HTML of the question what is wrong, and of what is said to a choice."""
+        asked, found = self._exercise.diagnosis, self._exercise.found_diagnosis
+        if asked is None:
+            return ""
+        if diagnosed is None and found is not None:
+            diagnosed = asked.judge(found)
+        said = "" if diagnosed is None else html_element("div", diagnosed.html())
+        return asked.render_buttons(found) + said
 
     def _render_buttons(self) -> str:
         names = {"check": gettext("Check")}
