@@ -21,18 +21,11 @@ with _pause_collection():
         inference_mode as inference_mode,
         no_grad as no_grad,
     )
-    from .graph import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
-    from .graph import (
-        is_anomaly_enabled as is_anomaly_enabled,
-        set_anomaly_enabled as set_anomaly_enabled,
-    )
-    from .graph import is_grad_enabled as is_grad_enabled, set_grad_enabled as set_grad_enabled
-    from .graph import is_inference_mode_enabled as is_inference_mode_enabled
+    from .graph import set_grad_enabled as set_grad_enabled
     from .base import device as device
     from .base import (
         dtype as dtype,
         finfo as finfo,
-        get_default_dtype as get_default_dtype,
         iinfo as iinfo,
         set_default_dtype as set_default_dtype,
     )
@@ -60,6 +53,14 @@ with _pause_collection():
     from .ops import linalg as _
     from .ops import MemoryFormat as _MemoryFormat
     from .ops import contiguous_format as contiguous_format, preserve_format as preserve_format
+    from .ops import (
+        get_default_dtype as get_default_dtype,
+        is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
+        is_anomaly_enabled as is_anomaly_enabled,
+        is_grad_enabled as is_grad_enabled,
+        is_inference_mode_enabled as is_inference_mode_enabled,
+        set_anomaly_enabled as set_anomaly_enabled,
+    )
     from .ops import FUNCTIONS as _FUNCTIONS, find_function as _find_function
     from . import _C as _C, alias as _alias, autograd as autograd, cuda as cuda
     from .autograd import api as _api  # which gives tensors their `backward`

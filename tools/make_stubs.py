@@ -101,10 +101,12 @@ BY_HAND = {
     "norm": (
         (
             "(self, p: _float | str | None = 'fro', dim: _int | _Sizes | None = None, keepdim: _bool = False, "
-            "out: Tensor | None = None, dtype: _dtype | None = None) -> Tensor"
+            "dtype: _dtype | None = None) -> Tensor"
         ),
     ),
     "numpy": ("(self, *, force: _bool = False) -> np.ndarray",),
+    "split": ("(self, split_size: _int | _Sizes, dim: _int = 0) -> tuple[Tensor, ...]",),
+    "unflatten": ("(self, dim: _int, sizes: Sequence[_int]) -> Tensor",),
     "type": (
         "(self, dtype: None = None, non_blocking: _bool = False) -> str",
         "(self, dtype: str | _dtype | _type, non_blocking: _bool = False) -> Tensor",
@@ -124,10 +126,12 @@ BY_HAND_AS_FUNCTIONS = {
     "meshgrid": (
         "(*tensors: Tensor | _Tensors, indexing: str | None = None) -> tuple[Tensor, ...]",
     ),
-    **{
-        name: tuple(text.replace("(self", "(input: Tensor") for text in BY_HAND[name])
-        for name in ("nonzero", "norm")
-    },
+    "nonzero": tuple(text.replace("(self", "(input: Tensor") for text in BY_HAND["nonzero"]),
+    "norm": (
+        BY_HAND["norm"][0]
+        .replace("(self", "(input: Tensor")
+        .replace(" dtype:", " out: Tensor | None = None, dtype:"),
+    ),
     "split": (
         "(tensor: Tensor, split_size_or_sections: _int | _Sizes, dim: _int = 0) -> tuple[Tensor, ...]",
     ),

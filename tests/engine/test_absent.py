@@ -148,6 +148,11 @@ def test_a_complex_number_says_that_it_is_absent() -> None:
         lambda: x * number,
         lambda: tinytorch.full((2,), number),
         lambda: tinytorch.tensor([1.0, number]),
+        lambda: x.copy_(np.complex64(number)),
+        lambda: tinytorch.rsub(x, number),
+        lambda: tinytorch.result_type(x, number),
+        lambda: x.clamp(number),
+        lambda: x.clamp_(number),
         assign,
     )
     for call in calls:
@@ -169,3 +174,18 @@ def test_no_other_name_is_suggested_for_one_that_is_absent() -> None:
         with pytest.raises(AttributeError) as caught:
             getattr(owner, name)
         assert caught.value.obj is owner, "what PyTorch lacks, too, is a mistake"
+
+
+def test_a_dtype_that_is_absent_says_so() -> None:
+    x: Any = tinytorch.ones(2)
+    for call in (
+        lambda: tinytorch.from_numpy(np.ones(2, "F")),
+        lambda: tinytorch.as_tensor(np.ones(2, "u2")),
+        lambda: tinytorch.tensor(np.complex64(1)),
+        lambda: x.type("torch.ComplexFloatTensor"),
+        lambda: x.type("torch.BFloat16Tensor"),
+        lambda: x.type("torch.sparse.FloatTensor"),
+    ):
+        with pytest.raises(NotImplementedError, match="is not in tinytorch") as caught:
+            call()
+        assert "the pictures and widgets work on its tensors too" in caught.value.__notes__[0]

@@ -229,3 +229,104 @@ def test_numbers_of_numpy_on_the_left_of_an_operator(operator: str, number: str)
     ]
     assert isinstance(found[0], tinytorch.Tensor)
     assert (found[0].tolist(), str(found[0].dtype)) == (found[1].tolist(), str(found[1].dtype))
+
+
+def outcome_and_result(engine: Any, call: str) -> str:
+    """What a call raises, or what it returns: the values of a tensor with its strides."""
+    names: dict[str, Any] = {"torch": engine, "np": np, "x": engine.arange(6.0).view(2, 3)}
+    names |= {"k": engine.arange(6).view(2, 3), "b": engine.tensor([True, False])}
+    names |= {"v": engine.arange(4.0), "n": engine.tensor(2)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = eval(call, names)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+    found = found if isinstance(found, (tuple, list)) else [found]
+    texts = [
+        f"{t.tolist()} {t.dtype} {t.stride()}" if isinstance(t, engine.Tensor) else repr(t)
+        for t in found
+    ]
+    return re.sub("0x[0-9a-f]+|tiny(?=torch)", "", " ".join(texts))
+
+
+# What PyTorch has written in C, and tinytorch in Python without a schema.
+METHODS_IN_C = [
+    *("_is_view", "data_ptr", "detach_", "dim", "element_size", "get_device"),
+    *("is_complex", "is_contiguous", "is_floating_point", "is_inference", "is_signed", "item"),
+    *("ndimension", "nelement", "numel", "requires_grad_", "retain_grad", "size"),
+    *("storage_offset", "stride", "tolist", "untyped_storage"),
+]
+ARGUMENTS = ["5, 5", "5, 5, 5", "foo=1", "'a'", "x, x", "dim='a'", "1.5", "[0]", "0, foo=1"]
+
+
+@pytest.mark.parametrize("name", METHODS_IN_C)
+def test_arguments_that_a_method_in_c_does_not_take(name: str) -> None:
+    calls = [f"x.{name}({arguments})" for arguments in ARGUMENTS]
+    calls += [f"torch.Tensor.{name}({arguments})" for arguments in ("", "5", "None", "5, x", "[x]")]
+    ours = {call: outcome_and_result(tinytorch, call) for call in calls}
+    assert ours == {call: outcome_and_result(torch, call) for call in calls}
+    assert all("Error" in text for text in ours.values())
+
+
+ODD_CALLS = [
+    # functions of the module without arguments
+    *(
+        f"torch.{name}(5)"
+        for name in ("is_grad_enabled", "is_anomaly_enabled", "get_default_dtype")
+    ),
+    *(f"torch.is_{name}_enabled(a=1)" for name in ("inference_mode", "anomaly_check_nan", "grad")),
+    *(f"torch.set_anomaly_enabled({z})" for z in ("", "5", "None", "True, 5", "True, check_nan=5")),
+    *(f"torch.autograd.set_detect_anomaly({z})" for z in ("5", "'a'", "True, 5")),
+    *(f"torch.finfo({z})" for z in ("None", "5", "torch.int64")),
+    *(f"torch.iinfo({z})" for z in ("None", "5", "torch.float32")),
+    *(f"torch.set_warn_always({z})" for z in ("5", "None")),
+    # methods that PyTorch has written in Python
+    *(
+        f"x.split({z})"
+        for z in ("", "'a'", "None", "1.5", "[1, 'a']", "['a']", "True", "k", "n", "b")
+    ),
+    *(
+        f"torch.split({z})"
+        for z in ("x, 'a'", "x, 1, 'a'", "x, np.int64(2)", "x, [1.5, 1]", "5, 1")
+    ),
+    *(f"torch.Tensor.split({z})" for z in ("", "5, 1", "x")),
+    *(f"x.split({z})" for z in ("split_sizes=[1, 1]", "split_size=[1, 1]", "2, 1", "(1, 2), -1")),
+    *(f"torch.Tensor.unflatten({z})" for z in ("", "5", "x", "x, 5", "5, 1, (3, 1)")),
+    *(
+        f"x.unflatten({z})"
+        for z in ("", "1", "1, None", "1, ()", "1, 5", "'a', (3, 1)", "1, (3, 1)")
+    ),
+    *(f"x.register_hook({z})" for z in ("", "5, 5", "foo=1")),
+    *(f"torch.Tensor.register_post_accumulate_grad_hook({z})" for z in ("", "x", "x, 5, 5")),
+    *(f"x.__contains__({z})" for z in ("", "5, 5", "foo=1")),
+    # norms
+    *(f"x.norm({z})" for z in ("1j", "2, 0, True, torch.float64", "2, 0, True, 5", "foo=1", "'a'")),
+    *(f"x.norm({z})" for z in ("x", "2, 'a'", "2, 5", "'fro', [0, 1, 0]", "2, 0, True, None, 5")),
+    *(f"torch.norm({z})" for z in ("", "5", "None", "[1.0]", "x, 'fro', (0, 1)", "x, out=5")),
+    *(f"torch.Tensor.norm({z})" for z in ("", "5")),
+    # numbers that no dtype holds, and complex ones where PyTorch has no kernel for them
+    *(f"x.copy_({z})" for z in ("2**70", "-2**70", "2**63", "2**64 - 1", "'a'", "None")),
+    *(f"k.copy_({z})" for z in ("2**70", "-2**63 - 1", "2**63", "2**64 - 1", "1.5")),
+    *(f"torch.zeros(1, dtype=torch.{d}).copy_(2**63)" for d in ("bool", "uint8", "int32", "half")),
+    *(f"{z} {symbol} 1j" for z in ("k", "b", "x", "x.double()", "n") for symbol in "&|^"),
+    *(f"k {symbol} 1j" for symbol in ("<<", ">>")),
+    *(f"torch.bitwise_{name}(1j, k)" for name in ("and", "or", "xor", "left_shift")),
+    *(f"{z}.bitwise_and_(1j)" for z in ("k", "b", "x.double()", "n")),
+    "k.pow_(1j)",
+    *("x.addcmul(x, x, value=1j)", "x.addcdiv_(x, x, value=1j)", "torch.arange(1j)"),
+    *(f"torch.{name}(x, correction=1j)" for name in ("std", "var")),
+    # types by their names
+    *(
+        f"x.type({z!r})"
+        for z in ("torch.Tensor", "FloatTensor", "torch.LongTensor", "torch.float32")
+    ),
+    # storages
+    *(f"torch.UntypedStorage({z})" for z in ("'a'", "1.5", "None", "[1, 'a']", "{}", "x", "2**70")),
+    *(f"torch.UntypedStorage({z}).tolist()" for z in ("[300, -1, True]", "b'ab'", "range(3)")),
+]
+
+
+@pytest.mark.parametrize("call", ODD_CALLS)
+def test_an_odd_call_does_what_torch_does(call: str) -> None:
+    assert outcome_and_result(tinytorch, call) == outcome_and_result(torch, call)

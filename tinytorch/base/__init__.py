@@ -38,9 +38,12 @@ from .number_limits import finfo, iinfo
 from .printing import set_printoptions, tensor_repr
 from .storage import (
     UntypedStorage,
+    as_absence_error,
     as_torch_error,
     byte_extent,
+    check_extent,
     check_memory,
+    check_numel,
     check_room,
     contiguous_strides,
 )
@@ -84,6 +87,7 @@ __all__ = [
     "ShownAs",
     "UntypedStorage",
     "address_of",
+    "as_absence_error",
     "as_device",
     "as_dtype",
     "as_given_device",
@@ -94,8 +98,10 @@ __all__ = [
     "can_cast",
     "check_broadcast_into",
     "check_c_number",
+    "check_extent",
     "check_memory",
     "check_no_overlap",
+    "check_numel",
     "check_overlap",
     "check_room",
     "contiguous_strides",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import ShownAs
+from .errors import ShownAs, make_absence_error
 
 
 class dtype(metaclass=ShownAs):
@@ -134,6 +134,17 @@ def check_c_number(value: Any) -> None:
         )
 
 
+def is_complex_number(x: Any) -> bool:
+    """Return True for a complex number of Python or NumPy."""
+    return isinstance(x, (complex, np.complexfloating))
+
+
+def check_real(value: Any, c_name: str) -> None:
+    """Raise torch's RuntimeError if a number is complex. `c_name`: C++'s type of what is asked for."""
+    if is_complex_number(value) and value.imag:
+        raise RuntimeError(f"value cannot be converted to type {c_name} without overflow")
+
+
 def check_range(value: float, d: dtype, in_c: bool = False) -> None:
     """Raise torch's RuntimeError if a number is out of a dtype's range.
 
@@ -166,10 +177,7 @@ def from_numpy_dtype(n: np.dtype) -> dtype:
     """Return the torch dtype of a NumPy dtype. TypeError, in torch's words, if there is none."""
     found = BY_NUM.get(n.num)
     if found is None and n.kind in "uc":
-        raise TypeError(
-            f"tinytorch has no '{n.name}'; PyTorch has, and the pictures and widgets work on "
-            "its tensors too"
-        )
+        raise make_absence_error(f"the dtype {n.name}")
     if found is None or not n.isnative:
         names = (
             "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, "

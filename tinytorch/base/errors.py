@@ -89,8 +89,10 @@ _is_warned_always = False
 def set_warn_always(b: bool, /) -> None:
     """Choose whether warnings that torch gives once in a process come every time.
 
-    Source: `torch.set_warn_always`.
+    RuntimeError for what is no bool. Source: `torch.set_warn_always`.
     """
+    if not isinstance(b, bool):
+        raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type_name(b)}")
     global _is_warned_always  # noqa: PLW0603 - torch's switch is one for the process
     _is_warned_always = b
 

@@ -9,6 +9,8 @@ import numpy as np
 from .dtypes import as_dtype, bool_, dtype, get_default_dtype
 from .errors import ShownAs, type_name
 
+_DEFAULT: Any = object()
+
 
 def _check_type(name: str, given: Any) -> dtype:
     """Return a dtype of torch's or of Python's. TypeError, in torch's words, for anything else."""
@@ -29,8 +31,8 @@ class finfo(metaclass=ShownAs):
     shown_as = "torch.finfo"
     __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
 
-    def __init__(self, type: Any = None) -> None:
-        d = get_default_dtype() if type is None else _check_type("finfo", type)
+    def __init__(self, type: Any = _DEFAULT) -> None:
+        d = get_default_dtype() if type is _DEFAULT else _check_type("finfo", type)
         if not d.is_floating_point:
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle "

@@ -5,13 +5,13 @@ from __future__ import annotations
 import gc
 import math
 import mmap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from .devices import CPU, as_device
-from .errors import ShownAs, make_attribute_error, type_name
+from .errors import ShownAs, make_absence_error, make_attribute_error, type_name
 
 
 def contiguous_strides(shape: tuple[int, ...], itemsize: int = 1) -> tuple[int, ...]:
@@ -30,19 +30,43 @@ def byte_extent(shape: tuple, strides: tuple, itemsize: int) -> int:
     return itemsize + sum([s * (n - 1) for s, n in zip(strides, shape, strict=True)])
 
 
+def check_extent(size: tuple, stride: tuple, offset: int, itemsize: int) -> int:
+    """Return how many bytes of a storage elements need. RuntimeError for more than can be counted.
+
+    Strides and offset are in elements.
+    """
+    need = 0 if 0 in size else (offset + byte_extent(size, stride, 1)) * itemsize
+    if need >= 1 << 63:
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
+        )
+    return need
+
+
 def check_room(size: tuple, stride: tuple, offset: int, itemsize: int, room: int) -> None:
     """Raise PyTorch's RuntimeError if elements would lie outside of so many bytes of memory.
 
     Strides and offset are in elements.
     """
-    steps = tuple([s * itemsize for s in stride])
-    need = offset * itemsize + byte_extent(size, steps, itemsize)
-    if 0 not in size and need > room:
+    need = check_extent(size, stride, offset, itemsize)
+    if need > room:
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and "
             f"itemsize {itemsize} requiring a storage size of {need} are out of bounds for storage "
             f"of size {room}"
         )
+
+
+def check_numel(shape: tuple[int, ...]) -> None:
+    """Raise PyTorch's RuntimeError for more elements than can be counted, or sizes below 0.
+
+    PyTorch multiplies from the first size to the last one, so that a 0 behind two large ones is too late.
+    """
+    numel = 1
+    for n in shape:
+        numel *= n
+        if n < 0 or numel >= 1 << 63:
+            raise RuntimeError("numel: integer multiplication overflow")
 
 
 # Bytes. Of less memory NumPy says soon enough that it is not there.
@@ -56,6 +80,8 @@ def check_memory(shape: tuple, itemsize: int) -> None:
     compute with each of its elements takes for ever.
     """
     nbytes = math.prod(shape) * itemsize
+    if not nbytes and len(shape) > 2:
+        _check_empty_shape(shape)
     if nbytes >= 1 << 63:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
     if nbytes >= _LARGE:
@@ -63,6 +89,17 @@ def check_memory(shape: tuple, itemsize: int) -> None:
             np.empty(nbytes, np.uint8)
         except MemoryError as error:
             raise as_torch_error(error) from None
+
+
+def _check_empty_shape(shape: tuple) -> None:
+    """Raise torch's RuntimeError for sizes beside a 0 whose product, or whose strides, are too large."""
+    product = 1
+    for n in shape:
+        product *= n
+        if product >= 1 << 64:
+            raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
+    if any([step >= 1 << 63 for step in contiguous_strides(shape)]):
+        raise RuntimeError("Stride calculation overflowed")
 
 
 def as_torch_error(error: Exception) -> Exception:
@@ -96,7 +133,21 @@ def make_array_over(
         # of an empty matrix begins wherever the strides say.
         steps = (1, min(offset, _FARTHEST))
         buffer, offset = np.ndarray((0, 2), np.uint8, buffer, 0, steps)[:, 1:], 0
-    return np.ndarray(shape, dtype, buffer, offset, strides)
+    try:
+        return np.ndarray(shape, dtype, buffer, offset, strides)
+    except (ValueError, OverflowError) as error:
+        raise as_absence_error(error) from None
+
+
+def as_absence_error(error: Exception) -> Exception:
+    """Return the error for an array that NumPy cannot describe, and any other error as it is.
+
+    It counts bytes where PyTorch counts elements, also of what takes no memory: `x.expand(2**62)`.
+    """
+    text = str(error)
+    if "array is too big" in text or "Maximum allowed dimension exceeded" in text:
+        return make_absence_error("a tensor of 2**63 bytes and more")
+    return error
 
 
 class UntypedStorage(metaclass=ShownAs):
@@ -304,5 +355,20 @@ def _allocate(size: Any) -> np.ndarray:
                 "[enforce fail at alloc_cpu.cpp:98] ((ptrdiff_t)nbytes) >= 0. alloc_cpu() "
                 f"seems to have been called with negative number: {2**64 + int(size)}"
             )
-        return np.zeros(int(size), np.uint8)
+        if size >= 1 << 63:
+            raise ValueError("Overflow when unpacking long long")
+        try:
+            return np.zeros(int(size), np.uint8)
+        except MemoryError as error:
+            raise as_torch_error(error) from None
+    if isinstance(size, bool) or not isinstance(size, Sequence):
+        raise RuntimeError(
+            f"torch.UntypedStorage(): Expected a sequence type, but got {type_name(size)}"
+        )
+    for item in size:
+        if not isinstance(item, (int, np.integer)):
+            raise RuntimeError(
+                "torch.UntypedStorage(): tried to construct a storage from a sequence "
+                f"({type_name(size)}), but one of the items was of type {type_name(item)} instead of int"
+            )
     return np.array([int(item) % 256 for item in size], np.uint8)

@@ -80,34 +80,40 @@ def hooks_of(node: Any) -> NodeHooks:
 # registering -----------------------------------------------------------------------------------
 
 
-def register_hook(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
+def register_hook(self: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
     """Call `hook(grad)` when the tensor's gradient is computed.
 
     A tensor that it returns replaces the gradient.
     """
-    if not tensor.requires_grad:
+    if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    meta = materialize_meta(tensor)
+    meta = materialize_meta(self)
     if meta.grad_hooks is None:
         # Only now: the hooks of a view that has some are those of its node from before a write, as
         # long as nobody asks for its `grad_fn`.
-        node = tensor.grad_fn
+        node = self.grad_fn
         meta.grad_hooks = OrderedDict()
         if node is not None:
-            hooks_of(node).on_outputs.append((tensor._edge[1], meta.grad_hooks))
+            hooks_of(node).on_outputs.append((self._edge[1], meta.grad_hooks))
     return RemovableHandle(meta.grad_hooks, hook)
 
 
-def register_post_accumulate_grad_hook(tensor: Any, hook: Callable[[Any], None]) -> RemovableHandle:
+register_hook.__qualname__ = "Tensor.register_hook"
+
+
+def register_post_accumulate_grad_hook(self: Any, hook: Callable[[Any], None]) -> RemovableHandle:
     """Call `hook(tensor)` after backward added to the leaf's `.grad`."""
-    if not tensor.requires_grad:
+    if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if tensor.grad_fn is not None:
+    if self.grad_fn is not None:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    meta = materialize_meta(tensor)
+    meta = materialize_meta(self)
     if meta.post_accumulate_hooks is None:
         meta.post_accumulate_hooks = OrderedDict()
     return RemovableHandle(meta.post_accumulate_hooks, hook)
+
+
+register_post_accumulate_grad_hook.__qualname__ = "Tensor.register_post_accumulate_grad_hook"
 
 
 def retain_grad(tensor: Any) -> None:

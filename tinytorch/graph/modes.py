@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 import numpy as np
 
-from ..base import PACKAGE_FOLDER, WAITING_WARNINGS, as_torch_error, type_name
+from ..base import PACKAGE_FOLDER, WAITING_WARNINGS, as_absence_error, as_torch_error, type_name
 from .node_names import name_of_node
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
@@ -97,6 +97,8 @@ def run_silenced(kernel: Callable, *args: Any) -> Any:
         return kernel(*args)
     except MemoryError as error:
         raise as_torch_error(error) from None
+    except ValueError as error:
+        raise as_absence_error(error) from None
     finally:
         set_numpy_errors(errors)
 
@@ -307,7 +309,16 @@ NODE_LISTENERS: list[Callable[[Any], None]] = []
 
 
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
-    """Switch anomaly mode, for all threads. Source: `torch.set_anomaly_enabled`."""
+    """Switch anomaly mode, for all threads. TypeError for what is no bool.
+
+    Source: `torch.set_anomaly_enabled`.
+    """
+    for position, (name, value) in enumerate((("enabled", enabled), ("check_nan", check_nan)), 1):
+        if not isinstance(value, bool):
+            raise TypeError(
+                f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not "
+                f"{type_name(value)}"
+            )
     Modes.anomaly, Modes.check_nan = enabled, check_nan
     others = [listener for listener in NODE_LISTENERS if listener is not _note_traceback]
     NODE_LISTENERS[:] = [_note_traceback, *others] if enabled else others

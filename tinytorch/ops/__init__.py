@@ -50,6 +50,14 @@ from .striding import as_strided
 from .sums import expand
 from .typed_storage import TypedStorage
 from .views import array_of, reshape, t, view
+from .written_in_c import (
+    get_default_dtype,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    set_anomaly_enabled,
+)
 
 __all__ = [
     "FUNCTIONS",
@@ -78,7 +86,12 @@ __all__ = [
     "eye",
     "filling",
     "find_function",
+    "get_default_dtype",
     "indexing",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
     "legacy_constructor",
     "linalg",
     "log_softmax",
@@ -96,6 +109,7 @@ __all__ = [
     "reductions",
     "reshape",
     "result_dtype",
+    "set_anomaly_enabled",
     "sigmoid",
     "softmax",
     "stack",

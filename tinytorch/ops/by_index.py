@@ -107,7 +107,11 @@ def _select_indices(a: np.ndarray, dim: int, index: np.ndarray) -> np.ndarray:
         )
     if bad.size:
         raise IndexError("index out of range in self")
-    return lay_out_result(np.take(x, i, d)) if a.ndim else a.copy()
+    if not a.ndim:
+        return a.copy()
+    # `np.take` copies all of what has another layout, which may be more than there is memory.
+    is_row_major = x.flags.c_contiguous
+    return lay_out_result(np.take(x, i, d) if is_row_major else x[(slice(None),) * d + (i,)])
 
 
 index_select = op(
@@ -418,7 +422,11 @@ def _take_elements(a: np.ndarray, index: np.ndarray) -> np.ndarray:
     if not a.size and index.size:
         raise IndexError("take(): tried to take from an empty tensor")
     _check_element_numbers(a, index)
-    return lay_out_result(np.asarray(np.take(a, index)))
+    if a.flags.c_contiguous:
+        return lay_out_result(np.asarray(np.take(a, index)))
+    # NumPy's would copy all of it first, which may be more than there is memory.
+    places = np.unravel_index(np.where(index < 0, index + a.size, index), a.shape)
+    return lay_out_result(np.asarray(a[places]))
 
 
 def _check_element_numbers(a: np.ndarray, index: np.ndarray) -> None:

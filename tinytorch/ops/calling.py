@@ -122,7 +122,7 @@ class Overloads:
         TypeError in its words if none fits.
         """
         if method and not (args and isinstance(args[0], Tensor)):
-            raise self._make_error_of_no_tensor(args)
+            raise make_error_of_no_tensor(self.name, args)
         signatures = self._signatures_of(method)
         for signature, op in signatures:
             arguments = signature.match(args[method:], named)
@@ -134,15 +134,6 @@ class Overloads:
             return self._run(op, arguments)
         listed = self._list_with_absent(method, args, named)
         return self._run_deprecated(method, args, named, listed)
-
-    def _make_error_of_no_tensor(self, args: tuple) -> TypeError:
-        """Make Python's error for a method of a class in C that is called with no instance of it."""
-        if not args:
-            return TypeError(f"unbound method TensorBase.{self.name}() needs an argument")
-        return TypeError(
-            f"descriptor '{self.name}' for 'torch._C.TensorBase' objects doesn't apply to a "
-            f"'{type_name(args[0])}' object"
-        )
 
     def _list_with_absent(self, method: bool, args: tuple, named: dict) -> list[Signature]:
         """Return the forms that PyTorch's errors list.
@@ -215,6 +206,16 @@ class Overloads:
         return result
 
 
+def make_error_of_no_tensor(name: str, args: tuple) -> TypeError:
+    """Make Python's error for a method of a class in C that is called with no instance of it."""
+    if not args:
+        return TypeError(f"unbound method TensorBase.{name}() needs an argument")
+    return TypeError(
+        f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a "
+        f"'{type_name(args[0])}' object"
+    )
+
+
 def _check_out_options(out: Tensor, arguments: dict[str, Any]) -> None:
     """Raise PyTorch's error for a dtype or a device beside an `out=` of another one."""
     d, where = arguments.get("dtype"), arguments.get("device")
@@ -237,4 +238,4 @@ def _set_requires_grad(made: Tensor, requires_grad: bool) -> None:
         made.requires_grad_(requires_grad)
 
 
-__all__ = ["Offer", "Overloads"]
+__all__ = ["Offer", "Overloads", "make_error_of_no_tensor"]

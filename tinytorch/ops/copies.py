@@ -8,6 +8,7 @@ change. Then the ways out: NumPy, Python's `copy` and `pickle`.
 from __future__ import annotations
 
 import copy as _copy
+import re
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from ..base import (
     device,
     dtypes,
     empty_like_strides,
+    make_absence_error,
     store_values,
     type_name,
 )
@@ -46,6 +48,7 @@ from ..graph import (
 from ..tensor import Tensor, as_array_of_torch, device_of, make_tensor, make_tensor_over
 from .define import offer_member, op
 from .kernels import Kernel, composite, view
+from .schema import read_operand
 
 # Tensor.type takes the name below
 _type = type
@@ -183,6 +186,15 @@ class CopyBackwards(Node):
         return found
 
 
+def _array_of_number(x: Any, target: np.dtype) -> np.ndarray:
+    """Return the 0-d array that PyTorch makes of a number which is copied into this dtype."""
+    number = read_operand(x)
+    if type(number) is int and number >= 1 << 63:
+        # PyTorch's is of uint64, a dtype that is absent here; into integers it wraps.
+        return np.asarray(number, np.float64 if target.kind == "f" else np.uint64)
+    return np.asarray(number, dtypes.dtype_of_number(number).np)
+
+
 def _copy_into(self: Any, src: Any, non_blocking: bool = False) -> Any:
     if type(self) is np.ndarray:
         check_overlap(self, src)
@@ -190,7 +202,7 @@ def _copy_into(self: Any, src: Any, non_blocking: bool = False) -> Any:
         note_formula_write(self)
         return self
     if not isinstance(src, Tensor):
-        src = make_tensor(np.asarray(src, dtypes.dtype_of_number(src).np), device_of(self))
+        src = make_tensor(_array_of_number(src, self._data.dtype), device_of(self))
     a, b, node = self._data, src._data, None
     # PyTorch records no copy into integers: `n.copy_(x)` leaves `n.grad_fn` None.
     if a.dtype.kind == "f" and MODES.thread.is_recording and (needs_grad(self) or needs_grad(src)):
@@ -366,14 +378,24 @@ op(
 )
 
 
+# A text, as `re` compiles it when a name is unknown.
+_NAMES_OF_ABSENT_TYPES = (
+    r"torch\.(cuda\.)?(sparse\.\w+|Complex(Float|Double|Half)Tensor|BFloat16Tensor|UInt\d\dTensor)"
+)
+
+
 def _convert_by_type_name(self: Tensor, dtype: Any, non_blocking: bool, memory_format: Any) -> Any:
     """Return the legacy type name, or with a dtype (a class or its name) the converted tensor."""
     if dtype is None:
         return f"torch.{'cuda.' * self.is_cuda}{self.dtype.tensor_type}"
     if isinstance(dtype, str):
+        if dtype == "torch.Tensor":
+            return convert_tensor(self, dtypes.get_default_dtype(), CPU)
         for d in dtypes.ALL:
-            if d.tensor_type == dtype.rpartition(".")[2]:
+            if dtype in (f"torch.{d.tensor_type}", f"torch.cuda.{d.tensor_type}"):
                 return convert_tensor(self, d, as_device("cuda") if ".cuda." in dtype else CPU)
+        if re.fullmatch(_NAMES_OF_ABSENT_TYPES, dtype):
+            raise make_absence_error(f"the type {dtype!r}")
         raise ValueError(f"invalid type: '{dtype}'")
     target = getattr(dtype, "dtype", dtype)
     if not isinstance(target, dtypes.dtype):

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 from ..base import (
+    as_absence_error,
     as_device,
     as_given_device,
     byte_extent,
     check_memory,
+    check_numel,
     check_overlap,
     convert_values,
     dtypes,
@@ -95,7 +97,11 @@ class factory(composite):
             default = self.default(*arguments) if callable(self.default) else self.default
             # Asked at each call: set_default_dtype may have come between.
             dtype = default or dtypes.get_default_dtype()
-        return make_leaf(self.function(dtype, *arguments), as_device(device))
+        try:
+            made = self.function(dtype, *arguments)
+        except ValueError as error:
+            raise as_absence_error(error) from None
+        return make_leaf(made, as_device(device))
 
     def run_into_out(self, out: Tensor, args: tuple) -> Tensor:
         """Write the numbers into `out`, which is resized if need be."""
@@ -253,6 +259,7 @@ def _empty_strided(d: dtypes.dtype, size: tuple, stride: tuple) -> np.ndarray:
             f"({len(stride)})"
         )
     check_size(size)
+    check_numel(size)
     is_negative = any(s < 0 and n > 1 for n, s in zip(size, stride, strict=True))
     if 0 not in size and (is_negative or byte_extent(size, stride, 1) * d.itemsize >= 1 << 63):
         raise RuntimeError(
@@ -362,6 +369,8 @@ def _arange(d: dtypes.dtype, *bounds: Any) -> np.ndarray:
     """Make the numbers from start to end, without the end. RuntimeError for a step that leads elsewhere."""
     start, end, step = _bounds_as_numbers(*bounds)
     _refuse_bool("arange", d)
+    for bound in (start, end, step):
+        dtypes.check_real(bound, "double")
     _check_range(start, end, step, d)
     if d is dtypes.int64:
         if 0 < abs(step) < 1:

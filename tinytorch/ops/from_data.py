@@ -105,7 +105,7 @@ def _infer_dtype(values: Sequence) -> dtypes.dtype:
             d = dtypes.dtype_of_number(v)
         elif isinstance(v, (list, tuple)):
             d = _infer_dtype(v)
-        elif isinstance(v, (complex, np.complexfloating)):
+        elif dtypes.is_complex_number(v):
             raise make_absence_error("a complex number")
         elif isinstance(v, (str, bytes)):
             raise TypeError(f"new(): invalid data type '{type_name(v)}'")

@@ -382,7 +382,7 @@ def _value_as_tensor(self: Tensor, value: Any) -> Tensor:
     """Return a value to assign as a tensor. TypeError unless it is a tensor or a number."""
     if isinstance(value, Tensor):
         return value
-    if isinstance(value, (complex, np.complexfloating)):
+    if dtypes.is_complex_number(value):
         raise make_absence_error("a complex number")
     if not isinstance(value, (bool, int, float, np.integer)):
         raise TypeError(f"can't assign a {type_name(value)} to a {self.type()}")

@@ -59,7 +59,7 @@ def result_dtype(*operands: Any) -> dtypes.dtype:
 
 def _check_number(x: Any) -> None:
     """Raise the error for a number that no dtype holds: of complex ones tinytorch has none."""
-    if isinstance(x, complex):
+    if dtypes.is_complex_number(x):
         raise make_absence_error("a complex number")
     dtypes.check_c_number(x)
 
@@ -104,20 +104,26 @@ def array_to_fill(value: Any, d: dtypes.dtype, size: int) -> ndarray:
         return as_array(value, d)
 
 
-def cannot_cast(d: dtypes.dtype, target: dtypes.dtype, in_c: bool = False) -> RuntimeError:
-    """Make PyTorch's error for a result that may not be written into another category of dtype."""
+def cannot_cast(
+    d: dtypes.dtype, target: dtypes.dtype, in_c: bool = False, is_complex: bool = False
+) -> RuntimeError:
+    """Make PyTorch's error for a result that may not be written into another category of dtype.
+
+    `is_complex`: the result would be of complex numbers, whose parts are of dtype `d`.
+    """
     name = dtypes.cpp_name(target) if in_c else target.scalar_name
-    return RuntimeError(
-        f"result type {d.scalar_name} can't be cast to the desired output type {name}"
-    )
+    own = "Complex" * is_complex + d.scalar_name
+    return RuntimeError(f"result type {own} can't be cast to the desired output type {name}")
 
 
-def check_kernel(dtype: np.dtype, takes: str, stub: str) -> None:
-    """Raise torch's NotImplementedError if it has no such kernel for this dtype."""
+def check_kernel(dtype: np.dtype, takes: str, stub: str, is_complex: bool = False) -> None:
+    """Raise torch's NotImplementedError if it has no such kernel for this dtype.
+
+    `is_complex`: for complex numbers, whose parts are of this dtype.
+    """
     if LETTER_OF_DTYPE[dtype.num] not in takes:
-        raise NotImplementedError(
-            f"\"{stub}\" not implemented for '{dtypes.BY_NUM[dtype.num].scalar_name}'"
-        )
+        name = "Complex" * is_complex + dtypes.BY_NUM[dtype.num].scalar_name
+        raise NotImplementedError(f"\"{stub}\" not implemented for '{name}'")
 
 
 # kinds --------------------------------------------------------------------------------------------
@@ -329,18 +335,20 @@ class pointwise(Kernel):
             )
         if arrays is not None:
             return arrays
+        # No dtype here is complex; but what PyTorch refuses for that reason is refused in its words.
+        is_complex = any([dtypes.is_complex_number(x) for x in raw_operands])
         # The dtype to compute in.
         d = common
         if self.to == "float" and not common.is_floating_point:
             d = dtypes.get_default_dtype()
         if target is not None and self.to != "bool":
             into = dtypes.BY_NUM[target.dtype.num]
-            if not dtypes.can_cast(d, into):
-                raise cannot_cast(d, into, self.in_c)
+            if is_complex or not dtypes.can_cast(d, into):
+                raise cannot_cast(d, into, self.in_c, is_complex)
         if LETTER_OF_DTYPE[common.np.num] not in self.takes:
             # of two errors torch raises that of the shapes
             shape_of_all(*[x for x in raw_operands if isinstance(x, ndarray)])
-            check_kernel(common.np, self.takes, self.stub)
+            check_kernel(common.np, self.takes, self.stub, is_complex)
         return [x if x is None else as_array(x, d) for x in raw_operands]
 
     def compute_in_one_dtype(self, arrays: list[ndarray], rest: tuple) -> Any:

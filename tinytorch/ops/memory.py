@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..base import byte_extent, check_room, contiguous_strides, cpp_name
+from ..base import (
+    byte_extent,
+    check_extent,
+    check_numel,
+    check_room,
+    contiguous_strides,
+    cpp_name,
+)
 from ..graph import (
     MODES,
     check_inplace,
@@ -31,8 +38,9 @@ def _resize(self: Tensor, size: tuple, memory_format: Any, by: Any = None) -> Te
     inference = self.is_inference() and (by is None or by.is_inference())
     if needs_grad(self) and not MODES.thread.inference and not inference:
         raise RuntimeError("cannot resize variables that require grad")
-    if any(n < 0 for n in size) or math.prod(size) >= 1 << 63:
-        raise RuntimeError("numel: integer multiplication overflow")
+    check_numel(size)
+    if math.prod(size) * self._data.itemsize >= 1 << 63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)}")
     return resize_tensor(self, size)
 
 
@@ -104,8 +112,7 @@ def _set_storage(self: Tensor, storage: Any, storage_offset: int, size: Any, str
     steps = stride or (self.stride() if same else contiguous_strides(shape))
     if storage_offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
-    if any(k < 0 for k in shape):
-        raise RuntimeError("numel: integer multiplication overflow")
+    check_numel(shape)
     if any(s < 0 for s in steps):
         raise RuntimeError(
             f"Storage size calculation overflowed with sizes={list(shape)} and "
@@ -114,11 +121,10 @@ def _set_storage(self: Tensor, storage: Any, storage_offset: int, size: Any, str
     if len(shape) != len(steps):
         raise RuntimeError(f"unequal size length ({len(shape)}) and stride length ({len(steps)})")
     strides = tuple([s * n for s in steps])
-    need = byte_extent(shape, strides, n)
-    room = storage_offset * n + need
+    room = check_extent(shape, steps, storage_offset, n)
     if same and tuple(steps) == self.stride():
         check_room(shape, steps, storage_offset, n, storage.nbytes())
-    elif need and room > storage.nbytes():
+    elif room > storage.nbytes():
         storage.resize_(room)
     look_at_storage(self, storage, shape, strides, storage_offset * n)
 

@@ -5,6 +5,7 @@ Tensors put together, which copies.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -25,10 +26,11 @@ from ..base import (
 from ..tensor import Tensor, device_of
 from .copies import contiguous_format, copy_array
 from .creation import new_zeros
-from .define import offer_member, op
+from .define import make_function_of, offer_member, op
 from .filling import written_zeros
 from .kernels import Kernel, as_array, composite, result_dtype, row_major
 from .kernels import view as view_kernel
+from .late import LaterFunction
 from .out_argument import OutArgument, OutRule
 from .views import array_of
 
@@ -330,6 +332,7 @@ def _lengths_of_parts(n: int, split_size: int) -> list[int]:
         return [n]
     # An empty dimension has one part, which is empty.
     count = max(-(-n // split_size), 1)
+    _check_number_of_views(count)
     return [split_size] * (count - 1) + [n - split_size * (count - 1)]
 
 
@@ -349,7 +352,17 @@ def _unbind_array(a: np.ndarray, dim: int = 0) -> list[np.ndarray]:
     d = wrap_dim(dim, a.ndim)
     if not a.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    _check_number_of_views(a.shape[d])
     return [a[_index_at_dim(a.ndim, d, i)] for i in range(a.shape[d])]
+
+
+def _check_number_of_views(count: int) -> None:
+    """Raise MemoryError for more views than are made at once, in PyTorch's words where it has no room."""
+    if count >= 1 << 36:
+        # Their addresses alone take 512 GiB.
+        raise RuntimeError("std::bad_alloc")
+    if count >= 1 << 24:
+        raise MemoryError(f"tinytorch makes no {count} views at once")
 
 
 def _split_array(a: np.ndarray, split_size: int, dim: int = 0) -> list[np.ndarray]:
@@ -408,7 +421,7 @@ unbind = op(
 _split_by_size = op(
     "split(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
     view_kernel(_split_array),
-    function=False,
+    **_FORMULA_ONLY,
     self=lambda grads, self_sym_sizes, split_size, dim: _join_grads(
         grads,
         self_sym_sizes,
@@ -423,11 +436,25 @@ _split_by_sizes = op(
         grads, self_sym_sizes, split_sizes, dim
     ),
 )
-op(
+_split_by_list = op(
     "split(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
     composite(lambda self, split_size, dim: _split_by_sizes(self, split_size, dim)),
-    function=False,
+    **_FORMULA_ONLY,
 )
+_later_split = LaterFunction(lambda: make_function_of(_split_by_size, _split_by_list))
+_later_split_by_sizes = LaterFunction(lambda: make_function_of(_split_by_sizes))
+
+
+def split_tensor(self: Tensor, split_size: Any, dim: int = 0) -> tuple:
+    """Split a tensor into views along a dimension, as `split` does.
+
+    What is no int is a list of lengths, as in PyTorch's own method, which is written in Python.
+    """
+    if isinstance(split_size, Tensor):
+        with contextlib.suppress(ValueError):
+            split_size = int(split_size)
+    later = _later_split if isinstance(split_size, int) else _later_split_by_sizes
+    return later.function(self, split_size, dim)
 
 
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple:
@@ -439,6 +466,8 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple:
     return tensor.split(split_size_or_sections, dim)  # type: ignore[attr-defined]
 
 
+split_tensor.__name__, split_tensor.__qualname__ = "split", "Tensor.split"
+offer_member("split", split_tensor, function=False)
 offer_member("split", split, method=False)
 chunk = op(
     "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", composite(_chunk_tensor)
@@ -464,9 +493,7 @@ def _split_evenly(self: Any, sections: int, dim: int) -> tuple:
     n = shape[wrap_dim(dim, len(shape))]
     if sections <= 0:
         raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
-    if sections >= 1 << 24:
-        # Most of them are empty; PyTorch goes on until the memory is used up.
-        raise MemoryError(f"tinytorch makes no {sections} views at once")
+    _check_number_of_views(sections)
     length, more = divmod(n, sections)
     starts = [i * length + min(i, more) for i in range(1, sections)]
     return _split_at(self, tuple(starts), dim)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes, lay_out_result, make_absence_error, refuse_operand
+from ..graph import run_silenced
 from ..tensor import Tensor
 from .choosing import masked_fill_, where
 from .copies import convert_in_formula
@@ -97,6 +98,7 @@ def _make_equality() -> Any:
 
 
 offer_member("__eq__", LaterMethod(Tensor, "__eq__", _make_equality), function=False)
+_contains_element.__qualname__ = "Tensor.__contains__"
 offer_member("__contains__", _contains_element, function=False)
 isnan = op("isnan(Tensor self)", pointwise(np.isnan, "bool"), out=False)
 isinf = op("isinf(Tensor self)", pointwise(np.isinf, "bool"), out=False)
@@ -209,7 +211,10 @@ op(
 op(
     "equal(Tensor self, Tensor other) -> bool",
     composite(
-        lambda self, other: self.shape == other.shape and bool((self._data == other._data).all())
+        lambda self, other: (
+            self.shape == other.shape
+            and bool(run_silenced(np.equal, self._data, other._data).all())
+        )
     ),
 )
 
@@ -220,6 +225,8 @@ op("is_nonzero(Tensor self) -> bool", composite(bool))
 
 def _result_type(left: Any, right: Any) -> dtypes.dtype:
     """Return the dtype that two tensors or numbers meet in."""
+    if dtypes.is_complex_number(left) or dtypes.is_complex_number(right):
+        raise make_absence_error("a complex number")
     return result_dtype(*[x._data if isinstance(x, Tensor) else x for x in (left, right)])
 
 
@@ -273,7 +280,7 @@ _MINUS_REFUSED = "{}, the `-` operator, {} not supported. {}"
 
 def _is_bool_operand(x: Any) -> bool:
     """Return True for a bool, and for an array of bools."""
-    if type(x) in (bool, int, float):
+    if type(x) in (bool, int, float, complex):
         return type(x) is bool
     return bool(x.dtype.kind == "b")
 
@@ -868,11 +875,20 @@ op(
     end=lambda grad, weight: times(grad, weight),
 )
 
+
+def _convert_factor(value: Any, dtype: np.dtype) -> Any:
+    """Return a number in the dtype of the operands. RuntimeError in PyTorch's words for a complex one."""
+    dtypes.check_real(value, dtypes.cpp_name(dtypes.BY_NUM[dtype.num]))
+    return dtype.type(value)
+
+
 _ADDED_TO = "(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)"
 op(
     "addcmul" + _ADDED_TO,
     pointwise(
-        lambda a, b, c, value: a + a.dtype.type(value) * b * c, takes="if", stub="addcmul_cpu_out"
+        lambda a, b, c, value: a + _convert_factor(value, a.dtype) * b * c,
+        takes="if",
+        stub="addcmul_cpu_out",
     ),
     self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: grad * times(tensor2, value),
@@ -896,7 +912,8 @@ def _check_integer_division(a: Any, b: Any, c: Any) -> None:
 op(
     "addcdiv" + _ADDED_TO,
     pointwise(
-        lambda a, b, c, value: a + a.dtype.type(value) * b / c, check=_check_integer_division
+        lambda a, b, c, value: a + _convert_factor(value, a.dtype) * b / c,
+        check=_check_integer_division,
     ),
     self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: (
@@ -949,6 +966,8 @@ def _check_bounds(a: Any, *bounds: Any) -> None:
     numbers = [x for x in bounds if x is not None]
     d = result_dtype(a, *numbers)
     for x in numbers:
+        if dtypes.is_complex_number(x):
+            raise make_absence_error("a complex number")
         dtypes.check_range(x, d, in_c=True)
 
 

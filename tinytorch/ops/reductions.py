@@ -22,6 +22,7 @@ from ..base import (
     wrap_dims,
     wrap_given_dims,
 )
+from ..tensor import Tensor
 from .choosing import masked_fill_, masked_fill_with_tensor_, scatter_from_, where
 from .copies import convert_tensor
 from .creation import new_zeros
@@ -117,6 +118,7 @@ def _compute_variance(name: str, a: Any, dim: Any, correction: Any, keepdim: boo
     """Return the variance over dimensions. RuntimeError for integers."""
     if a.dtype.kind != "f":
         raise RuntimeError("std and var only support floating point and complex dtypes")
+    dtypes.check_real(correction, "double")
     dims = wrap_dims(dim, a.ndim)
     count = count_reduced(a.shape, dims)
     freedom = count - (1 if correction is None else correction)
@@ -392,6 +394,10 @@ def _vector_norm(a: Any, ord: Any, dim: Any, keepdim: Any, dtype: Any) -> Any:
             "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
             f"{own.scalar_name}"
         )
+    if isinstance(ord, complex):
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a non-complex scalar as the order of norm."
+        )
     d = own if dtype is None else dtype
     if not d.is_floating_point:
         raise RuntimeError(
@@ -491,16 +497,32 @@ def norm(
 
     RuntimeError for integers, and for a name that no norm has.
     """
-    if p == "nuc":
-        raise make_absence_error(f"the norm {p!r}")
-    if isinstance(p, str) and p != "fro":
-        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
-    return _later_norm.function(
-        input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype, out=out
-    )
+    input.layout  # noqa: B018 - PyTorch asks for it first, also of what is no tensor
+    # Not `is None`: a tensor of several elements may be asked neither that nor `==`.
+    if isinstance(p, str):
+        if p == "nuc":
+            raise make_absence_error(f"the norm {p!r}")
+        dims = range(input.ndim) if dim is None else dim
+        if p == "fro" and dim is not None and not isinstance(dim, int) and len(dim) > 2:
+            raise RuntimeError(
+                f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dims))}"
+            )
+        if p != "fro":
+            raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
+        p = 2
+    return _later_norm.function(input, 2 if p is None else p, dim, keepdim, dtype=dtype, out=out)
 
 
-offer_member("norm", norm)
+def norm_of_tensor(
+    self: Tensor, p: Any = "fro", dim: Any = None, keepdim: Any = False, dtype: Any = None
+) -> Tensor:
+    """Return a norm of all elements or along dimensions: `norm`, but without `out=`."""
+    return norm(self, p, dim, keepdim, dtype=dtype)
+
+
+norm_of_tensor.__name__, norm_of_tensor.__qualname__ = "norm", "Tensor.norm"
+offer_member("norm", norm, method=False)
+offer_member("norm", norm_of_tensor, function=False)
 
 # sums of exponentials -----------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from ..base import (
     check_c_number,
     device,
     dtype,
+    dtypes,
     is_dtype,
     make_absence_error,
     type_name,
@@ -86,7 +87,7 @@ def read_operand(x: Any) -> Any:
     """
     if isinstance(x, Tensor):
         return x
-    if isinstance(x, complex):
+    if dtypes.is_complex_number(x):
         raise make_absence_error("a complex number")
     return _read_number(x)
 

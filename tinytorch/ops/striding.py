@@ -9,6 +9,7 @@ import numpy as np
 from ..base import (
     address_of,
     byte_extent,
+    check_numel,
     check_room,
     has_overlap,
     memory_owner,
@@ -53,6 +54,7 @@ def stride_array(
     if offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     check_room(size, stride, offset, n, whole.nbytes)
+    check_numel(size)
     steps = tuple([s * n for s in stride])
     return restride_array(a, size, steps, offset * n - own_offset)
 

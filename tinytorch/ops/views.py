@@ -22,10 +22,12 @@ from ..base import (
     wrap_given_dims,
 )
 from ..tensor import Tensor, readonly
+from .calling import Overloads
 from .copies import alias, clone, contiguous_format
 from .define import offer_member, op
 from .kernels import composite
 from .kernels import view as view_kernel
+from .late import LaterFunction
 
 # other shapes of the same elements ----------------------------------------------------------------
 
@@ -201,7 +203,32 @@ op(
     function=False,
 )
 flatten = op("flatten(Tensor(a) self, int start_dim=0, int end_dim=-1)", composite(_flatten_dims))
-op("unflatten(Tensor(a) self, int dim, SymInt[] sizes)", composite(_unflatten_dim))
+unflatten = op(
+    "unflatten(Tensor(a) self, int dim, SymInt[] sizes)", composite(_unflatten_dim), method=False
+)
+
+
+def _make_unflatten() -> Any:
+    """Make the method in C that PyTorch's method in Python calls, which says what does not fit."""
+    overloads = Overloads("unflatten")
+    overloads.add(unflatten, method=True)
+    return overloads.make_function(method=True)
+
+
+_later_unflatten = LaterFunction(_make_unflatten)
+
+
+def unflatten_tensor(self: Tensor, dim: int, sizes: Any) -> Tensor:
+    """Make several dimensions of one, as `torch.unflatten` does. RuntimeError for no sizes."""
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    if not isinstance(self, Tensor):
+        raise TypeError("super(type, obj): obj must be an instance or subtype of type")
+    return _later_unflatten.function(self, dim, sizes)
+
+
+unflatten_tensor.__name__, unflatten_tensor.__qualname__ = "unflatten", "Tensor.unflatten"
+offer_member("unflatten", unflatten_tensor, function=False)
 op("ravel(Tensor(a) self)", composite(lambda self: view(self.contiguous(), (-1,))))
 
 # other orders of the dimensions -------------------------------------------------------------------

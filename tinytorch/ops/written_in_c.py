@@ -1,0 +1,117 @@
+"""Calls that do not fit of what PyTorch has written in C, and tinytorch in Python without a schema.
+
+Python would say in its own words how many arguments a function of Python takes. What `op()` declares
+refuses calls itself, see ops/calling.py. `x.detach()` alone, of which programs make many, stays as it is.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from .. import base, graph
+from ..tensor import Tensor
+from .calling import make_error_of_no_tensor
+from .define import offer_member
+from .schema import Schema, Signature
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _refuse_arguments(function: _Function) -> _Function:
+    """Return the function, which refuses arguments as one of PyTorch's module does."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        if args or named:
+            raise _make_error_of_arguments(f"torch.{function.__name__}", len(args), named)
+        return function()
+
+    return call  # type: ignore[return-value]
+
+
+def _refuse_arguments_of_method(name: str) -> None:
+    """Have a method refuse arguments, and what is no tensor, as PyTorch's does."""
+    method = getattr(Tensor, name)
+
+    @functools.wraps(method)
+    def call(*args: Any, **named: Any) -> Any:
+        if len(args) == 1 and not named and isinstance(args[0], Tensor):
+            return method(args[0])
+        if not (args and isinstance(args[0], Tensor)):
+            raise make_error_of_no_tensor(name, args)
+        raise _make_error_of_arguments(f"TensorBase.{name}", len(args) - 1, named)
+
+    offer_member(name, call, function=False)
+
+
+def _make_error_of_arguments(name: str, count: int, named: dict) -> TypeError:
+    """Make Python's error for a function in C that takes no arguments."""
+    takes = "no keyword arguments" if named else f"no arguments ({count} given)"
+    return TypeError(f"{name}() takes {takes}")
+
+
+def _read_by_schema(text: str, function: _Function, plain_type: type) -> _Function:
+    """Return the function, which refuses what a schema does not take in the words of PyTorch's parser.
+
+    `plain_type`: arguments of it need no reading.
+    """
+    schema = Schema(text)
+    is_method = schema.names[0] == "self"
+    fewest, most = is_method + (schema.required_count - is_method), schema.positional_count
+
+    @functools.wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        if is_method and not (args and isinstance(args[0], Tensor)):
+            raise make_error_of_no_tensor(schema.name, args)
+        is_plain = not named and fewest <= len(args) <= most
+        if is_plain and all([type(x) is plain_type for x in args[is_method:]]):
+            return function(*args)
+        signature = Signature(schema, schema.name, is_method, False, False)
+        arguments = signature.match(args[is_method:], named)
+        if isinstance(arguments, str):
+            raise TypeError(arguments)
+        read = {
+            p.name: p.read(arguments[p.name], schema.name)
+            for p in signature.params
+            if p.name in arguments
+        }
+        return function(*args[:is_method], **read)
+
+    return call  # type: ignore[return-value]
+
+
+for _name in (
+    *("_is_view", "data_ptr", "detach_", "dim", "element_size", "get_device", "is_complex"),
+    *("is_inference", "is_signed", "item", "ndimension", "nelement", "retain_grad"),
+    *("storage_offset", "tolist", "untyped_storage"),
+):
+    _refuse_arguments_of_method(_name)
+for _text, _plain_type in (
+    ("size(Tensor self, int? dim=None)", int),
+    ("stride(Tensor self, int? dim=None)", int),
+    ("requires_grad_(Tensor self, bool requires_grad=True)", bool),
+    ("is_contiguous(Tensor self, *, MemoryFormat memory_format=contiguous_format)", Tensor),
+    ("_view_func(Tensor self, Tensor new_base)", Tensor),
+):
+    _name = _text.partition("(")[0]
+    offer_member(_name, _read_by_schema(_text, getattr(Tensor, _name), _plain_type), function=False)
+get_default_dtype = _refuse_arguments(base.get_default_dtype)
+is_anomaly_check_nan_enabled = _refuse_arguments(graph.is_anomaly_check_nan_enabled)
+is_anomaly_enabled = _refuse_arguments(graph.is_anomaly_enabled)
+is_grad_enabled = _refuse_arguments(graph.is_grad_enabled)
+is_inference_mode_enabled = _refuse_arguments(graph.is_inference_mode_enabled)
+set_anomaly_enabled = _read_by_schema(
+    "set_anomaly_enabled(bool enabled, bool check_nan=True)", graph.set_anomaly_enabled, bool
+)
+
+
+__all__ = [
+    "get_default_dtype",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "set_anomaly_enabled",
+]
