@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtypes, restride_array, wrap_dims
+from ..base import check_numel, dtypes, restride_array, wrap_dims
 from .define import op
 from .kernels import Kernel, composite, row_major
 from .kernels import view as view_kernel
@@ -141,10 +141,9 @@ def _restride_expanded(a: np.ndarray, size: tuple, steps: list) -> np.ndarray:
     """Return a view of this size. RuntimeError, in PyTorch's words, if it has too many elements."""
     try:
         return restride_array(a, size, tuple(steps))
-    except ValueError:
-        if math.prod(size) < 1 << 63:
-            raise
-    raise RuntimeError("numel: integer multiplication overflow")
+    except NotImplementedError:  # more than NumPy can describe
+        check_numel(size)
+        raise
 
 
 def _expand_array_checked(a: np.ndarray, size: tuple) -> np.ndarray:

@@ -102,6 +102,7 @@ CALL = re.compile(
     r"^( *)((?:\w+\.)*backward\(\[first, loss\]|.+\.backward\(|.+\.grad\(loss)", re.MULTILINE
 )
 """The line that asks for backward."""
+CALL_OF_GRAD = re.compile(r"^(torch\.autograd\.grad)", re.MULTILINE)
 LOOP = (
     W
     + """
@@ -159,6 +160,90 @@ def test_explain_has_the_same_lines_before_it_raises(engine: ModuleType, what: s
     assert indent_text(lines, "    ") in said[0]
     assert "Also seen" not in said[0]
     assert not NO_GRAPH_FINDERS
+
+
+INPUTS = {
+    "cut by detach": (
+        W + "k = (w * 3).detach()\nh = (w * 2).detach()\nloss = (h * k * w).sum()\n"
+        "torch.autograd.grad(loss, h)",
+        "h",
+        f"left     w: {CUT} in {{file}}:3  h = (w * 2).detach()",
+    ),
+    "the second of two": (
+        W + "h = (w * 2).detach()\nloss = (h * w).sum()\ntorch.autograd.grad(loss, [w, h])",
+        "h",
+        f"left     w: {CUT} in {{file}}:2  h = (w * 2).detach()",
+    ),
+    "no_grad": (
+        W
+        + "with torch.no_grad():\n    h = w * 2\nloss = (h * w).sum()\ntorch.autograd.grad(loss, h)",
+        "h",
+        f"left     w: {OFF} in {{file}}:2  with torch.no_grad():",
+    ),
+    "never asked for": (
+        W + "x = torch.ones(3)\nloss = (x * w).sum()\ntorch.autograd.grad(loss, x)",
+        "x",
+        "known    x was last set at {file}:2  x = torch.ones(3)",
+    ),
+    "frozen": (
+        (
+            "net = torch.nn.Linear(3, 1)\nnet.weight.requires_grad_(False)\n"
+            "loss = net(torch.ones(2, 3)).sum()\ntorch.autograd.grad(loss, list(net.parameters()))"
+        ),
+        "net.weight",
+        "known    net.weight was last set at {file}:2  net.weight.requires_grad_(False)",
+    ),
+    "of integers": (
+        W + "k = torch.arange(3)\nloss = (k * w).sum()\ntorch.autograd.grad(loss, k)",
+        "k",
+        "known    It is of dtype int64: only floating point and complex tensors can require grad.",
+    ),
+}
+"""For each program: the input that requires no grad, and the last row before the line that asks."""
+
+
+@pytest.mark.parametrize("what", INPUTS)
+def test_an_input_of_grad_without_a_graph_has_its_line(engine: ModuleType, what: str) -> None:
+    source, name, row = INPUTS[what]
+    said: list[str] = []
+    told = CALL_OF_GRAD.sub(rf"said({name}); \1", source)
+    watched, error, _ = run_with_lines(
+        engine, told, said=lambda tensor: said.append(str(explain(it=tensor)))
+    )
+    assert str(error).startswith("One of the differentiated Tensors does not require grad")
+    (finding,) = watched.findings
+    found: Any = finding
+    assert finding.title == (
+        f"{name} requires no grad: no gradient can be computed for it. PyTorch raises an error."
+    )
+    assert finding.way_out == "Call requires_grad_() on it before anything is computed from it."
+    *_, last, reached = finding.lines.splitlines()
+    assert last.startswith(row.format(file=found.backward.file)[:90])
+    assert reached.startswith("reached  ")
+    assert "torch.autograd.grad(" in reached
+    assert indent_text(finding.lines) in error.__notes__[0]
+    assert "it requires no grad: backward has no graph to go through." in said[0]
+    for text in finding.lines.splitlines()[:-1]:
+        if text.startswith("left"):
+            assert text in said[0]
+
+
+def test_an_input_that_a_function_was_handed_is_named_as_there(engine: ModuleType) -> None:
+    source = W + (
+        "h = (w * 2).detach()\ndef ask(loss, of):\n    return torch.autograd.grad(loss, of)\n"
+        "ask((h * w).sum(), h)"
+    )
+    watched, _, _ = run_with_lines(engine, source)
+    (finding,) = watched.findings
+    assert finding.title.startswith("of requires no grad: ")
+    assert "h = (w * 2).detach()" in finding.lines
+
+
+def test_an_input_that_is_not_used_has_no_finding(engine: ModuleType) -> None:
+    source = W + "v = torch.ones(3, requires_grad=True)\ntorch.autograd.grad((w * w).sum(), v)"
+    watched, error, _ = run_with_lines(engine, source)
+    assert "appears to not have been used" in str(error)
+    assert watched.findings == []
 
 
 @pytest.mark.parametrize("what", NOT_SEEN)

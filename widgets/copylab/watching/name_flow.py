@@ -61,8 +61,12 @@ class _Statement(NamedTuple):
 class NameFlow:
     """How names lead to the line at which a function and its callers are."""
 
-    def __init__(self, callers: Sequence[Place]) -> None:
-        """callers: the line, and those that called it, the innermost first."""
+    def __init__(self, callers: Sequence[Place], name: str = "") -> None:
+        """callers: the line, and those that called it, the innermost first.
+
+        name: what the line uses of which it is asked how it came about; all that it uses if it names no such.
+        """
+        self._name = name
         self._trees: dict[str, ast.Module | None] = {}
         self._callers: dict[tuple[str, str], Place] = {}
         for place in callers:
@@ -110,7 +114,21 @@ class NameFlow:
             return True
         # Of cells, each has a file of its own, and all have the same names.
         all_statements = [*statements_of_caller, *statements]
-        return _assigns_any(statement, _find_needed(last.sources, all_statements))
+        is_named = self._name in last.sources
+        sources = frozenset([self._name]) if is_named else last.sources
+        return _assigns_any(statement, _find_needed(sources, all_statements))
+
+    def find_assignment(self) -> Place | None:
+        """Return the last line above the callers' own that assigns the name; None where none is known."""
+        for caller in self._callers.values():
+            lines = [
+                statement.node.lineno
+                for statement in self._list_statements(caller)
+                if self._name in statement.targets and statement.node.lineno < caller.line
+            ]
+            if lines:
+                return caller._replace(line=max(lines))
+        return None
 
     def _list_statements(self, place: Place) -> list[_Statement]:
         """Return the statements of the function that a line is part of."""

@@ -1,4 +1,4 @@
-"""What a watch says where backward is called on a result that requires no grad: there is no graph."""
+"""What a watch says of a tensor that requires no grad, where backward begins at it or is to give its gradient."""
 
 from __future__ import annotations
 
@@ -32,25 +32,28 @@ _MAX_EXITS = 4
 
 @dataclass(eq=False, repr=False)
 class NoGraphFinding(Finding):
-    """A result without a graph that backward was called on: the engine raises."""
+    """A tensor without a graph that backward begins at, or whose gradient is wanted: the engine raises."""
 
     exits: tuple[GraphExit, ...] = ()
     """The lines on which values left the graph before, the most likely first."""
     rows: tuple[str, ...] = ()
     """What is known, and those lines, as rows of text."""
     position: int = 0
-    """Which of the tensors that backward was called on it is, from 0."""
+    """Which of the tensors that backward was called on it is, or of the inputs, from 0."""
+    is_input: bool = False
+    """True if its gradient is wanted, False if backward begins at it."""
 
     @property
     def key(self) -> tuple[Any, ...]:
         """What two findings have in common that are one."""
-        return "no graph", self.exits, self.position, self.backward
+        return "no graph", self.exits, self.position, self.is_input, self.backward
 
     @property
     def title(self) -> str:
         """The finding in two sentences."""
         name = self.names[0] if self.names else ""
-        return join_sentences([_phrase_headline(name), gettext("PyTorch raises an error.")])
+        headline = _phrase_headline_of_input if self.is_input else _phrase_headline
+        return join_sentences([headline(name), gettext("PyTorch raises an error.")])
 
     @property
     def lines(self) -> str:
@@ -60,6 +63,8 @@ class NoGraphFinding(Finding):
     @property
     def way_out(self) -> str:
         """What to do instead."""
+        if self.is_input:
+            return gettext("Call requires_grad_() on it before anything is computed from it.")
         if self.exits:
             return gettext(
                 "If the result is computed from these values, compute it from the tensors "
@@ -104,8 +109,19 @@ def _phrase_headline(name: str) -> str:
     return gettext("The result requires no grad: backward has no graph to go through.")
 
 
-def make_no_graph_finding(found: NoGraph, position: int) -> NoGraphFinding:
-    """Make the finding. position: which of the tensors that backward was called on has no graph."""
+def _phrase_headline_of_input(name: str) -> str:
+    if name:
+        return gettext("{name} requires no grad: no gradient can be computed for it.", name=name)
+    return gettext("An input requires no grad: no gradient can be computed for it.")
+
+
+def make_no_graph_finding(
+    found: NoGraph, position: int, *, is_input: bool = False
+) -> NoGraphFinding:
+    """Make the finding.
+
+    position: which of the tensors that backward was called on has no graph; with is_input, of the inputs.
+    """
     return NoGraphFinding(
         silent=False,
         node="",
@@ -114,13 +130,14 @@ def make_no_graph_finding(found: NoGraph, position: int) -> NoGraphFinding:
         exits=tuple(found.exits),
         rows=tuple(found.list_rows()),
         position=position,
+        is_input=is_input,
     )
 
 
 def find_why_no_graph(
     root: Any, frame: FrameType | None, log: ExitLog, *, made_nodes: bool
 ) -> NoGraph:
-    """Find what is known of a result that requires no grad.
+    """Find what is known of a tensor that requires no grad.
 
     frame: the line that calls backward, or asks. made_nodes: False if nothing that this thread has
     computed required grad.
@@ -131,7 +148,9 @@ def find_why_no_graph(
     for path, tensor in tensors:
         names.setdefault(id(tensor), path)
     known_names = {id(leaf): path for path, leaf in reversed(tensors) if log.is_known(leaf)}
-    seen_exits = _choose_exits(log.list_seen(), callers)
+    name = names.get(id(root), "")
+    flow = NameFlow([place_of(caller) for caller in callers], name)
+    seen_exits = _choose_exits(log.list_seen(), flow)
     sentences: list[str] = []
     for seen in seen_exits:
         labels = [known_names[key] for key in seen.leaf_ids if key in known_names]
@@ -140,8 +159,11 @@ def find_why_no_graph(
     facts = list(describe_why_no_grad(root))
     if not seen_exits and not facts:
         facts += _describe_nothing_seen(tensors, made_nodes=made_nodes)
+        place = flow.find_assignment() if made_nodes else None
+        if place is not None:
+            facts.append(gettext("{name} was last set at {place}", name=name, place=place))
     exits = [seen.graph_exit for seen in seen_exits]
-    return NoGraph(names.get(id(root), ""), facts, exits, sentences)
+    return NoGraph(name, facts, exits, sentences)
 
 
 def _list_named_tensors(callers: Sequence[FrameType]) -> Iterator[tuple[str, Any]]:
@@ -150,9 +172,8 @@ def _list_named_tensors(callers: Sequence[FrameType]) -> Iterator[tuple[str, Any
         yield from collect_tensors_by_name(copy_locals(caller), choose_objects_of_program(caller))
 
 
-def _choose_exits(exits: Sequence[SeenExit], callers: Sequence[FrameType]) -> list[SeenExit]:
-    """Return the lines that a result is most likely computed from, the most likely first."""
-    flow = NameFlow([place_of(caller) for caller in callers])
+def _choose_exits(exits: Sequence[SeenExit], flow: NameFlow) -> list[SeenExit]:
+    """Return the lines that a tensor is most likely computed from, the most likely first."""
     judged = [(min(map(flow.judge, seen.ways)), seen) for seen in exits]
     # What is read for a log is not to blame where there is another line.
     likely = [pair for pair in judged if pair[0] is not Likelihood.ELSEWHERE]

@@ -64,6 +64,7 @@ _MOST_SEARCHED = 100
 _NO_GRAPH_MESSAGE = re.compile(
     r"element (\d+) of tensors does not require grad and does not have a grad_fn"
 )
+_NO_GRAD_OF_INPUT_MESSAGE = "One of the differentiated Tensors does not require grad"
 _SMALLEST_PRUNING = 1_000
 """The first `Watch._prune_at`: a program with fewer storages is never searched."""
 
@@ -699,7 +700,7 @@ class Watch(Presentation):
         return hooks.node_lines.begin_run(call)
 
     def report_error(self, call: EngineRun, start: RunStart, error: RuntimeError) -> None:
-        """Note the finding on a backward that has raised: its graph is freed, or there is none.
+        """Note the finding on a backward that has raised: its graph is freed, or there is none, or none of an input.
 
         start: what `begin_run` has returned.
         """
@@ -707,7 +708,9 @@ class Watch(Presentation):
         text = str(error)
         is_freed = text.startswith(FREED_MESSAGE.partition(" (")[0])
         no_graph = _NO_GRAPH_MESSAGE.match(text)
-        if hooks is None or not (is_freed or no_graph) or self._is_in_look():
+        is_of_input = text.startswith(_NO_GRAD_OF_INPUT_MESSAGE)
+        is_explained = is_freed or no_graph or is_of_input
+        if hooks is None or not is_explained or self._is_in_look():
             return
         with mark_look():
             frame = self._place_finder.find_frame()
@@ -716,6 +719,8 @@ class Watch(Presentation):
             with suppress(Exception):
                 if no_graph is not None:
                     finding = self._find_no_graph(hooks, call, int(no_graph[1]), frame)
+                elif is_of_input:
+                    finding = self._find_input_without_graph(hooks, call, frame)
                 elif found := self._find_freed_graph(hooks, call, start):
                     finding = make_freed_finding(found, frame)
             if finding is None:
@@ -738,6 +743,16 @@ class Watch(Presentation):
             return None
         found = self._find_why_no_graph(hooks, call.outputs[position], frame)
         return make_no_graph_finding(found, position)
+
+    def _find_input_without_graph(
+        self, hooks: TorchHooks | TinyTorchHooks, call: EngineRun, frame: FrameType | None
+    ) -> Finding | None:
+        """Return the finding on the first of the tensors whose gradients are wanted that requires no grad."""
+        for position, tensor in enumerate(call.inputs):
+            if getattr(tensor, "requires_grad", None) is False:
+                found = self._find_why_no_graph(hooks, tensor, frame)
+                return make_no_graph_finding(found, position, is_input=True)
+        return None
 
     def _find_why_no_graph(
         self, hooks: TorchHooks | TinyTorchHooks, root: Any, frame: FrameType | None
