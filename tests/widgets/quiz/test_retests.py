@@ -274,6 +274,7 @@ def test_a_recall_that_was_answered_comes_back_as_it_was(right: bool) -> None:
     assert not asked.restore(), "nothing was answered"
     said = asked.commit(answer_of(asked, right=right)).text
     noted = load_notes()
+    assert noted["recalls"]["detach"]["settled"] is right
     again = recall("detach")
     assert again.restore()
     assert again.code == asked.code

@@ -346,7 +346,9 @@ class Progress(Presentation):
                 "the right."
             )
         return Box(
-            Paragraph(caption), _make_table((gettext("Misconception"), gettext("Now")), rows)
+            # A panel sets no room between texts and tables.
+            Paragraph(caption, style="margin-top: 14px" if live else None),
+            _make_table((gettext("Misconception"), gettext("Now")), rows),
         )
 
 

@@ -58,7 +58,7 @@ class Recall(Retest):
                 "number": self._number,
                 "code": self.code,
                 "answers": dict(self.answers),
-                "settled": self._settles_if_right,
+                "settled": self._settles_if_right and reveal.right == len(self.questions),
             }
             add_note("recalls", self._lesson, note)
 
