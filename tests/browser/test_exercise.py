@@ -50,6 +50,36 @@ def run_cell(page: Page, source: str, by: str) -> None:
     )
 
 
+def test_what_is_wrong_is_chosen_by_keyboard(watched: Watched, lab: Lab) -> None:
+    page = watched.page
+    setup = (
+        f"import os\nos.environ['COPYLAB_PROGRESS'] = {str(lab.folder / 'wrong.json')!r}\n"
+        "import tinytorch as torch\nfrom copylab.lessons.clinic import parts"
+    )
+    watched.run_all(lab.address(write(lab.folder, "wrong.ipynb", setup, "parts")))
+    choices = page.get_by_role("group", name="What is wrong?")
+    first = choices.get_by_role("button", name="the graph is cut")
+    first.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    said = page.locator(".cl-card")
+    expect(said).to_contain_text("“the graph reaches back too far” is not what is wrong here.")
+    assert "diagnose 1" in focused(page), "the focus stays on the button"
+    expect(first).to_have_attribute("aria-pressed", "false")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Space")
+    expect(said).to_contain_text("Right, the graph is cut: loss was computed from kept")
+    expect(first).to_be_focused()
+    expect(first).to_have_attribute("aria-pressed", "true")
+    kept = read_progress(page, lab.folder / "wrong.json", "diagnosis")
+    assert kept["exercises"]["clinic/parts"]["diagnosis"] == "the graph is cut"
+    for dark in (False, True):
+        if dark:
+            go_dark(page)
+        results = Axe().run(page, ".cl-live")
+        assert results.violations_count == 0, results.generate_report()
+
+
 def test_buttons_by_keyboard_alone_in_both_themes(watched: Watched, usual_front: Lab) -> None:
     name = book(usual_front, f"buttons-{usual_front.front}.ipynb", "t = torch.arange(3)", "part")
     page = watched.page
