@@ -64,7 +64,7 @@ def accumulate_into_leaf(leaf: Any, gradient: Any, state: GradientState) -> None
     if leaf._view_meta is not None:
         # Called to bring its history up to date: a write to its base may have given it one.
         gradient_edge(leaf)
-    # Asked where no gradient arrives, too.
+    # PyTorch checks this even if no gradient arrives.
     if leaf._edge is not None:
         raise RuntimeError("leaf variable has been moved into the graph interior")
     # A hook may have switched `requires_grad` off since the graph was recorded.

@@ -116,8 +116,9 @@ class GraphTask:
         self.root = root
         self.keep_graph = keep_graph
         self.on_arrays = on_arrays
-        # How many gradients each node below the root still waits for, by the node's `id`: the root
-        # keeps all of them alive, and a tensor's `__hash__` is a function in Python.
+        # How many gradients each node below the root still waits for. By the node's `id`, as a leaf
+        # is a tensor, whose `__hash__` is a function in Python, and so slow. No id is used again
+        # meanwhile: the root keeps all of them alive.
         self.dependencies = count_dependencies(root)
         # Gradients that arrived at nodes that wait for more, by the node's `id`.
         self.buffers: dict[int, GradientList] = {}
@@ -412,8 +413,8 @@ class GraphTask:
                 if target._ends_graph and self._can_finish_leaf_now(state):
                     if state.may_go_to_two_inputs:
                         state = self._settle_state(state, gradient, input_gradients[index:])
-                    # The leaf has it now: `fit_to_edge` compares each gradient with those that are
-                    # not sent yet, and for it the walk does not hold this one any more.
+                    # Cleared, so that `fit_to_edge` of the next edge does not count this gradient as
+                    # one that the walk still holds: the leaf has it now.
                     input_gradients[index] = None
                     self._finish_leaf(target, gradient, state)
                     # Hooks may have switched it.
@@ -430,11 +431,12 @@ class GraphTask:
     def _can_finish_leaf_now(self, state: GradientState) -> bool:
         """Return True if a leaf whose gradient is complete now would be the next one to run.
 
-        `state`: that of the gradient, which may be better off in the queue (`_should_wait`).
+        It would, unless something with the highest number, as all leaves have, waits in the queue.
 
-        Only what has the highest number, too, may run before it: other leaves for the most part. Not
-        in anomaly mode: if a hook on the leaf raises, PyTorch's warning names its AccumulateGrad,
-        and `_walk` names the node that it took out of the queue.
+        Two reasons put it into the queue all the same. Its gradient, of this `state`, may be better
+        off there (`_should_wait`). And in anomaly mode PyTorch's warning names the leaf's
+        AccumulateGrad if a hook on it raises, while `_walk` names the node that it took out of the
+        queue.
         """
         if self.is_anomaly_mode or (state.may_go_to_two_inputs and self._should_wait()):
             return False
@@ -482,28 +484,28 @@ class GraphTask:
         """Return True if a leaf should wait with a gradient that `may_go_to_two_inputs`.
 
         While gradients wait for others, the array's second place may be one that will hold a sum
-        instead. Then the leaf that has waited needs no copy: the `a` of the example below.
+        instead. Then the leaf that has waited needs no copy, as `a` in the example at `_settle_state`.
         """
         return bool(self.buffers)
 
     def _settle_state(
         self, state: GradientState, gradient: Any, gradients_in_hand: list
     ) -> GradientState:
-        """Return the state of a gradient that was `may_go_to_two_inputs`, by where it is at this moment.
+        """Return the state of a gradient that `may_go_to_two_inputs`, by whether its array is in two places now.
 
         A formula may return one array for two inputs, as that of `x + y` does. In PyTorch both are
         one tensor: the first is added to in place only if the second is no longer on its way.
 
-        An example: `s = a + b`, `p = b * c`, and backward of `((s + p) * c).sum()`. The node of `p`
-        runs first, so a gradient waits for the leaf `b` when that of `s` sends one array to `a` and
-        to `b`. `b` keeps a sum, which is another array. So `a`, which comes first and is complete,
-        gets its array without a copy if it waits until then: at once, it would have to copy what `b`
-        is still to get.
+        Where the walk looks: all gradients on their way are in a buffer, with a node that is ready,
+        or in `gradients_in_hand`. The last are those that are in neither: what arrived at the node
+        that was just taken out of the queue, or what the last node computed and `_route` has not sent
+        yet. This gradient is in one of these places, so if it is held twice it is found twice.
 
-        All gradients on their way are in a buffer, with a node that is ready, or in
-        `gradients_in_hand`. That is a list which is in neither: what arrived at the node that was just taken out of the queue,
-        or what the last node computed and `_route` has not sent yet. This gradient is in one of these
-        places, so if it is held twice it is found twice.
+        Why it is asked so late, by an example: `s = a + b`, `p = b * c`, and backward of
+        `((s + p) * c).sum()`. The node of `p` runs first, so a gradient waits for the leaf `b` when
+        that of `s` sends one array to `a` and to `b`. `b` keeps a sum, which is another array. So
+        `a`, which comes first and is complete, gets its array without a copy if it waits until then:
+        at once, it would have to copy what `b` is still to get.
         """
         lists_on_their_way = [
             *self.buffers.values(),

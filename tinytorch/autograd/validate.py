@@ -102,8 +102,8 @@ def check_shapes_of_gradients(node: Any, input_gradients: list) -> bool:
     """
     is_any_empty = False
     for index, edge in enumerate(node._edges):
-        output = input_gradients[index]
-        if edge is None or output is None:
+        gradient = input_gradients[index]
+        if edge is None or gradient is None:
             continue
         target, output_nr = edge
         # The usual cases, to save time.
@@ -113,10 +113,10 @@ def check_shapes_of_gradients(node: Any, input_gradients: list) -> bool:
             shape = expected_on_edge(edge, node._sequence_number)[0]
         else:
             shape = target._data.shape
-        if output.shape != shape:
-            _check_shape(node, index, output, shape)
+        if gradient.shape != shape:
+            _check_shape(node, index, gradient, shape)
         # Of a tensor `size` is a method, hence true.
-        if not output.size:
+        if not gradient.size:
             is_any_empty = True
     return is_any_empty
 
@@ -192,15 +192,15 @@ def lay_out_gradients(node: Any, gradient: ndarray, input_gradients: list) -> li
     """
     results = list(input_gradients)
     for index, (_, saved_indices) in enumerate(node._formulas):
-        output = input_gradients[index]
-        if type(output) is ndarray and output is not gradient:
+        input_gradient = input_gradients[index]
+        if type(input_gradient) is ndarray and input_gradient is not gradient:
             operands = [gradient, *saved_arrays([node._saved[i] for i in saved_indices])]
             if (
-                not output.size
-                or 1 in output.shape
+                not input_gradient.size
+                or 1 in input_gradient.shape
                 or not all(map(_is_row_major_or_expanded, operands))
             ):
-                results[index] = _lay_out_gradient(node, index, output, operands)
+                results[index] = _lay_out_gradient(node, index, input_gradient, operands)
     return results
 
 
@@ -212,20 +212,24 @@ def lay_out_empty(node: Any, arrived: GradientList, input_gradients: list) -> li
     if type(input_gradients) is GradientList:
         return input_gradients
     results = list(input_gradients)
-    for index, output in enumerate(input_gradients):
-        if type(output) is not ndarray or output.size or output.base is not None:
+    for index, input_gradient in enumerate(input_gradients):
+        if (
+            type(input_gradient) is not ndarray
+            or input_gradient.size
+            or input_gradient.base is not None
+        ):
             continue
         is_of_formula = node._formulas and not (
             node._formula_gives_all_inputs or node._has_several_outputs
         )
-        if output.ndim < 2 or not is_of_formula or _is_any_packed(node):
-            results[index] = as_array_of_torch(output)
+        if input_gradient.ndim < 2 or not is_of_formula or _is_any_packed(node):
+            results[index] = as_array_of_torch(input_gradient)
         else:
             steps = _strides_on_tensors(node, index, arrived[0])
-            strides = tuple([step * output.itemsize for step in steps])
-            results[index] = copy_with_strides(output, strides)
+            strides = tuple([step * input_gradient.itemsize for step in steps])
+            results[index] = copy_with_strides(input_gradient, strides)
         if FORMULA_WRITES:
-            move_formula_writes(output, results[index])
+            move_formula_writes(input_gradient, results[index])
     return results
 
 
@@ -237,20 +241,22 @@ def _is_row_major_or_expanded(array: ndarray) -> bool:
     return array.flags.c_contiguous or 0 in array.strides
 
 
-def _lay_out_gradient(node: Any, index: int, output: ndarray, operands: list) -> ndarray:
+def _lay_out_gradient(node: Any, index: int, input_gradient: ndarray, operands: list) -> ndarray:
     """Return what formula number `index` computed from these operands, with torch's strides."""
-    same_shape = [array for array in operands if array.shape == output.shape]
+    same_shape = [array for array in operands if array.shape == input_gradient.shape]
     strides = {array.strides for array in same_shape}
     # Of several layouts each step of the formula makes another one, as does a layout with gaps.
-    is_kept = len(strides) == 1 and output.size and _would_keep_strides(same_shape[0])
+    is_kept = len(strides) == 1 and input_gradient.size and _would_keep_strides(same_shape[0])
     if is_kept or _is_any_packed(node):
-        laid_out = lay_out_result(output, *same_shape)
+        laid_out = lay_out_result(input_gradient, *same_shape)
     else:
         # In elements, as NumPy may have computed in another dtype.
         steps = _strides_on_tensors(node, index, operands[0])
-        laid_out = copy_with_strides(output, tuple([step * output.itemsize for step in steps]))
-    if laid_out is not output and FORMULA_WRITES:
-        move_formula_writes(output, laid_out)
+        laid_out = copy_with_strides(
+            input_gradient, tuple([step * input_gradient.itemsize for step in steps])
+        )
+    if laid_out is not input_gradient and FORMULA_WRITES:
+        move_formula_writes(input_gradient, laid_out)
     return laid_out
 
 
@@ -282,29 +288,29 @@ def _state_of_gradient(
     node: Any, arrived: GradientList, input_gradients: list, index: int
 ) -> GradientState:
     """Return the state of a formula's result that may be, or may be a view of, another array."""
-    output = input_gradients[index]
+    input_gradient = input_gradients[index]
     if len(input_gradients) == 1 and arrived[0] is not None:  # the usual case, to save time
-        if output is arrived[0]:
+        if input_gradient is arrived[0]:
             return arrived.states[0]
-        if output.base is arrived[0]:
+        if input_gradient.base is arrived[0]:
             return arrived.states[0].of_view()
-    memory = memory_owner(output)
+    memory = memory_owner(input_gradient)
     for gradient, state in zip(arrived, arrived.states, strict=True):
         if gradient is not None and memory_owner(gradient) is memory:
-            if output is not gradient:
+            if input_gradient is not gradient:
                 return state.of_view()
             return _state_of_passed_on(node, input_gradients, index, state)
     looks_at_saved = any(memory_owner(array) is memory for array in saved_arrays(node._saved or ()))
-    if looks_at_saved or _is_view_of_result(output):
+    if looks_at_saved or _is_view_of_result(input_gradient):
         return _NEW_VIEW
-    return state_of_new(output)
+    return state_of_new(input_gradient)
 
 
 def _state_of_passed_on(
     node: Any, input_gradients: list, index: int, state: GradientState
 ) -> GradientState:
     """Return the state of a gradient that a formula returned as it arrived."""
-    output, memory = input_gradients[index], memory_owner(input_gradients[index])
+    input_gradient, memory = input_gradients[index], memory_owner(input_gradients[index])
     others = []
     for i, (other, edge) in enumerate(zip(input_gradients, node._edges, strict=True)):
         if i == index or other is None or edge is None or memory_owner(other) is not memory:
@@ -312,21 +318,21 @@ def _state_of_passed_on(
         # Brought to another shape or dtype, it is a new array, and the old one is freed by then.
         if (other.shape, other.dtype) == expected_on_edge(edge, node._sequence_number)[:2]:
             others.append(other)
-    if any(other is output for other in others):
+    if any(other is input_gradient for other in others):
         return state.returned_twice()
     return state.over_shared_memory() if others else state
 
 
-def _is_view_of_result(output: ndarray) -> bool:
+def _is_view_of_result(input_gradient: ndarray) -> bool:
     """Return True for a view of an array that the formula made.
 
     It has dropped dimensions of that by `reshape`, after a sum that kept them, or turned it by `t`.
     """
-    base = output.base
+    base = input_gradient.base
     # An array of another dtype is a formula's way of computing with bits, and no tensor of PyTorch's.
-    if type(base) is not ndarray or base.dtype != output.dtype:
+    if type(base) is not ndarray or base.dtype != input_gradient.dtype:
         return False
     # What is empty and looks at an array of its own shape was given torch's strides, no more.
-    if not output.size and base.shape == output.shape:
+    if not input_gradient.size and base.shape == input_gradient.shape:
         return False
-    return base.ndim > output.ndim > 0 or base.ndim == output.ndim > 1
+    return base.ndim > input_gradient.ndim > 0 or base.ndim == input_gradient.ndim > 1

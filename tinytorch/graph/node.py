@@ -266,7 +266,8 @@ class AccumulateGrad(Node):
     __slots__ = ("variable",)
     __module__ = "builtins"
     _name = "torch::autograd::AccumulateGrad"
-    # So that the walk asks no more of other nodes: it looks at those before they run.
+    # It runs on arrays all the same. The flag leads it into the one branch of `_walk` that looks closer
+    # at a node, where it is taken aside: so no other node has to be asked what it is.
     _needs_tensors = True
 
     def __init__(self, leaf: Any) -> None:

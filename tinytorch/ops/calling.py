@@ -20,7 +20,7 @@ from ..base import (
     warn_in_torch,
 )
 from ..tensor import Tensor, device_of, make_tensor
-from .schema import REQUIRED, Schema, Signature, is_number, mismatch, read_operand
+from .schema import NOT_GIVEN, Schema, Signature, is_number, mismatch, read_operand
 from .short_ways import make_plain_call
 
 _DESCRIPTIONS = {
@@ -80,8 +80,9 @@ class Overloads:
         """Make the function, or the method, that users call."""
 
         def call_as_parsed(*args: Any, **named: Any) -> Any:
-            # A short way passes REQUIRED on for an argument that it did not get.
-            return self._parse_and_run(method, tuple([x for x in args if x is not REQUIRED]), named)
+            # A short way passes NOT_GIVEN on for an argument that it was not given.
+            given = tuple([x for x in args if x is not NOT_GIVEN])
+            return self._parse_and_run(method, given, named)
 
         ops = [offer.op for offer in self.offers]
         call: Any = call_as_parsed

@@ -184,11 +184,12 @@ def make_saver_of_two(op: Any) -> Callable[[Any, Any, bool, Any, Any], tuple]:
 
     It is told if the second operand is a tensor, and no number.
     """
-    # Each factor is needed by the gradient of the other one: `other` by that of `self`, which is
-    # input 0, and `self` by that of `other`, input 1.
+    # As of `mul`, which saves `other` and `self`: the gradient of input 0, `self`, reads the first of
+    # them, and that of input 1, `other`, the second.
     names_and_needers = [(saved.name, saved.needed_by) for saved in op.saved_values]
-    # `other` may be a number. Of that `save_factors` makes a SavedNumber, `Op.save` does so for
-    # operations with `numbers` alone.
+    # With `numbers`, as `other` may then be a number, of which `save_factors` makes a SavedNumber as
+    # `Op.save` does. An operation without `numbers` is left to `Op.save`: there is none with such
+    # factors whose time counts.
     if names_and_needers == [("other", 0), ("self", 1)] and op.numbers:
         return save_factors
     save, defaults = op.save, op.defaults[2:]

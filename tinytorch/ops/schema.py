@@ -33,6 +33,8 @@ from ..tensor import Layout, Tensor
 
 # the default of what must be given
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
+# what a function of users has in the place of an argument that it was not given
+NOT_GIVEN: Any = type("NotGiven", (), {"__repr__": lambda self: "NOT_GIVEN"})()
 
 
 # what the types of a schema take ------------------------------------------------------------------

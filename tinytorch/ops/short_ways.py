@@ -47,7 +47,7 @@ from .recorders import (
     record_and_make_error,
     record_failed_call,
 )
-from .schema import REQUIRED, Param, Schema
+from .schema import NOT_GIVEN, REQUIRED, Param, Schema
 
 _new = object.__new__
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1  # of the ints of a schema
@@ -55,6 +55,8 @@ _LEAST, _MOST = -(1 << 63), (1 << 63) - 1  # of the ints of a schema
 _MOST_EXACT = 1 << 53
 # stands for a number among the operands that decide a result's strides
 _A_NUMBER = np.zeros(())
+# what `_read_plain` returns of an argument that the parser has to read
+_NOT_PLAIN: Any = object()
 
 
 def make_plain_call(op: Any, otherwise: Callable, is_method: bool, in_place: bool) -> Callable:
@@ -171,7 +173,7 @@ def make_unparsed_call(op: Any, otherwise: Callable, sizes_at: int, in_place: bo
 def _make_call_of_one_tensor(run: Callable, defaults: tuple, otherwise: Callable) -> Callable:
     """Make the plain call of an operation that takes one tensor by position: `contiguous`."""
 
-    def call(x: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
+    def call(x: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
         if more or named or not isinstance(x, Tensor):
             return otherwise(x, *more, **named)
         return run(x, *defaults)
@@ -219,7 +221,7 @@ def make_reader(
         values = list(args)
         for i in positions:
             values[i] = _read_plain(params[i], args[i])
-            if values[i] is REQUIRED:
+            if values[i] is _NOT_PLAIN:
                 return None
         uncertain_positions[types] = positions
         return (*values, *defaults[len(args) :])
@@ -254,27 +256,27 @@ def _make_reader_of_sizes(before: list[Param], defaults: tuple) -> Callable[[tup
 def _read_plain(param: Param, value: Any) -> Any:
     """Read an argument whose type alone does not say that it fits.
 
-    REQUIRED is returned if the parser has to read it.
+    _NOT_PLAIN is returned if the parser has to read it.
     """
     if param.type.is_row:
         row = (value,) if param.accepts_one_number and type(value) is int else value
         if type(row) is not tuple:
-            return REQUIRED
+            return _NOT_PLAIN
         for n in row:
             if type(n) is not int or not _LEAST <= n <= _MOST:
-                return REQUIRED
+                return _NOT_PLAIN
         return row
     if param.is_list:
         if type(value) not in (list, tuple):
-            return REQUIRED
+            return _NOT_PLAIN
         for t in value:
             if not isinstance(t, Tensor):
-                return REQUIRED
+                return _NOT_PLAIN
         return [*value]
     # by class, as a Parameter is a tensor, too
     if (param.is_tensor and isinstance(value, Tensor)) or param.schema_type == "PyObject":
         return value
-    return REQUIRED
+    return _NOT_PLAIN
 
 
 # short ways ---------------------------------------------------------------------------------------
@@ -286,11 +288,15 @@ def _read_plain(param: Param, value: Any) -> Any:
 # - `thread` is the `ThreadState` of the thread that runs: its modes.
 # - `run`, the general way, tells the listeners of anomaly mode and of a watch what it does before the
 #   kernel runs. So it runs each call while there are any.
-# - It also runs a call whose first operand is an inference tensor, unless that is written to: if
-#   all operands are, the version of a new result may be another (`are_inner_writes_counted`), and a
-#   view has a counter of its own.
+# - The general way also runs a call whose first operand is an inference tensor, unless that is
+#   written to. A view of such a tensor has a counter of its own; and a new result whose operands are
+#   all such tensors may have another version, as its counter sees PyTorch's writes to it
+#   (`are_inner_writes_counted`).
 # - A tensor that has no storage and is no view does not need the general way.
-# - `run_ufunc_silenced` is `run_silenced` in a quarter of the time, see `ThreadState`.
+# - `direct_dtype_nums` are NumPy's numbers of the dtypes for which the function alone computes what the
+#   kernel does, see `pointwise`. `takes_numbers`: the second operand may be a number of Python's.
+# - `run_ufunc_silenced` calls a ufunc in a context in which NumPy ignores errors: it is that
+#   context's `run`. It takes a quarter of the time of `run_silenced`, see `ThreadState`.
 # - A result with new memory is made as `make_tensor` makes it, without a storage, a place in the
 #   graph or meta data: few tensors are ever asked for these. `keep_freed_memory` is not called, as
 #   once in a process is enough: `make_tensor` did when it made an operand as large.
@@ -325,11 +331,11 @@ def make_unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     run, kernel, compute = op.run, op.kernel, op.compute
     # `compute` is the whole kernel, which converts and lays out; `function` is what that calls.
     function, is_copy = kernel.function, kernel.is_copy
-    is_ufunc, direct_nums = isinstance(function, np.ufunc), find_direct_dtypes(op)
+    is_ufunc, direct_dtype_nums = isinstance(function, np.ufunc), find_direct_dtypes(op)
     defaults, read = op.defaults[1:], make_reader(op.schema, False, first=1, sizes_at=sizes_at)
     has_required, record = REQUIRED in defaults, make_recorder_of_one(op)
 
-    def call(x: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
+    def call(x: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
         if named or not isinstance(x, Tensor):
             return otherwise(x, *more, **named)
         rest: Any = defaults
@@ -346,7 +352,7 @@ def make_unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             if is_copy:
                 # without `run_silenced`: a copy computes nothing of which NumPy could warn
                 data = compute(a, *rest)
-            elif a.dtype.num in direct_nums:
+            elif a.dtype.num in direct_dtype_nums:
                 run_function = thread.run_ufunc_silenced if is_ufunc else run_silenced
                 data = run_function(function, a)
                 # in one dimension NumPy's strides are torch's
@@ -375,11 +381,10 @@ def make_unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
 def make_binary_call(op: Any, otherwise: Callable) -> Callable:
     """Make the short way of a ufunc of two tensors or a tensor and a number: `add`, `mul`, `lt`."""
     run, defaults, record = op.run, op.defaults[2:], make_recorder_of_two(op)
-    # For dtypes with these numbers the ufunc alone computes what the kernel does, see `pointwise`.
     ufunc = _find_function_at_defaults(op)
-    direct_nums, takes_numbers = op.kernel.direct_dtype_nums, op.numbers
+    direct_dtype_nums, takes_numbers = op.kernel.direct_dtype_nums, op.numbers
 
-    def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
+    def call(x: Any = NOT_GIVEN, y: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
         if more or named or not isinstance(x, Tensor):
             return otherwise(x, y, *more, **named)
         a, is_y_tensor = x._data, isinstance(y, Tensor)
@@ -395,7 +400,8 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
             is_usual = dtype.kind == "f" and (type(y) is float or -_MOST_EXACT < y < _MOST_EXACT)
         else:
             return otherwise(x, y)
-        if not is_usual or dtype.num not in direct_nums or NODE_LISTENERS or GRAPH_EXIT_LISTENERS:
+        is_direct = is_usual and dtype.num in direct_dtype_nums
+        if not is_direct or NODE_LISTENERS or GRAPH_EXIT_LISTENERS:
             return run(x, y, *defaults)
         has_storage_or_base = x._storage is not None or x._view_meta is not None
         if x._counter.is_inference or (has_storage_or_base and needs_general_way(x)):
@@ -433,7 +439,7 @@ def make_view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     has_required = REQUIRED in defaults
     read = make_reader(op.schema, False, first=1, sizes_at=sizes_at)
 
-    def call(x: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
+    def call(x: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
         if named or not isinstance(x, Tensor):
             return otherwise(x, *more, **named)
         rest: Any = defaults
@@ -478,9 +484,9 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
     """
     run, defaults, record_write = op.run_in_place, op.defaults[2:], make_write_recorder(op)
     ufunc = _find_function_at_defaults(op)
-    direct_nums, takes_numbers = op.kernel.direct_dtype_nums, op.numbers
+    direct_dtype_nums, takes_numbers = op.kernel.direct_dtype_nums, op.numbers
 
-    def call(x: Any = REQUIRED, y: Any = REQUIRED, /, *more: Any, **named: Any) -> Any:
+    def call(x: Any = NOT_GIVEN, y: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
         if more or named or not isinstance(x, Tensor):
             return otherwise(x, y, *more, **named)
         a, is_y_tensor = x._data, isinstance(y, Tensor)
@@ -497,7 +503,9 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
             is_usual = type(y) is float or -_MOST_EXACT < y < _MOST_EXACT
         else:
             return otherwise(x, y)
-        is_direct = a.dtype.kind == "f" and a.dtype.num in direct_nums
+        # Floats alone, which take whatever a float or an int gives: PyTorch refuses to write the
+        # result of an int tensor and a float back into the ints, and the general way says so.
+        is_direct = a.dtype.kind == "f" and a.dtype.num in direct_dtype_nums
         # Dense in neither order, it may have a cell twice (`expand`): each write reads the last one.
         is_dense = a.flags.forc
         if not (is_usual and is_direct and is_dense) or NODE_LISTENERS or GRAPH_EXIT_LISTENERS:

@@ -1,6 +1,6 @@
 """Which line wrote to a saved tensor, found by comparing the snapshots after each line.
 
-For the step player, which has those. A watch sees the write itself: `SavedRecord.line_that_wrote`.
+For the step player, which has those. A watch sees the write itself: `SavedRecord.line_to_blame`.
 """
 
 from __future__ import annotations

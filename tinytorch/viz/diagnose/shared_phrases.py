@@ -94,7 +94,7 @@ def phrase_consequence(saved: SavedRecord) -> str:
 
 def phrase_lines_that_wrote(*records: SavedRecord) -> str:
     """Return `written to by train.py, line 12`; empty if no watch saw which lines wrote."""
-    lines = dict.fromkeys(saved.line_that_wrote for saved in records if saved.line_that_wrote)
+    lines = dict.fromkeys(saved.line_to_blame for saved in records if saved.line_to_blame)
     if not lines:
         return ""
     labels = join_few_names(line.word() for line in lines)

@@ -41,7 +41,7 @@ class PackedState(NamedTuple):
     """True if it computes again what was saved, from what is as it was."""
     change: Phrase | None = None
     """Why it gives back other values than it was given."""
-    line_that_wrote: Phrase | None = None
+    line_to_blame: Phrase | None = None
     """The line that is to blame for that change ("train.py, line 12"); None if it is not known."""
 
 
@@ -139,7 +139,7 @@ def _open_checkpoint(frame: Any, packed_save: Any) -> PackedState:
             ),
             function=function,
         )
-        return PackedState(change=change, line_that_wrote=changed[0].line_that_wrote)
+        return PackedState(change=change, line_to_blame=changed[0].line_to_blame)
     doubt = Phrase.of(
         gettext_noop(
             "backward runs the checkpointed {function} again, which may raise or read what has "

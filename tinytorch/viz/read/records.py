@@ -396,8 +396,8 @@ class SavedRecord:
     """True if a watch saw no write to it, and has not compared all of its bytes with those at the save."""
     not_read: Phrase | None = field(default=None, compare=False, repr=False)
     """Why its bytes were not read, or not compared by the watch that saw a write."""
-    line_that_wrote: Phrase | None = field(default=None, compare=False, repr=False)
-    """The line that made it stale or changed its bytes ("train.py, line 12"), if a watch saw it."""
+    line_to_blame: Phrase | None = field(default=None, compare=False, repr=False)
+    """The first line that made it stale or changed its bytes ("train.py, line 12"), if a watch saw it."""
     index_state: str = ""
     """Of an index that was changed unseen: "fits" or "out of range"; empty if that is not known."""
     refusal: Phrase | None = None

@@ -25,7 +25,7 @@ class SaveComparison(Protocol):
         """True if all of its bytes are compared; False if pieces of them are, or none."""
 
     @property
-    def line_that_wrote(self) -> Phrase | None:
+    def line_to_blame(self) -> Phrase | None:
         """The line to blame for the write ("train.py, line 12"); None if it is not known."""
 
 

@@ -192,7 +192,7 @@ class SavedReader:
                 refusal=unpacked.refusal,
                 doubt=unpacked.doubt,
                 change=unpacked.change,
-                line_that_wrote=unpacked.line_that_wrote,
+                line_to_blame=unpacked.line_to_blame,
             )
             return FoundSavedTensor(record)
         # No version is checked of what a hook has packed.
@@ -329,7 +329,7 @@ class SavedReader:
             "checksum_now": checksum_now,
             "checksum_then": (geometry, checksum + 1),
             "compared_with_save": True,
-            "line_that_wrote": comparison.line_that_wrote,
+            "line_to_blame": comparison.line_to_blame,
         }
 
     def _make_record_of_error(
@@ -363,7 +363,7 @@ class SavedReader:
         )
         # Under a watch the node holds its `WatchedSave`, which knows the line that wrote.
         if watched_save := find_watched_save(stale_raw_saved):
-            record = replace(record, line_that_wrote=watched_save.line_that_wrote)
+            record = replace(record, line_to_blame=watched_save.line_to_blame)
         return FoundSavedTensor(record, tensor_position)
 
     def _find_original(self, alias: Any, node: Any) -> int | None:

@@ -400,7 +400,7 @@ class _GraphDescriber:
                 writer_names = self.maybe_written.get((node.id, saved.tensor or ""))
             before = self.changes.earlier_saved.get((node.id, index_in_node))
             yield self._remark_of_state(saved, before, is_doubtful=writer_names is not None)
-            if saved.line_that_wrote:
+            if saved.line_to_blame:
                 # The text has it in brackets behind the state.
                 yield Remark("writing line", "", phrase_lines_that_wrote(saved))
             if writer_names is not None:

@@ -42,8 +42,8 @@ def describe_hazards(snap: Snapshot) -> dict[str, tuple[Remark, ...]]:
         # Many nodes may have saved one tensor, and say the same.
         if remark.sentence in group:
             continue
-        # Two sentences that differ in a version alone, and in no line that wrote, have one caption.
-        # The second remark is left with its sentence, which only the text says.
+        # A caption has the line that wrote, and not the versions: two sentences that differ in a
+        # version alone have one. The second remark keeps its sentence, which only the text says.
         is_caption_said = (tensor_id, remark.caption) in captions
         captions.add((tensor_id, remark.caption))
         group[remark.sentence] = remark._replace(caption="") if is_caption_said else remark

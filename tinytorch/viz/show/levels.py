@@ -1,7 +1,7 @@
 """How much a memory picture shows: one table says what each level adds.
 
-`memory` makes a `Detail` of its `level=` once. What selects, describes and draws asks that for a part
-by its name, and knows no level.
+`memory` makes a `Detail` of its `level=` once. `_MemoryRun` and what describes the memory ask that
+for a part by its name, and know no level; what lays out and draws gets the parts that are left.
 """
 
 from __future__ import annotations

@@ -40,9 +40,9 @@ class KeptComparison(NamedTuple):
         return self.watched_save is None or self.watched_save.is_compared_whole
 
     @property
-    def line_that_wrote(self) -> Phrase | None:
+    def line_to_blame(self) -> Phrase | None:
         """The line that wrote, as pictures say it; None if it is not known."""
-        return None if self.watched_save is None else self.watched_save.line_that_wrote
+        return None if self.watched_save is None else self.watched_save.line_to_blame
 
 
 class KeptAttribute:

@@ -40,7 +40,7 @@ class ObservedWrite(NamedTuple):
     def was_counted(self, version: int) -> bool:
         """Return True if the counter, at this version now, has counted it.
 
-        A lower one was put back by the program, which no write does.
+        A lower version is no write's doing: the program has put the counter back.
         """
         return self.version_before is not None and version > self.version_before
 
@@ -153,10 +153,12 @@ class WatchedSave:
         write = ObservedWrite(place, version)
         candidate = self.counted_write_candidate
         # An earlier candidate that has left the version as it found it was not counted, and this
-        # write takes its place. One that was counted stays: it is the first.
-        has_counted_candidate = candidate is not None and candidate.version_before != version
+        # write takes its place. One that was counted stays: it is the first. Not `was_counted`: where
+        # the version is lower since, the program has put the counter back, and the candidate, of
+        # which nobody knows any more whether it was counted, keeps its place.
+        has_version_moved = candidate is not None and candidate.version_before != version
         # `.data = ...` is never counted.
-        if span is not None and not has_counted_candidate:
+        if span is not None and not has_version_moved:
             self.counted_write_candidate = write
         if self.first_changing_write is not None:
             return
@@ -169,7 +171,10 @@ class WatchedSave:
             self.first_changing_write = ObservedWrite(None)
 
     def note_result(self, place: Place | None, span: Span | None) -> None:
-        """Note what a write to the storage has done."""
+        """Note what a write to the storage has done: it has returned, or raised and perhaps written before.
+
+        Whether the counter has counted it is not asked here: see `note_write`.
+        """
         if self.first_changing_write is not None or not self.is_compared:
             return
         # Where a device cannot say, the write counts as the one that changed it.
@@ -288,7 +293,7 @@ class WatchedSave:
         return None if write is None else write.place
 
     @property
-    def line_that_wrote(self) -> Phrase | None:
+    def line_to_blame(self) -> Phrase | None:
         """The place to blame, as pictures say it ("train.py, line 12"); None if it is not known."""
         place = self.find_place_to_blame()
         return None if place is None else place.phrase
