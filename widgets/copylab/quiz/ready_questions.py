@@ -59,9 +59,11 @@ ENDLESS = gettext_noop("it never ends")
 _COMMON_PARAMETERS = {
     "prompt": "str | None",
     "wrong": "Mapping[Any, Rebuttal] | None",
-    "hint": "str | None",
 }
 """What every question takes, with its type."""
+
+_HINT_PARAMETER = {"hint": "str | None"}
+"""What a question with a free answer takes besides: how to write it, in place of the declared hint."""
 
 
 class QuestionMaker(Protocol):
@@ -170,7 +172,7 @@ def _question(
             hint,
             pattern,
         )
-        signature = _signature_of_maker(find_answer)
+        signature = _signature_of_maker(find_answer, is_free=choices is None)
 
         # Its name and docstring are those that `help(same_storage)` shows.
         @functools.wraps(find_answer)
@@ -184,10 +186,14 @@ def _question(
     return declare
 
 
-def _signature_of_maker(find_answer: Callable[..., Any]) -> inspect.Signature:
-    """Return the parameters of a question: the common ones, and its function's without the run."""
+def _signature_of_maker(find_answer: Callable[..., Any], is_free: bool) -> inspect.Signature:
+    """Return the parameters of a question: its function's without the run, then the common ones.
+
+    `is_free`: there are no choices, and a `hint` says how to write the answer.
+    """
     _run, *parameters = inspect.signature(find_answer).parameters.values()
-    for name, annotation in _COMMON_PARAMETERS.items():
+    shared_parameters = _COMMON_PARAMETERS | (_HINT_PARAMETER if is_free else {})
+    for name, annotation in shared_parameters.items():
         parameters.append(
             inspect.Parameter(
                 name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation

@@ -168,14 +168,14 @@ def judge_answers(
     """
     right_answers = [question.right_answer(run) for question in questions]
     stated_questions = state_facts_once(questions, run)
-    triples = list(zip(stated_questions, answers, right_answers, strict=True))
+    answered_questions = list(zip(stated_questions, answers, right_answers, strict=True))
     # All before any: who is told to write row 3 in another way must not see what became of row 1.
     names = [question.name for question in questions]
     unreadable = find_unreadable_answers(questions, dict(zip(names, answers, strict=True)), run)
     if unreadable:
         raise UnreadableAnswerError(join_sentences(unreadable.values()))
     rows, explained_names = [], set[str]()
-    for number, (question, answer, right) in enumerate(triples, 1):
+    for number, (question, answer, right) in enumerate(answered_questions, 1):
         refutation, testable = None, None
         if question.is_right(answer, right):
             sentences = question.explain_right(run)
@@ -183,7 +183,8 @@ def judge_answers(
             refutation = question.refute(run, answer)
             # In a retest the one that it tests, also where the wrong answer shows none.
             misconception = refutation.misconception or tested_misconception
-            # Once on a page, where it is explained.
+            # Once on a page, where it is explained. Asked before `compose_sentences` explains it and adds
+            # its name to `explained_names`.
             is_new = misconception is not None and misconception.name not in explained_names
             if misconception is not None and is_new and find_programs(misconception):
                 testable = misconception
@@ -236,15 +237,17 @@ def _ask_again(number: int, question: Question, answer: str, right: Any) -> str:
 def state_facts_once(questions: Sequence[Question], run: QuizRun) -> list[Question]:
     """Return the questions; in place of facts that an earlier one has they say where these are."""
     facts = [_split_sentences(question.describe_facts(run)) for question in questions]
-    # These are said once in another way, when it is known which rows are shown with their facts.
-    repeated = " ".join(list_repeated_sentences(questions, run))
+    # `_say_wrong_gradients_once` says these once, when it is known which rows are shown with facts.
+    wrong_gradients_text = " ".join(list_repeated_sentences(questions, run))
     # A right answer to which nothing wrong was foreseen is shown without its facts.
     is_always_shown = [bool(question.explain_right(run)) for question in questions]
     stated = list(questions)
     for index, question in enumerate(questions):
-        if any(sentence in repeated for sentence in facts[index]):
+        if any(sentence in wrong_gradients_text for sentence in facts[index]):
             continue
-        for earlier in filter(is_always_shown.__getitem__, range(index)):
+        for earlier in range(index):
+            if not is_always_shown[earlier]:
+                continue
             rest = [sentence for sentence in facts[index] if sentence not in facts[earlier]]
             if len(rest) < len(facts[index]):
                 point_to_row = partial(_point_to_row, earlier + 1, rest)

@@ -73,7 +73,7 @@ def find_same_tensor_misconception(
 
 
 def _find_misconception_of_names(run: QuizRun, a: str, b: str, at: int | None) -> str | None:
-    """Find the misconception behind a no of any kind about two names: None if they are two tensors."""
+    """Find the misconception behind a no about two names of one tensor; None if they are two tensors."""
     return "a name is a copy" if run.snapshot(at).is_same_tensor(a, b) else None
 
 
