@@ -167,8 +167,11 @@ def test_the_answers_change_with_the_program(engine: ModuleType) -> None:
 def test_a_question_is_called_as_its_help_says() -> None:
     assert str(inspect.signature(same_storage)) == (
         "(a: 'str', b: 'str', *, at: 'int | None' = None, prompt: 'str | None' = None, "
-        "wrong: 'Mapping[Any, Rebuttal] | None' = None, hint: 'str | None' = None) -> 'Question'"
+        "wrong: 'Mapping[Any, Rebuttal] | None' = None) -> 'Question'"
     )
+    with pytest.raises(TypeError, match="unexpected keyword argument 'hint'"):
+        same_storage("x", "y", hint="a number")
+    assert questions.value("x", hint="one number").answer_format == "one number"
     assert same_storage(a="x", b="y").text == same_storage("x", "y").text  # type: ignore[call-arg]
     assert same_storage("x", "y", at=2).text == "After line 2: do `x` and `y` share a storage?"
     assert same_storage("x", "y", prompt="One memory?").text == "One memory?"
