@@ -173,6 +173,23 @@ z = b * y.detach()
     assert "saved other: 10, live" in picture.text
 
 
+def test_what_was_asked_for_first_is_drawn_off_the_graph_too(engine: ModuleType) -> None:
+    code = """
+w = torch.tensor(2.0, requires_grad=True)
+error = (w * 3 - 1) ** 2
+loss, target = torch.tensor([error.item()]).mean(), torch.ones(1)
+"""
+    names = run(code, engine)
+    loss, error, target = names["loss"], names["error"], names["target"]
+    words = words_in(graph(loss=loss, error=error, target=target).svg)
+    assert {"loss", "requires_grad=False"} <= set(words)
+    assert "requires_grad=False, so not on the graph: target" in words
+    both = "requires_grad=False, so not on the graph: loss and target"
+    assert both in words_in(graph(error=error, loss=loss, target=target).svg)
+    variables = {"loss": loss, "error": error, "target": target}
+    assert both in words_in(graph(variables).svg), "of variables nobody asked for the first"
+
+
 def test_it_goes_to_the_right_where_that_fits(engine: ModuleType) -> None:
     names = run(TWO_BRANCHES, engine)
     right, down = graph(names), graph(names, direction="down")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
+from xml.etree import ElementTree as ET
 
 import pytest
 from copylab import CopyLab, steps
@@ -15,7 +16,7 @@ from project_files import ROOT
 import tinytorch
 from tinytorch.viz import compare_snapshots, snapshot
 from tinytorch.viz.render import graph_svg
-from tinytorch.viz.render.edges import TIP_HALF, TIP_LENGTH, draw_edge, find_direction
+from tinytorch.viz.render.edges import SIGN_HEIGHT, TIP_HALF, TIP_LENGTH, draw_edge, find_direction
 from tinytorch.viz.render.graph_cards import CardSize
 from tinytorch.viz.render.routes import (
     DrawnArea,
@@ -274,3 +275,43 @@ def test_rows_are_close_together_only_where_height_counts() -> None:
         tops = sorted({round(y) for _, y in stage.middles.values()})
         gaps.append(tops[1] - tops[0] - 22)
     assert gaps == [17, 11]
+
+
+def lay_out_down(**tensors: Any) -> tuple[graph_svg.GraphSheet, graph_svg.GraphStage]:
+    """The cards of a graph that runs down, and where they are in a player."""
+    changes = compare_snapshots(snapshot(tensors), None)
+    sheet = graph_svg.make_sheet(describe_graph(changes, select_nodes(changes)))
+    room = graph_svg.Room(direction="down", is_low=True)
+    return sheet, graph_svg.lay_out_sheets([sheet], room)
+
+
+def test_equal_chains_are_in_line() -> None:
+    """Of three equal chains the last nodes were aside, and one of them a row below the others of its chain."""
+    w = tinytorch.tensor([1.0], requires_grad=True)
+    losses = [((w * x) ** 2).sum() for x in (1.0, 2.0, 3.0)]
+    sheet, stage = lay_out_down(total=0.0 + losses[0] + losses[1] + losses[2], w=w)
+    name_of = {card.name: card.lines[0].text for card in sheet.cards}
+    inner = {"SumBackward0", "PowBackward0"}
+    below = {edge.tail: edge.head for edge in sheet.edges if name_of[edge.tail] in inner}
+    steps = []
+    for tail, head in below.items():
+        (x, y), (x_below, y_below) = stage.middles[tail], stage.middles[head]
+        steps.append((round(x_below - x), round(y_below - y)))
+    assert len(steps) == 6
+    assert set(steps) == {(0, 33)}
+
+
+def test_the_tip_of_counted_lines_is_below_their_sign() -> None:
+    x = tinytorch.ones(2, requires_grad=True)
+    y = x * 3
+    sheet, stage = lay_out_down(loss=(y * y).sum(), x=x)
+    head = next(edge.head for edge in sheet.edges if edge.label)
+    svg = graph_svg.draw_sheet(sheet, graph_svg.Room(direction="down", is_low=True), stage)
+    texts = ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
+    sign_y = next(
+        float(each.attrib["y"]) for each in texts if "".join(each.itertext()).endswith("edges")
+    )
+    size = next(card.size for card in sheet.cards if card.name == head)
+    top = stage.middles[head][1] - size.height / 2
+    # The text begins 4.5 px below the middle of its ground.
+    assert sign_y - 4.5 + SIGN_HEIGHT / 2 <= top - TIP_LENGTH

@@ -80,6 +80,7 @@ from .render import graphs_of as graphs_of
 from .render import memories_of as memories_of
 from .show import LEVELS as LEVELS
 from .show import Level as Level
+from .show import LineFacts as LineFacts
 from .show import NumberRead as NumberRead
 from .show import ReadStep as ReadStep
 from .show import StepSentence as StepSentence
@@ -87,6 +88,7 @@ from .show import check_level as check_level
 from .show import describe_kept_graphs as describe_kept_graphs
 from .show import describe_step as describe_step
 from .show import find_backward_root as find_backward_root
+from .show import find_expressions as find_expressions
 from .show import find_number_reads as find_number_reads
 from .show import format_values as format_values
 from .show import list_texts as list_texts
@@ -167,7 +169,10 @@ def graph(
     """
     snap = read_snapshot(tensors, named, sys._getframe(1), since, values)
     # Read from the room when needed: it imports the graphviz package, which is optional.
-    return render.GraphPicture(snap, since, find, fold, render.make_room(direction))
+    first = next(iter((*tensors, *named.values())), None)
+    # Of a dict of variables nobody asked for the first one.
+    subject = snap.names[0][1] if snap.names and is_tensor(first) else ""
+    return render.GraphPicture(snap, since, find, fold, render.make_room(direction), subject)
 
 
 def __getattr__(name: str) -> object:

@@ -28,7 +28,7 @@ def test_the_lesson_shows_where_the_gradient_stopped() -> None:
     assert (LIVE in after, FREED in after, ">freed by backward<" in after) == (False, True, True)
     meaning = (
         "<title>only the graph held this tensor: backward freed it, and a second backward that needs "
-        "it raises</title>freed by backward<"
+        "it raises</title>y.detach()<"
     )
     assert (meaning in before, meaning in after) == (False, True)
 

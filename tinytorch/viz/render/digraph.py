@@ -53,7 +53,7 @@ _SIGNS = {"cross": "! ", "warn": "! ", "was": "~ "}
 class GraphPicture(PictureBase, graphviz.Digraph):
     """The autograd graph of a snapshot: a Digraph with `.svg`, `.text` and a notebook display of its own.
 
-    With `since`, an earlier snapshot, what is new or changed is marked.
+    With `since`, an earlier snapshot, what is new or changed is marked. `subject`: see `describe_graph`.
     """
 
     def __init__(
@@ -63,6 +63,7 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         find: str = "",
         fold: bool = True,
         room: Room = PAGE,
+        subject: str = "",
         **options: Any,
     ) -> None:
         # `Digraph.copy` calls the constructor, with what it copies as options and without a
@@ -74,7 +75,7 @@ class GraphPicture(PictureBase, graphviz.Digraph):
             changes = compare_snapshots(snap, since)
             selection = select_nodes(changes, find, fold)
             # No function within this one: a picture can be pickled.
-            make_own_sheet = cache_in_language()(partial(_make_sheet, changes, selection))
+            make_own_sheet = cache_in_language()(partial(_make_sheet, changes, selection, subject))
             self._make_sheet, sheet = make_own_sheet, make_own_sheet()
             # With "out", edges leave a node in the order in which they are added: that of its inputs.
             rank = "LR" if room.direction == "right" else "TB"
@@ -265,9 +266,10 @@ class GraphPicture(PictureBase, graphviz.Digraph):
         return other
 
 
-def _make_sheet(changes: Changes, selection: NodeSelection) -> GraphSheet:
+def _make_sheet(changes: Changes, selection: NodeSelection, subject: str) -> GraphSheet:
     freed_cuts = find_freed_cuts(changes)
-    return make_sheet(describe_graph(changes, selection, freed_cuts=freed_cuts))
+    contents = describe_graph(changes, selection, freed_cuts=freed_cuts, subject=subject)
+    return make_sheet(contents)
 
 
 def _call_graphviz(call: Any, *args: Any, **options: Any) -> Any:

@@ -13,6 +13,8 @@ from .style import Canvas, format_point
 TIP_LENGTH, TIP_HALF = 8.0, 4.0
 """Length of the tip of an arrow, and half of its width, in px; both are larger where a gradient
 flows."""
+SIGN_HEIGHT = 14
+"""Height of a sign on a line, in px."""
 _LARGER_IN_FLOW = 1.3
 _LEAST_LENGTH = 0.5
 """What is shorter, in px, has no direction: its ends are written with one decimal."""
@@ -78,7 +80,8 @@ def draw_edge(
         right = (base[0] + half * uy, base[1] - half * ux)
         canvas.path("M" + "L".join(map(format_point, (end, left, right))) + "z", tip)
     if edge.kind in _MEANING_OF_CUTS:
-        _draw_sign(canvas, points, _CUT_SIGN, gettext(_MEANING_OF_CUTS[edge.kind]))
+        meaning = gettext(_MEANING_OF_CUTS[edge.kind])
+        _draw_sign(canvas, points, _CUT_SIGN, meaning, is_in_middle=True)
 
 
 def find_direction(course: Sequence[Point]) -> Point:
@@ -143,14 +146,20 @@ def draw_count(canvas: Canvas, parallel: Sequence[tuple[str, Sequence[Point]]]) 
     if not labels:
         return
     ends = ", ".join(f"next_functions[{label}]" for label in sorted(labels, key=int))
-    _draw_sign(canvas, parallel[0][1], _phrase_count(len(labels)), ends)
+    points = parallel[0][1]
+    # To the right its place has room on both sides, and names of other cards may be near.
+    goes_down = abs(points[-1][1] - points[0][1]) > abs(points[-1][0] - points[0][0])
+    _draw_sign(canvas, points, _phrase_count(len(labels)), ends, is_in_middle=not goes_down)
 
 
-def _draw_sign(canvas: Canvas, points: Sequence[Point], text: str, whole: str) -> None:
-    """Draw a short text on the middle of a line, with what it means as its tooltip."""
+def _draw_sign(
+    canvas: Canvas, points: Sequence[Point], text: str, whole: str, *, is_in_middle: bool
+) -> None:
+    """Draw a short text on the middle of a line, or of one with a tip, with what it means as its tooltip."""
     curves = (len(points) - 1) // 3
     middle = 3 * (curves // 2)
-    x, y = point_on_curve(points[middle : middle + 4], 0.5)
+    # The tip takes the end of the line: what is between it and the other end has its middle further back.
+    x, y = point_on_curve(points[middle : middle + 4], 0.5 if is_in_middle else 0.4)
     width = _width_of_sign(text)
-    canvas.rect(x - width / 2, y - 7, width, 14, "page", 4)
+    canvas.rect(x - width / 2, y - SIGN_HEIGHT / 2, width, SIGN_HEIGHT, "page", 4)
     canvas.text(x, y + 4.5, text, "t c", whole=whole)

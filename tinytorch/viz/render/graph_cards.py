@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..show import FoldEntry, NamedTensor, NodeEntry, NumberEntry, Remark, RemarkKind
+from ..show import FoldEntry, FreedEntry, NamedTensor, NodeEntry, NumberEntry, Remark, RemarkKind
 from ..wording import cut_middle, gettext, join_facts, shorten_text, text_width, wrap_text
 from .style import Canvas
 
 NAME_COLUMNS, TITLE_COLUMNS, REMARK_COLUMNS = 24, 36, 36
 """How long names, titles, and lines of remarks are in a card."""
+EXPRESSION_COLUMNS = 28
+"""How long what the program wrote for a tensor without a name is in a card: `y.detach().requires_grad_()` is whole."""
 REMARK_LINES = 3
 """What takes more lines is cut."""
 MOST_BESIDE = 3
@@ -229,7 +231,7 @@ def make_fold_card(fold: FoldEntry) -> Card:
 
 def make_leaf_card(leaf: NamedTensor, word: str = "") -> Card:
     """Make the card of a leaf; `word` is said below its name."""
-    lines = [CardLine(cut_middle(leaf.label, NAME_COLUMNS), "mono b")]
+    lines = [_make_name_line(leaf)]
     if word:
         lines.append(CardLine(word))
     if leaf.grad:
@@ -243,28 +245,50 @@ def make_leaf_card(leaf: NamedTensor, word: str = "") -> Card:
         state = "new"
     if leaf.is_new:
         words.append(Beside(gettext("new"), is_fresh=True))
-    return Card(leaf.id, "leaf", tuple(lines), leaf.label, state, leaf.id, tuple(words))
+    whole = leaf.expression or leaf.label
+    return Card(leaf.id, "leaf", tuple(lines), whole, state, leaf.id, tuple(words))
+
+
+def _make_name_line(tensor: NamedTensor) -> CardLine:
+    """Make the first line of a tensor's card: its name, or what the program wrote for it."""
+    if tensor.expression:
+        # Its beginning tells more than its end.
+        return CardLine(shorten_text(tensor.expression, EXPRESSION_COLUMNS), "mono")
+    # Without a name it is called by its id (T5), which a drawing does not have.
+    if not tensor.has_name and tensor.id in tensor.label:
+        return CardLine(gettext("no name"))
+    return CardLine(cut_middle(tensor.label, NAME_COLUMNS), "mono b")
 
 
 def make_cut_card(tensor: NamedTensor) -> Card:
     """Make the card of a tensor that is off the graph, and shares memory with one on it."""
     line, state, words = CardLine(gettext("no name")), "", list[Beside]()
-    if tensor.has_name:
-        line = CardLine(cut_middle(tensor.label, NAME_COLUMNS), "mono b")
+    # That it is a view of another is what the line to it says.
+    if tensor.has_name or tensor.expression:
+        line = _make_name_line(tensor)
     if tensor.has_name and tensor.is_new:
         state = "new"
         words.append(Beside(gettext("new"), is_fresh=True))
     words.append(Beside(gettext("cut off")))
-    return Card(tensor.id, "cut", (line,), tensor.label, state, tensor.id, tuple(words))
+    whole = tensor.expression or tensor.label
+    return Card(tensor.id, "cut", (line,), whole, state, tensor.id, tuple(words))
 
 
-def make_freed_card(tensor_id: str) -> Card:
+def make_off_card(tensor: NamedTensor) -> Card:
+    """Make the card of a tensor off the graph that shares nothing with one on it."""
+    lines = (_make_name_line(tensor), CardLine("requires_grad=False"))
+    return Card(tensor.id, "cut", lines, tensor.label, tensor_id=tensor.id)
+
+
+def make_freed_card(freed: FreedEntry) -> Card:
     """Make the card of a tensor that was cut off, and is gone with what a backward has freed."""
-    line = CardLine(gettext("freed by backward"))
+    lines = [CardLine(gettext("freed by backward"))]
+    if freed.expression:
+        lines.insert(0, CardLine(shorten_text(freed.expression, EXPRESSION_COLUMNS), "mono"))
     whole = gettext(
         "only the graph held this tensor: backward freed it, and a second backward that needs it raises"
     )
-    return Card(tensor_id, "cut", (line,), whole, beside=(Beside(gettext("cut off")),))
+    return Card(freed.id, "cut", tuple(lines), whole, beside=(Beside(gettext("cut off")),))
 
 
 def make_number_card(number: NumberEntry) -> Card:

@@ -20,8 +20,8 @@ from ..show import (
     FreedCut,
     GraphContents,
     GraphEdge,
+    LineFacts,
     NodeEntry,
-    NumberRead,
     check_option,
     describe_graph,
     find_freed_cuts,
@@ -36,7 +36,7 @@ from ..wording import (
     wrap_text,
 )
 from . import layout
-from .edges import TIP_LENGTH, draw_count, draw_edge, measure_count, measure_cut_sign
+from .edges import SIGN_HEIGHT, TIP_LENGTH, draw_count, draw_edge, measure_count, measure_cut_sign
 from .graph_cards import (
     Card,
     CardLine,
@@ -48,6 +48,7 @@ from .graph_cards import (
     make_leaf_card,
     make_node_card,
     make_number_card,
+    make_off_card,
 )
 from .picture import Folded, Picture
 from .routes import Point, Route, find_reach, mend_routes, straighten_routes
@@ -74,6 +75,10 @@ room: beside the tip of an arrow, a line has to be seen."""
 _GAP_DOWN, _LOW_GAP_DOWN = 0.24, 0.15
 """The same where it runs down, and where height counts. There lines are nearly level: in a smaller gap they
 seem to come out of the boxes above them."""
+
+
+WEIGHT_IN_CHAIN = 8
+"""Of a line between two boxes that have no other on that side: Graphviz makes the heavier lines straight first."""
 
 
 class Room(NamedTuple):
@@ -115,36 +120,33 @@ class GraphStep(NamedTuple):
 def graphs_of(
     run: Iterable[Changes],
     wrong_nodes: Iterable[frozenset[object]],
-    roots: Iterable[object] = (),
+    lines: Iterable[LineFacts] = (),
     *,
-    reads: Iterable[Sequence[NumberRead]] = (),
     width: float = 0,
 ) -> Iterator[GraphStep]:
     """Make the graph pictures of the steps of a run.
 
     A graph that is not too large is laid out once, so that what stays does not move. `wrong_nodes`
     has, for each step, the keys of the nodes whose gradient is wrong, as `blame_lines` found them;
-    `width` is that of the pictures beside them, in px: a graph may be as wide; `roots` has, for each step, the key of the node that a
-    backward began at, or None (see `find_flow`); `reads` what has the numbers of a tensor alone (see
-    `find_number_reads`).
+    `width` is that of the pictures beside them, in px: a graph may be as wide; `lines` has, for each step, what its
+    line tells.
     """
     room = Room(max(width, STAGE_WIDTH), is_low=True)
     sheets: list[GraphSheet] = []
     describe_unmarked: list[Callable[[], GraphContents]] = []
-    # Both may be shorter than the run, as for a caller that knows none: the rest has None and none.
     freed_cuts: list[FreedCut] = []
-    roots_of_steps, reads_of_steps = iter(roots), iter(reads)
+    # Shorter than the run for a caller that knows nothing of them.
+    lines_of_steps = iter(lines)
     # A run whose time for drawing is up ends before its nodes do.
     for changes, wrong_in_step in zip(run, wrong_nodes, strict=False):
         selection = select_nodes(changes)
-        root = next(roots_of_steps, None)
-        read = next(reads_of_steps, ())
+        line = next(lines_of_steps, LineFacts())
         freed_cuts = find_freed_cuts(changes, freed_cuts)
-        contents = describe_graph(changes, selection, wrong_in_step, root, read, freed_cuts)
+        contents = describe_graph(changes, selection, wrong_in_step, line, freed_cuts)
         sheets.append(make_sheet(contents))
-        old = [each._replace(is_new=False) for each in read]
+        old = LineFacts(reads=[read._replace(is_new=False) for read in line.reads])
         unmarked = partial(
-            describe_graph, Changes(changes.now), selection, reads=old, freed_cuts=freed_cuts
+            describe_graph, Changes(changes.now), selection, line=old, freed_cuts=freed_cuts
         )
         describe_unmarked.append(unmarked)
     stage: Callable[[], GraphStage] | None = None
@@ -194,6 +196,7 @@ def make_sheet(contents: GraphContents) -> GraphSheet:
         else:
             cards.append(make_fold_card(entry))
     cards += map(make_leaf_card, contents.leaves)
+    cards += map(make_off_card, contents.subjects)
     for tensor in contents.cut_off:
         make = make_leaf_card if tensor.is_grad_leaf else make_cut_card
         cards.append(make(tensor))
@@ -238,6 +241,8 @@ class DotLine(NamedTuple):
     """The width of a sign on it, in px, for which it is longer than others; 0 without one."""
     is_to_leaf: bool
     """True from an accumulator to its leaf."""
+    has_tip: bool = True
+    """False for that of a cut, which is no arrow: it needs no room for one beside its sign."""
     ports: str = ""
     """Where it leaves and arrives, in the words of DOT; empty for the middles of two sides."""
 
@@ -381,6 +386,7 @@ def _make_dot_lines(sheets: Sequence[GraphSheet]) -> list[DotLine]:
     counts: Counter[tuple[str, str]] = Counter()
     sign_widths: dict[tuple[str, str], float] = {}
     to_leaf: set[tuple[str, str]] = set()
+    without_tip: set[tuple[str, str]] = set()
     for sheet in sheets:
         counts_of_step: Counter[tuple[str, str]] = Counter()
         for edge in sheet.edges:
@@ -388,11 +394,17 @@ def _make_dot_lines(sheets: Sequence[GraphSheet]) -> list[DotLine]:
             counts_of_step[ends] += 1
             if edge.kind == "leaf":
                 to_leaf.add(ends)
+            if measure_cut_sign(edge):
+                without_tip.add(ends)
         # The larger number of each pair of cards.
         counts |= counts_of_step
         for ends, width in measure_signs(sheet).items():
             sign_widths[ends] = max(width, sign_widths.get(ends, 0))
-    return [DotLine(*ends, sign_widths.get(ends, 0), ends in to_leaf) for ends in counts.elements()]
+    lines = []
+    for ends in counts.elements():
+        sign_width, has_tip = sign_widths.get(ends, 0), ends not in without_tip
+        lines.append(DotLine(*ends, sign_width, ends in to_leaf, has_tip))
+    return lines
 
 
 class ChosenLayout(NamedTuple):
@@ -663,12 +675,21 @@ def write_dot(
     for name, (width, height) in areas.items():
         # DOT counts in inches of 72 points.
         dot.append(f'"{name}"[width={width / 72:.4f} height={height / 72:.4f}]')
+    lines = list(lines)
+    tails, heads = Counter(line.tail for line in lines), Counter(line.head for line in lines)
     for line in lines:
         length = ""
+        # A chain is short and straight, and what leads to it takes the way that is left.
+        if tails[line.tail] == heads[line.head] == 1:
+            length = f"[weight={WEIGHT_IN_CHAIN}]"
         if line.sign_width:
             # Beside the sign the line has to be seen, and its tip.
-            shown_width = line.sign_width + 3 * TIP_LENGTH if goes_right else 0
-            length = f"[minlen={max(2, ceil(shown_width / (72 * gap)))}]"
+            shown = 0.0
+            if goes_right:
+                shown = line.sign_width + 3 * TIP_LENGTH
+            elif line.has_tip:
+                shown = SIGN_HEIGHT + 2 * TIP_LENGTH
+            length += f"[minlen={max(2, ceil(shown / (72 * gap)))}]"
         dot.append(f'"{line.tail}"->"{line.head}"{length}{line.ports}')
     return "\n".join([*dot, "}"])
 

@@ -37,7 +37,7 @@ MOST_ALIKE_NAME_WIDTH, MOST_ALIKE_CELLS_WIDTH = 74, 140
 """Up to these widths names are made equally wide, and words begin at one x."""
 LEAST_ARROW_WIDTH, ROOMY_ARROW_WIDTH = 12, 24
 """Of an arrow behind the word "new", in px; in the wider one its bow is seen to come from there."""
-FLAG_GAP = 5
+FLAG_GAP = 4
 """Between a name and the word "new", and between that and its arrow, in px."""
 GAP = 12
 """Between cells and words, and between words and versions."""

@@ -6,6 +6,7 @@ from .contents import (
     Arrangement,
     CounterEntry,
     FoldEntry,
+    FreedEntry,
     GraphContents,
     GraphEdge,
     MemoryContents,
@@ -20,12 +21,12 @@ from .contents import (
 )
 from .graph_cuts import FreedCut, find_freed_cuts
 from .graph_flow import find_backward_root
-from .graph_remarks import describe_graph
+from .graph_remarks import LineFacts, describe_graph
 from .left_behind import describe_kept_graphs
 from .levels import EVERYTHING, LEVELS, Detail, Level, MemoryPart, check_level
 from .memory_remarks import describe_memory
 from .number_reads import NumberRead, ReadStep, find_number_reads
-from .origins import find_origins
+from .origins import find_expressions, find_origins
 from .select_nodes import NodeSelection, select_nodes
 from .select_storages import check_option, leave_out_gradients, select_storages
 from .step_sentences import StepSentence, describe_step, format_values, list_texts
@@ -39,9 +40,11 @@ __all__ = [
     "Detail",
     "FoldEntry",
     "FreedCut",
+    "FreedEntry",
     "GraphContents",
     "GraphEdge",
     "Level",
+    "LineFacts",
     "MemoryContents",
     "MemoryPart",
     "NamedTensor",
@@ -65,6 +68,7 @@ __all__ = [
     "describe_memory",
     "describe_step",
     "find_backward_root",
+    "find_expressions",
     "find_freed_cuts",
     "find_number_reads",
     "find_origins",

@@ -211,6 +211,8 @@ class NamedTensor:
     """What changed in it, a sentence each."""
     change_captions: tuple[str, ...] = ()
     """Those of them that the drawing has in words."""
+    expression: str = ""
+    """What the program wrote for one without a name; empty where that is not known."""
 
 
 @dataclass(frozen=True)
@@ -274,6 +276,15 @@ class OutsideEntry(NamedTuple):
     """Where it leads to or comes from."""
 
 
+class FreedEntry(NamedTuple):
+    """A tensor that was cut off, and is gone with what a backward has freed."""
+
+    id: str
+    """The id that it had: its card is named by it."""
+    expression: str
+    """What the program wrote for it; empty where that is not known."""
+
+
 class NumberEntry(NamedTuple):
     """A number of Python's that was read from a tensor on the graph."""
 
@@ -325,10 +336,12 @@ class GraphContents:
     """The leaves that nodes here accumulate into."""
     without_graph: tuple[NamedTensor, ...]
     """Leaves that require grad and from which no node here was computed."""
+    subjects: tuple[NamedTensor, ...]
+    """The tensor that was asked for first, where it is off the graph and not among `cut_off`."""
     cut_off: tuple[NamedTensor, ...]
     """Tensors with the memory or the numbers of one on the graph that get no gradient of it."""
-    freed_cuts: tuple[str, ...]
-    """The ids that tensors had that were cut off, and are gone with what a backward has freed."""
+    freed_cuts: tuple[FreedEntry, ...]
+    """Tensors that were cut off, and are gone with what a backward has freed."""
     numbers: tuple[NumberEntry, ...]
     """Numbers of Python's that were read from a tensor on the graph."""
     asides: tuple[str, ...]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
+from typing import NamedTuple
 
 from ..diagnose import (
     Changes,
@@ -35,6 +36,7 @@ from ..wording import (
 )
 from .contents import (
     FoldEntry,
+    FreedEntry,
     GraphContents,
     GraphEdge,
     NamedTensor,
@@ -74,21 +76,35 @@ _KIND_BY_STATE: dict[str, RemarkKind] = {"stale": "raises", "changed unseen": "c
 """Of what the nodes of a fold saved: all other states are counted without a sign."""
 
 
+class LineFacts(NamedTuple):
+    """What the line of a step tells of its graph; without it nothing is known of that."""
+
+    root: object = None
+    """The key of the node that a backward began at, or None; see `find_flow`."""
+    reads: Sequence[NumberRead] = ()
+    """What has the numbers of a tensor alone; see `find_number_reads`."""
+    expressions: Mapping[str, str] = {}
+    """What made the tensors without a name; see `find_expressions`."""
+
+
 def describe_graph(
     changes: Changes,
     selection: NodeSelection,
     wrong_nodes: Collection[object] = (),
-    root: object = None,
-    reads: Sequence[NumberRead] = (),
+    line: LineFacts | None = None,
     freed_cuts: Sequence[FreedCut] = (),
+    subject: str = "",
 ) -> GraphContents:
     """Make everything that a graph picture says of a snapshot, with what changed in it.
 
     `wrong_nodes` has the keys of nodes whose gradient is wrong: the step player has them from
-    `blame_lines`, and no other caller knows. `root`: see `find_flow`.
-    `reads`: see `find_cuts`. `freed_cuts`: see `find_freed_cuts`.
+    `blame_lines`, and no other caller knows. `freed_cuts`: see `find_freed_cuts`.
+    `subject`: the id of the tensor that was asked for first: it is drawn, also off the graph.
     """
-    return _GraphDescriber(changes, selection, wrong_nodes, root, reads, freed_cuts).describe()
+    describer = _GraphDescriber(
+        changes, selection, wrong_nodes, line or LineFacts(), freed_cuts, subject
+    )
+    return describer.describe()
 
 
 class _GraphDescriber:
@@ -99,13 +115,14 @@ class _GraphDescriber:
         changes: Changes,
         selection: NodeSelection,
         wrong_nodes: Collection[object],
-        root: object,
-        reads: Sequence[NumberRead],
+        line: LineFacts,
         freed_cuts: Sequence[FreedCut],
+        subject: str,
     ) -> None:
         self.changes, self.snap, self.selection = changes, changes.now, selection
-        self.wrong_nodes, self.reads, self.freed_cuts = wrong_nodes, reads, freed_cuts
-        self.flow = find_flow(changes, root)
+        self.wrong_nodes, self.reads, self.freed_cuts = wrong_nodes, line.reads, freed_cuts
+        self.expressions, self.subject = line.expressions, subject
+        self.flow = find_flow(changes, line.root)
         self.maybe_written = name_maybe_writers(changes.now)
         """(node id, tensor id) -> the names through which it may have been changed unseen."""
         self.refusals: dict[str, list[Refusal]] = {}
@@ -143,6 +160,7 @@ class _GraphDescriber:
             with_card, in_line = [], without_graph
         with_card = [tensor for tensor in with_card if tensor.id not in cut_off]
         off_graph = [tensor for tensor in off_graph if tensor.id not in cut_off]
+        subjects, in_aside = self._split_off_graph(off_graph)
         cards_of_cuts = [tensor_id for tensor_id in cut_off if tensor_id not in self.leaf_ids]
         return GraphContents(
             title=_title_of_graph(snap),
@@ -156,9 +174,10 @@ class _GraphDescriber:
             leaves=self._describe_all(snap.tensor(leaf) for leaf in self.leaf_ids),
             without_graph=self._describe_all(with_card),
             cut_off=self._describe_all(map(snap.tensor, cards_of_cuts)),
-            freed_cuts=tuple(dict.fromkeys(freed_ids)),
+            freed_cuts=tuple(map(self._describe_freed, dict.fromkeys(freed_ids))),
             numbers=tuple(entry for entry, _ in numbers),
-            asides=tuple(self._list_asides(in_line, off_graph)),
+            subjects=self._describe_all(subjects),
+            asides=tuple(self._list_asides(in_line, in_aside)),
             outside=outside,
             edges=(*edges, *outside_edges),
             notes=tuple(_list_notes(self.changes, selection)),
@@ -186,6 +205,18 @@ class _GraphDescriber:
             else:
                 off_graph.append(tensor)
         return without_graph, off_graph
+
+    def _split_off_graph(
+        self, off_graph: Iterable[TensorRecord]
+    ) -> tuple[list[TensorRecord], list[TensorRecord]]:
+        """Return the one that was asked for first, if it is there, and those that one line names."""
+        subjects: list[TensorRecord] = []
+        others: list[TensorRecord] = []
+        for tensor in off_graph:
+            # Without a node the heading says all that there is to say.
+            is_subject = self.snap.nodes and tensor.id == self.subject
+            (subjects if is_subject else others).append(tensor)
+        return subjects, others
 
     def _list_asides(
         self, loose: Sequence[TensorRecord], off_graph: Sequence[TensorRecord]
@@ -302,7 +333,11 @@ class _GraphDescriber:
             and not facts.keys().isdisjoint(("grad", "values")),
             change_sentences=(*names, *list_changes(self.changes, tensor.id, GRAPH_FACTS)),
             change_captions=(*names, *list_changes(self.changes, tensor.id, drawn_facts)),
+            expression="" if tensor.names else self.expressions.get(tensor.id, ""),
         )
+
+    def _describe_freed(self, tensor_id: str) -> FreedEntry:
+        return FreedEntry(tensor_id, self.expressions.get(tensor_id, ""))
 
     def _words_of_grad(self, tensor: TensorRecord) -> str:
         """Return `grad 5.0` with the values of a small .grad, `grad None` beside others that have one."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tinytorch import viz
-from tinytorch.viz import compare_snapshots, graphs_of
+from tinytorch.viz import LineFacts, compare_snapshots, graphs_of
 
 from ..code_marks import CodeWords, MarkedItems, MarkedParagraph
 from ..copying import Fact, Facts, Source
@@ -412,7 +412,7 @@ def _draw_pictures(result: LabResult, *, live: bool) -> list[Part]:
     # Without a node the picture of the graph would say only that there is none.
     if result.snapshot.nodes:
         changes = compare_snapshots(result.snapshot, result.before)
-        ((_, graph),) = graphs_of([changes], [result.wrong_nodes], [result.root])
+        ((_, graph),) = graphs_of([changes], [result.wrong_nodes], [LineFacts(result.root)])
         pictures.append(
             _FigureOrWords(
                 graph,

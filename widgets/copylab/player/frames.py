@@ -21,7 +21,7 @@ from tinytorch.viz import (
     Document,
     LayoutError,
     Level,
-    NumberRead,
+    LineFacts,
     PastStep,
     ReadStep,
     Snapshot,
@@ -30,6 +30,7 @@ from tinytorch.viz import (
     compare_snapshots,
     describe_step,
     find_backward_root,
+    find_expressions,
     find_number_reads,
     graphs_of,
     list_texts,
@@ -528,11 +529,10 @@ def _draw_pictures(
     wrong_nodes = [
         frozenset() if run.steps[number - 1].error else blames[number].nodes for number in graphs
     ]
-    roots = [_find_root(run.steps[number - 1], differences[number]) for number in graphs]
-    reads_of_steps = dict(zip(differences, _find_reads(run, differences), strict=True))
-    reads = [reads_of_steps[number] for number in graphs]
+    lines = _find_line_facts(run, differences)
     time_of_graphs = _DrawingTime(seconds - time_of_memories.seconds_used())
-    count = _draw_graphs(graphs, GraphMarks(wrong_nodes, roots, reads), pictures, time_of_graphs)
+    marks = GraphMarks(wrong_nodes, [lines[number] for number in graphs])
+    count = _draw_graphs(graphs, marks, pictures, time_of_graphs)
     _add_undrawn(pictures, "graph", list(graphs)[count:], seconds)
     return pictures
 
@@ -672,16 +672,14 @@ class GraphMarks(NamedTuple):
 
     wrong_nodes: list[frozenset[Any]]
     """The keys of the nodes whose gradient is wrong."""
-    roots: list[object]
-    """The key of the node at which a backward began, or None."""
-    reads: list[tuple[NumberRead, ...]]
-    """What has the numbers of a tensor and not its history."""
+    lines: list[LineFacts]
+    """What its line tells."""
 
 
-def _find_reads(
+def _find_line_facts(
     run: RecordedRun, differences: Mapping[int, Difference]
-) -> list[tuple[NumberRead, ...]]:
-    """Return for each step that was observed what has the numbers of a tensor alone."""
+) -> dict[int, LineFacts]:
+    """Return for each step that was observed what its line tells of its graph."""
     steps = []
     for number, (_, changes) in differences.items():
         step = run.steps[number - 1]
@@ -689,7 +687,12 @@ def _find_reads(
         is_known = step.site.function is None and not step.folded and step.kind == "ran"
         source = step.site.source if is_known else ""
         steps.append(ReadStep(changes, source, step.observation.plain))
-    return find_number_reads(steps)
+    found = zip(differences, find_number_reads(steps), find_expressions(steps), strict=True)
+    lines = {}
+    for number, reads, expressions in found:
+        root = _find_root(run.steps[number - 1], differences[number])
+        lines[number] = LineFacts(root, reads, expressions)
+    return lines
 
 
 def _draw_graphs(
@@ -705,7 +708,7 @@ def _draw_graphs(
     # Below a wide picture of memory there is room for a graph to the right, which is not as high.
     width = max(_measure_width(pictures[number]) for number in changes) if changes else 0
     limited = time_left.limit_steps(changes.values())
-    graphs = graphs_of(limited, marks.wrong_nodes, marks.roots, reads=marks.reads, width=width)
+    graphs = graphs_of(limited, marks.wrong_nodes, marks.lines, width=width)
     for number, (content, graph) in zip(changes, graphs, strict=False):
         if time_left.is_up():
             break
