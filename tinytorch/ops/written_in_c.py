@@ -14,7 +14,7 @@ from .. import base, graph
 from ..tensor import Tensor
 from .calling import make_error_of_no_tensor
 from .define import offer_member
-from .schema import Schema, Signature
+from .schema import REQUIRED, Schema, Signature
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -36,12 +36,15 @@ def _refuse_arguments_of_method(name: str) -> None:
     method = getattr(Tensor, name)
 
     @functools.wraps(method)
-    def call(*args: Any, **named: Any) -> Any:
-        if len(args) == 1 and not named and isinstance(args[0], Tensor):
-            return method(args[0])
-        if not (args and isinstance(args[0], Tensor)):
-            raise make_error_of_no_tensor(name, args)
-        raise _make_error_of_arguments(f"TensorBase.{name}", len(args) - 1, named)
+    def call(self: Any = REQUIRED, *surplus: Any, **named: Any) -> Any:
+        # First what is quick to ask: `x.item()` is called often.
+        if type(self) is Tensor and not surplus and not named:
+            return method(self)
+        if not isinstance(self, Tensor):
+            raise make_error_of_no_tensor(name, () if self is REQUIRED else (self,))
+        if surplus or named:
+            raise _make_error_of_arguments(f"TensorBase.{name}", len(surplus), named)
+        return method(self)
 
     offer_member(name, call, function=False)
 
@@ -59,15 +62,19 @@ def _read_by_schema(text: str, function: _Function, plain_type: type) -> _Functi
     """
     schema = Schema(text)
     is_method = schema.names[0] == "self"
-    fewest, most = is_method + (schema.required_count - is_method), schema.positional_count
+    may_be_alone, may_have_argument = schema.required_count == 1, schema.positional_count == 2
 
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
+        # First most calls: the tensor alone, or with one argument that needs no reading.
+        if is_method and not named and args and type(args[0]) is Tensor:
+            count = len(args)
+            if count == 1 and may_be_alone:
+                return function(args[0])
+            if count == 2 and may_have_argument and type(args[1]) is plain_type:
+                return function(args[0], args[1])
         if is_method and not (args and isinstance(args[0], Tensor)):
             raise make_error_of_no_tensor(schema.name, args)
-        is_plain = not named and fewest <= len(args) <= most
-        if is_plain and all([type(x) is plain_type for x in args[is_method:]]):
-            return function(*args)
         signature = Signature(schema, schema.name, is_method, False, False)
         arguments = signature.match(args[is_method:], named)
         if isinstance(arguments, str):
