@@ -79,11 +79,13 @@ def _ask_for_effect(write: str, *, wrong: dict[str, Rebuttal]) -> Question:
         version = written.tensor("x").version
         if written.trace.error is not None:
             return gettext(
-                "With it, `x._version` is {version}, and the node of `z` has saved `x` at version 0: `backward` raises.",
+                "With `{write}`, `x._version` is {version}, and the node of `z` has saved `x` at version 0: `backward` raises.",
+                write=write,
                 version=version,
             )
         return gettext(
-            "With it, `x._version` is {version}, and `x.grad` is {value}.",
+            "With `{write}`, `x._version` is {version}, and `x.grad` is {value}.",
+            write=write,
             version=version,
             value=quote_number(written.gradient("x")),
         )

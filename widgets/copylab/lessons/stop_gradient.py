@@ -110,7 +110,8 @@ def _ask_who_gets_a_gradient(change: _Change, *, wrong: dict[str, Rebuttal]) -> 
     def because(run: QuizRun) -> str:
         changed = _run_changed(run, change)
         return gettext(
-            "Then `a.grad` is {a}, and `b.grad` is {b}.",
+            "{change}, `a.grad` is {a}, and `b.grad` is {b}.",
+            change=gettext(change[0]),
             a=quote_number(changed.gradient("a")),
             b=quote_number(changed.gradient("b")),
         )
@@ -130,14 +131,16 @@ def _ask_who_gets_a_gradient(change: _Change, *, wrong: dict[str, Rebuttal]) -> 
 
 
 def _ask_for_node(change: _Change, *, wrong: dict[str, Rebuttal]) -> Question:
+    def because(run: QuizRun) -> str:
+        node = _run_changed(run, change).tensor("y").grad_fn_name
+        return gettext("{change}, `y.grad_fn` is {node}.", change=gettext(change[0]), node=node)
+
     return Question(
         lambda: gettext("{change}: does `y` have a node?", change=gettext(change[0])),
         ("yes", "no"),
         answer=lambda run: _run_changed(run, change).read_fact(tensor_facts.has_node, "y").holds,
         wrong=wrong,
-        because=lambda run: (
-            _run_changed(run, change).read_fact(tensor_facts.has_node, "y").sentence
-        ),
+        because=because,
         name=f"{change[0]}: node",
     )
 
