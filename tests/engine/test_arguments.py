@@ -321,6 +321,11 @@ ODD_CALLS = [
         f"x.type({z!r})"
         for z in ("torch.Tensor", "FloatTensor", "torch.LongTensor", "torch.float32")
     ),
+    *(f"x.type({z})" for z in ("x", "5", "float", "object", "torch.Tensor", "torch.LongTensor")),
+    # a method with other overloads than the function
+    *(f"x.nonzero({z})" for z in ("", "5", "5, 5", "5, 5, 5", "foo=1", "as_tuple=5", "out=k")),
+    *(f"torch.nonzero({z})" for z in ("x, 5", "x, as_tuple=5", "x, out=5", "x, foo=1", "5", "")),
+    "x.nonzero(as_tuple=True)",
     # storages
     *(f"torch.UntypedStorage({z})" for z in ("'a'", "1.5", "None", "[1, 'a']", "{}", "x", "2**70")),
     *(f"torch.UntypedStorage({z}).tolist()" for z in ("[300, -1, True]", "b'ab'", "range(3)")),

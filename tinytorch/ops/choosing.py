@@ -19,11 +19,13 @@ from ..base import (
     wrap_dim,
 )
 from ..tensor import Tensor
+from .calling import Overloads
 from .copies import contiguous_format, copy_array
 from .creation import new_zeros, number_array, zeros_like
-from .define import op
+from .define import offer_member, op
 from .filling import written_zeros
 from .kernels import as_array, composite, result_dtype, shape_of_all, write
+from .late import LaterMethod
 from .out_argument import OutArgument, OutRule
 from .parts import unbind
 from .sums import expand, sum_all
@@ -216,7 +218,26 @@ nonzero = op(
     "nonzero(Tensor self, *, bool as_tuple=False)",
     composite(_indices_where_true, into_out=_write_nonzero),
     out=True,
+    method=False,
 )
+# PyTorch's method has two overloads in their place, which its errors list.
+_nonzero_as_tuple = op(
+    "nonzero(Tensor self, *, bool as_tuple)",
+    composite(_indices_where_true),
+    method=False,
+    function=False,
+)
+
+
+def _make_nonzero() -> Any:
+    """Make the method."""
+    overloads = Overloads("nonzero")
+    for overload in (_nonzero_indices, _nonzero_as_tuple):
+        overloads.add(overload, method=True)
+    return overloads.make_function(method=True)
+
+
+offer_member("nonzero", LaterMethod(Tensor, "nonzero", _make_nonzero), function=False)
 op("argwhere(Tensor self)", composite(_nonzero_indices))
 
 # by an index along one dimension ------------------------------------------------------------------

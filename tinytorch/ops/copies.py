@@ -388,6 +388,8 @@ def _convert_by_type_name(self: Tensor, dtype: Any, non_blocking: bool, memory_f
     """Return the legacy type name, or with a dtype (a class or its name) the converted tensor."""
     if dtype is None:
         return f"torch.{'cuda.' * self.is_cuda}{self.dtype.tensor_type}"
+    if isinstance(dtype, type) and not isinstance(getattr(dtype, "dtype", None), dtypes.dtype):
+        dtype = "torch.Tensor" if dtype is Tensor else dtype.__name__
     if isinstance(dtype, str):
         if dtype == "torch.Tensor":
             return convert_tensor(self, dtypes.get_default_dtype(), CPU)
@@ -397,7 +399,7 @@ def _convert_by_type_name(self: Tensor, dtype: Any, non_blocking: bool, memory_f
         if re.fullmatch(_NAMES_OF_ABSENT_TYPES, dtype):
             raise make_absence_error(f"the type {dtype!r}")
         raise ValueError(f"invalid type: '{dtype}'")
-    target = getattr(dtype, "dtype", dtype)
+    target = getattr(dtype, "dtype", dtype) if isinstance(dtype, type) else dtype
     if not isinstance(target, dtypes.dtype):
         raise TypeError("dtype must be a type, str, or dtype object")
     return convert_tensor(self, target)
