@@ -276,7 +276,7 @@ class Pill(NamedTuple):
     @property
     def flag_width(self) -> float:
         """The room for the flag, with a gap on both sides: bold letters of some fonts are wider than they are counted."""
-        return text_width(gettext(self.flag), "b") + 2 * FLAG_GAP + 4 if self.flag else 0
+        return text_width(gettext(self.flag), "b") + 2 * FLAG_GAP + 2 if self.flag else 0
 
 
 # -- a row ---------------------------------------------------------------------------
