@@ -166,6 +166,22 @@ b.add_(1)
 """
 
 
+def test_a_corrected_row_is_committed_at_once(watched: Watched, usual_front: Lab) -> None:
+    """Enter right after the last letter: what was marked before it may be readable now."""
+    page = watched.page
+    name = book(usual_front, f"corrected-{usual_front.front}.ipynb", "print(p.reveal)")
+    watched.run_all(usual_front.address(name))
+    form = page.locator(".cl-predict")
+    expect(form).to_have_attribute("data-state", "open")
+    fill(page, form, ["yes", "no", "abdxmy", "1", "it"])
+    expect(form.locator(".cl-count")).to_contain_text("Row 3: “abdxmy” cannot be read.")
+    form.locator("input").first.focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("7")
+    page.keyboard.press("Enter")
+    expect(form).to_have_attribute("data-state", "revealed")
+
+
 def test_the_program_lies_over_no_row(watched: Watched, lab: Lab) -> None:
     page = watched.page
     page.set_viewport_size({"width": 1280, "height": 800})

@@ -37,7 +37,10 @@ class PredictionForm {
     });
     root.addEventListener("keydown", (event) => {
       // An Enter that ends the writing of a Chinese or Korean word is none.
-      if (event.key === "Enter" && !event.isComposing && event.target === this.fields.at(-1)) this.submit(event);
+      if (event.key !== "Enter" || event.isComposing) return;
+      // In the last row, or in the one that was corrected when all are filled in.
+      const isCorrected = event.target.tagName === "INPUT" && !this.emptyFields.length;
+      if (isCorrected || event.target === this.fields.at(-1)) this.submit(event);
     });
     root.addEventListener("submit", (event) => this.submit(event));
   }
@@ -101,11 +104,16 @@ class PredictionForm {
     this.timer = setTimeout(() => this.checkRows(), 500);
   }
 
-  /** Say which rows cannot be read, or that all can be committed, once Python has looked at what is in the fields. */
+  /** True once Python has looked at what is in the fields, and not at what was there a letter before. */
+  get areChecked() {
+    return JSON.stringify(this.model.get("checked").answers) === JSON.stringify(this.readAnswers());
+  }
+
+  /** Say which rows cannot be read, or that all can be committed, if what is in the fields was looked at. */
   checkRows() {
-    const { answers, unreadable = {} } = this.model.get("checked");
+    const { unreadable = {} } = this.model.get("checked");
     const { fields } = this;
-    if (!fields.length || JSON.stringify(answers) !== JSON.stringify(this.readAnswers())) return;
+    if (!fields.length || !this.areChecked) return;
     for (const field of fields) field.ariaInvalid = field.name in unreadable;
     const problems = Object.values(unreadable).join(" ");
     if (problems) this.showCount(problems, true);
@@ -162,11 +170,15 @@ class PredictionForm {
   /** Commit, or go to the first row that is empty. */
   submit(event) {
     event.preventDefault();
+    this.checkRows();
     const [first] = this.emptyFields;
     const { textContent: count } = this.body.querySelector(".cl-count");
-    const problem = this.fields.find((field) => field.ariaInvalid === "true");
+    // What was marked before the last letter may be readable now: then Python says so after the commit.
+    const problem = this.areChecked && this.fields.find((field) => field.ariaInvalid === "true");
     if (!first && problem) {
       this.showProblem(count);
+      // Said once.
+      this.showCount(say("Every row is filled in."), true);
       return problem.focus();
     }
     if (!first) {
