@@ -366,7 +366,7 @@ def refer(seen: Watch) -> Part:
     if not patients:
         nothing = gettext(
             "A watch knows six of the patients by their looks (4, 5, 7, 8, 9 and 12), and this program is "
-            "none of them. Look for its symptom in the table at the top."
+            "none of these. It may still have the fault of another one: look for its symptom in the table at the top."
         )
         return Box(Paragraph(join_sentences(seen.describe_reads())), Paragraph(nothing))
     return Items(_refer_to(title, number, words) for title, (number, words) in patients.items())
