@@ -12,6 +12,7 @@ from tinytorch import Tensor
 from tinytorch.ops.define import FUNCTIONS, Op, find_function
 from tinytorch.ops.kernels import pointwise
 
+# By the names of parameters; the letters are the tensors of sheet.py.
 OPERANDS = {
     "self": "x",
     "other": "y",
@@ -47,8 +48,9 @@ def list_arguments(op: Op, position: int) -> tuple[str, ...]:
     param, name = op.schema.params[position], op.name.removesuffix("_")
     if param.is_tensor and param.name in OPERANDS:
         usual = FIRST_OPERANDS.get(name, "x") if position == 0 else OPERANDS[param.name]
-        operand = INTEGER_OPERANDS.get(name, usual * 2)[min(position, 1)]
-        return (operand, *NUMBERS) if op.numbers and position else (operand,)
+        if name in INTEGER_OPERANDS:
+            usual = INTEGER_OPERANDS[name][1 if position else 0]
+        return (usual, *NUMBERS) if op.numbers and position else (usual,)
     if param.schema_type == "int" and param.name != "dim":
         return ()
     return VALUES.get(param.schema_type, ())

@@ -502,10 +502,13 @@ class GraphTask:
         yet. This gradient is in one of these places, so if it is held twice it is found twice.
 
         Why it is asked so late, by an example: `s = a + b`, `p = b * c`, and backward of
-        `((s + p) * c).sum()`. The node of `p` runs first, so a gradient waits for the leaf `b` when
-        that of `s` sends one array to `a` and to `b`. `b` keeps a sum, which is another array. So
-        `a`, which comes first and is complete, gets its array without a copy if it waits until then:
-        at once, it would have to copy what `b` is still to get.
+        `((s + p) * c).sum()`:
+
+        1. The node of `p` runs first and sends a gradient to the leaf `b`, which waits for one more.
+        2. That of `s` sends one array to `a`, which is complete, and to `b`.
+        3. `b` adds the two into an array of its own. From then on the other one is `a`'s alone.
+
+        So `a` gets it without a copy if it waits until 3. At 2 it would have to copy it.
         """
         lists_on_their_way = [
             *self.buffers.values(),

@@ -560,6 +560,7 @@ def _choose_apply(functions: list, indices: list[tuple], needed_by: list[int | N
 
     `functions`: a formula for each input. `indices`: those of the saved values that each reads.
     """
+    # `_split_joint_formula` marks the parts of a joint formula so. It is the only formula of its node.
     joint_formula = getattr(functions[0], "__wrapped__", None)
     if joint_formula is not None:
         return _make_apply_of_joint(joint_formula, indices[0])

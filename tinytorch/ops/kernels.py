@@ -209,7 +209,8 @@ class pointwise(Kernel):
 
     is_pointwise = True
     # Of a kernel that another one calls (`_pow_kernel` in `row_major(_pow_kernel)`, `_sub_kernel` in
-    # `_rsub_kernel`): `op` binds the schema to the outer one alone.
+    # `_rsub_kernel`), or whose `values_to_write` another declaration takes: `op` binds the schema to
+    # the outer one alone. Right for two operands; three would have to be said.
     operand_count = 2
     # for each operand, True if the strides of the result may go by it
     decides_layout: list[bool] = [True, True]

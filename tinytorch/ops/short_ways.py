@@ -163,22 +163,22 @@ def make_unparsed_call(op: Any, otherwise: Callable, sizes_at: int, in_place: bo
         return _make_call_of_one_tensor(run, op.defaults[1:], otherwise)
     read = make_reader(op.schema, op.numbers, first=0, sizes_at=sizes_at)
 
-    def call(*args: Any, **named: Any) -> Any:
+    def call_unparsed(*args: Any, **named: Any) -> Any:
         values = None if named else read(args)
         return otherwise(*args, **named) if values is None else run(*values)
 
-    return call
+    return call_unparsed
 
 
 def _make_call_of_one_tensor(run: Callable, defaults: tuple, otherwise: Callable) -> Callable:
     """Make the plain call of an operation that takes one tensor by position: `contiguous`."""
 
-    def call(x: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
+    def call_with_tensor(x: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
         if more or named or not isinstance(x, Tensor):
             return otherwise(x, *more, **named)
         return run(x, *defaults)
 
-    return call
+    return call_with_tensor
 
 
 def make_reader(
@@ -202,12 +202,12 @@ def make_reader(
     if numbers and len(schema.params) > 1:
         plain_types[1 - first] = plain_types[1 - first] | {float, int}
     # By combination of types, the positions of arguments whose type alone does not say that they
-    # fit. Most programs call an operation in one or two ways.
-    uncertain_positions: dict[tuple, list[int]] = {}
+    # fit. Remembered of calls that were plain: most programs call an operation in one or two ways.
+    positions_by_types: dict[tuple, list[int]] = {}
 
     def read(args: tuple) -> tuple | None:
         types = tuple(map(type, args))
-        positions = uncertain_positions.get(types)
+        positions = positions_by_types.get(types)
         if positions is None:
             if not min_count <= len(args) <= len(params):
                 return None
@@ -216,14 +216,14 @@ def make_reader(
             if i < len(args) and type(args[i]) is int and not _LEAST <= args[i] <= _MOST:
                 return None
         if not positions:
-            uncertain_positions[types] = positions
+            positions_by_types[types] = positions
             return args + defaults[len(args) :]
         values = list(args)
         for i in positions:
             values[i] = _read_plain(params[i], args[i])
             if values[i] is _NOT_PLAIN:
                 return None
-        uncertain_positions[types] = positions
+        positions_by_types[types] = positions
         return (*values, *defaults[len(args) :])
 
     return read
@@ -335,7 +335,7 @@ def make_unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     defaults, read = op.defaults[1:], make_reader(op.schema, False, first=1, sizes_at=sizes_at)
     has_required, record = REQUIRED in defaults, make_recorder_of_one(op)
 
-    def call(x: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
+    def call_unary(x: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
         if named or not isinstance(x, Tensor):
             return otherwise(x, *more, **named)
         rest: Any = defaults
@@ -375,7 +375,7 @@ def make_unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             record(result, data, x, rest)
         return result
 
-    return call
+    return call_unary
 
 
 def make_binary_call(op: Any, otherwise: Callable) -> Callable:
@@ -384,7 +384,7 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
     ufunc = _find_function_at_defaults(op)
     direct_dtype_nums, takes_numbers = op.kernel.direct_dtype_nums, op.numbers
 
-    def call(x: Any = NOT_GIVEN, y: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
+    def call_binary(x: Any = NOT_GIVEN, y: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
         if more or named or not isinstance(x, Tensor):
             return otherwise(x, y, *more, **named)
         a, is_y_tensor = x._data, isinstance(y, Tensor)
@@ -427,7 +427,7 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
                 record(result, data, x, y, is_y_tensor)
         return result
 
-    return call
+    return call_binary
 
 
 def make_view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
@@ -439,7 +439,7 @@ def make_view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     has_required = REQUIRED in defaults
     read = make_reader(op.schema, False, first=1, sizes_at=sizes_at)
 
-    def call(x: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
+    def call_view(x: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
         if named or not isinstance(x, Tensor):
             return otherwise(x, *more, **named)
         rest: Any = defaults
@@ -473,7 +473,7 @@ def make_view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
             record(result, data, x, rest)
         return result
 
-    return call
+    return call_view
 
 
 def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
@@ -486,7 +486,7 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
     ufunc = _find_function_at_defaults(op)
     direct_dtype_nums, takes_numbers = op.kernel.direct_dtype_nums, op.numbers
 
-    def call(x: Any = NOT_GIVEN, y: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
+    def call_in_place(x: Any = NOT_GIVEN, y: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
         if more or named or not isinstance(x, Tensor):
             return otherwise(x, y, *more, **named)
         a, is_y_tensor = x._data, isinstance(y, Tensor)
@@ -523,7 +523,7 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
             rebase_history(x, node)
         return x
 
-    return call
+    return call_in_place
 
 
 __all__ = ["can_have_short_way", "make_plain_call", "make_short_way"]

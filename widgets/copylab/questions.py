@@ -5,9 +5,9 @@
 
 All but those about the whole run, `outcome` and `printed`, take `at`, a line of the code: the
 question is then about the moment after that line, otherwise about the end. All but `state_table`
-take `prompt`, to ask in other words, `hint`, to say how to write a free answer, and `wrong`, what
-speaks against particular answers (see `Question`). Answers are found by running; so are the facts
-that speak against a wrong one.
+take `prompt`, to ask in other words, and `wrong`, what speaks against particular answers (see
+`Question`); those with a free answer also take `hint`, to say how to write it. Answers are found by
+running; so are the facts that speak against a wrong one.
 """
 
 from .quiz import Question

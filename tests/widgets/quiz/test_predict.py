@@ -583,7 +583,9 @@ def test_in_a_question_a_name_is_one_of_the_catalogue() -> None:
         because="It is a.",
         find_misconception=lambda _run, _answer: own.name,
     )
-    (row,) = predict("x = 1", [question]).commit(["b"]).rows
+    p = predict("x = 1", [question])
+    assert "'a write waits' is a lesson's own: return it, and not its name" in str(p.verify())
+    (row,) = p.commit(["b"]).rows
     assert row.sentences == ["It is a."], "the facts speak alone"
 
 

@@ -142,7 +142,7 @@ def test_only_the_first_answer_to_a_retest_settles() -> None:
     VIEW.reset()
     reveal = VIEW.commit(["no", "[1, 2]"])
     first, second = reveal.rows
-    assert (first.testable_misconception, second.testable_misconception) == (
+    assert (first.misconception_to_retest, second.misconception_to_retest) == (
         MISCONCEPTIONS[NAME],
         None,
     ), "once on a page"
@@ -161,7 +161,7 @@ def test_only_the_first_answer_to_a_retest_settles() -> None:
         asked.code
         == draw_retest(MISCONCEPTIONS[NAME], tinytorch, seed=load_seed(), number=0).run.code
     )
-    assert asked.commit(answer_of(asked, right=False)).rows[0].testable_misconception is not None
+    assert asked.commit(answer_of(asked, right=False)).rows[0].misconception_to_retest is not None
     assert find_note("misconceptions", NAME) == met | {"retests": 1}
     asked.reset()
     again = asked.commit(answer_of(asked, right=True))
@@ -324,7 +324,7 @@ def test_what_is_no_answer_of_the_belief_is_taken_for_none() -> None:
     (row,) = asked.commit(["[99999, 99999]"]).rows
     assert row.refutation is not None
     assert row.refutation.misconception is None
-    assert row.testable_misconception is asked.tested_misconception
+    assert row.misconception_to_retest is asked.tested_misconception
     after = asked.make_retest(asked.tested_misconception.name)
     assert "belief" not in after.title, "none was shown"
 

@@ -65,9 +65,11 @@ def phrase_versions_then_and_now(saved: SavedRecord) -> str:
 
 
 def count_writes_since(saved: SavedRecord) -> int:
-    """Return how many writes to something stale were counted since it was saved.
+    """Return how many writes to something stale its counter has counted since it was saved.
 
-    0 where the program has put the counter back, so that it does not tell how many there were.
+    It is the counter's number. `t_()`, which changes no cell, counts as one; some calls that start
+    weights count as two. Of a counter that the program has put back it is too few, and 0 if the
+    version is now that of the save or a lower one.
     """
     return max((saved.version or 0) - (saved.saved_version or 0), 0)
 

@@ -69,9 +69,10 @@ MOST_LOOSE = 6
 MOST_GRAD_VALUES, GRAD_COLUMNS = 4, 20
 """A gradient of more values, or of longer ones, is not written beside its tensor."""
 SAVED_COLUMNS = 14
-"""How many columns of a card an attribute of a node (`self`) may have."""
+"""How many columns of a card an attribute of a node (`self`) may have, of the 36 of a line (`REMARK_COLUMNS`
+in `render/graph_cards.py`)."""
 LABEL_COLUMNS = 20
-"""How many columns of a card the label of what was saved may have."""
+"""How many columns of a card the label of what was saved may have. Words behind it have the rest of the line."""
 _KIND_BY_STATE: dict[str, RemarkKind] = {"stale": "raises", "changed unseen": "changed unseen"}
 """Of what the nodes of a fold saved: all other states are counted without a sign."""
 

@@ -95,7 +95,11 @@ def _describe_saved_hazards(snap: Snapshot) -> Iterator[tuple[str | None, Remark
 
 
 def _describe_stale(node: NodeRecord, saved: SavedRecord) -> Remark:
-    """Return the remark on a write that was counted: `saved it at version 0, now at 1: backward will raise`."""
+    """Return the remark on a write that was counted: `saved it at version 0, now at 1: backward will raise`.
+
+    By its caption `describe_hazards` knows what a tensor's row says already: a number in there, which
+    differs from save to save, would be drawn once for each.
+    """
     values = {"node": short_node_name(node.name), "consequence": phrase_consequence(saved)}
     sentence = gettext(
         "{node} saved it {then_and_now}: {consequence}",

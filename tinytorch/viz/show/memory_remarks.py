@@ -92,7 +92,8 @@ def describe_memory(
     computed tensors, by their ids (`find_origins`).
     """
     snap = changes.now
-    # Tensors, packs and the summary of a pack all ask for these: left out here, they are nowhere.
+    # Tensors with a row, packs and the summary of a pack all ask for these. What is said of a tensor
+    # without a row is a note, which `select_remarks` leaves out below.
     hazards = describe_hazards(snap) if detail.shows("hazard") else {}
     subject = _MemorySubject(changes, selection, arrangements or {}, detail, origins or {}, hazards)
     without_storage = [tensor for tensor in snap.named_tensors if tensor.storage is None]

@@ -202,7 +202,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
     def find_testable_misconceptions(self) -> dict[str, Misconception]:
         """Return the misconceptions behind the wrong rows that a new program can test, by name."""
         rows = () if self.reveal is None else self.reveal.rows
-        found = [row.testable_misconception for row in rows]
+        found = [row.misconception_to_retest for row in rows]
         return {each.name: each for each in found if each is not None}
 
     def describe_all_right(self) -> str:

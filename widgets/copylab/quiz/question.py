@@ -265,7 +265,10 @@ class Question:
         return self.because(run) if callable(self.because) else gettext(self.because)
 
     def explain_right(self, run: QuizRun) -> list[str]:
-        """Return why the right answer is right: the facts, where more than these refutes a wrong one."""
+        """Return why the right answer is right: the facts; nothing where nobody is expected to be wrong.
+
+        That is where no misconception can be found behind a wrong answer, and `wrong` is empty.
+        """
         if not (self.wrong or self.find_misconception):
             return []
         facts = self.describe_facts(run)
@@ -276,7 +279,7 @@ class Question:
 
         That is what `wrong` has for it, or else the misconception that `find_misconception` finds.
         Where that returns a name that the catalogue does not have, the facts speak alone:
-        `find_faults` tells the author of one that no misconception has, and no learner.
+        `find_faults` tells the author, and no learner.
         """
         facts = self.describe_facts(run)
         found: Misconception | str | None = None
@@ -398,8 +401,9 @@ class Question:
                 for answer in self.bound_choices or foresee_answers(run):
                     is_right = self.is_right(answer, right)
                     found = None if is_right else self.find_misconception(run, answer)
-                    if isinstance(found, str):
+                    if isinstance(found, str) and _read_misconception(found) is None:
                         misconception(found)  # raises for an unknown name
+                        raise KeyError(f"{found!r} is a lesson's own: return it, and not its name")
             self.foresee_refutations(run)
         except Exception as error:  # noqa: BLE001  # as above
             return [f"{self.text!r} cannot refute an answer: {type(error).__name__}: {error}"]
@@ -415,7 +419,7 @@ def _read_rebuttal(run: QuizRun, entry: Rebuttal) -> Misconception | str:
 
 def _read_misconception(found: Misconception | str | None) -> Misconception | None:
     """Return the misconception that `find_misconception` has found, by itself or by its name."""
-    # One with a name that is not in the catalogue counts for nothing, see `refute`.
+    # A name that is not in the catalogue counts for nothing, see `refute`.
     return MISCONCEPTIONS.get(found) if isinstance(found, str) else found
 
 

@@ -47,7 +47,7 @@ class JudgedRow:
 
     sentences: those of the refutation; a misconception that comes again is named and not explained
         again. Of a right answer the reason, see `Question.explain_right`.
-    testable_misconception: the one that a new program can test now.
+    misconception_to_retest: the one that a new program can test now.
     """
 
     number: int
@@ -56,7 +56,7 @@ class JudgedRow:
     right: str
     refutation: Refutation | None
     sentences: Sequence[str]
-    testable_misconception: Misconception | None = None
+    misconception_to_retest: Misconception | None = None
 
     def __repr__(self) -> str:
         return summarize_text(f"JudgedRow({self.number}, {self.given!r}, right: {self.right!r})")
@@ -100,8 +100,8 @@ class JudgedRow:
         # A row of its own over all columns: in a cell the sentences would be a narrow column.
         below = Box(
             *map(Paragraph, self.sentences),
-            InPage(render_button("retest", name_retest_button(), self.testable_misconception.name))
-            if live and self.testable_misconception is not None
+            InPage(render_button("retest", name_retest_button(), self.misconception_to_retest.name))
+            if live and self.misconception_to_retest is not None
             else None,
         )
         class_ = "cl-because" if self.is_right else "cl-against"
@@ -167,8 +167,8 @@ def judge_answers(
     read.
     """
     right_answers = [question.right_answer(run) for question in questions]
-    stated_questions = state_facts_once(questions, run)
-    answered_questions = list(zip(stated_questions, answers, right_answers, strict=True))
+    pointing_questions = point_to_earlier_facts(questions, run)
+    answered_questions = list(zip(pointing_questions, answers, right_answers, strict=True))
     # All before any: who is told to write row 3 in another way must not see what became of row 1.
     names = [question.name for question in questions]
     unreadable = find_unreadable_answers(questions, dict(zip(names, answers, strict=True)), run)
@@ -176,7 +176,7 @@ def judge_answers(
         raise UnreadableAnswerError(join_sentences(unreadable.values()))
     rows, explained_names = [], set[str]()
     for number, (question, answer, right) in enumerate(answered_questions, 1):
-        refutation, testable = None, None
+        refutation, to_retest = None, None
         if question.is_right(answer, right):
             sentences = question.explain_right(run)
         else:
@@ -187,7 +187,7 @@ def judge_answers(
             # its name to `explained_names`.
             is_new = misconception is not None and misconception.name not in explained_names
             if misconception is not None and is_new and find_programs(misconception):
-                testable = misconception
+                to_retest = misconception
             sentences = refutation.compose_sentences(explained_names)
         row = JudgedRow(
             number=number,
@@ -196,7 +196,7 @@ def judge_answers(
             right=format_answer(right),
             refutation=refutation,
             sentences=sentences,
-            testable_misconception=testable,
+            misconception_to_retest=to_retest,
         )
         rows.append(row)
     return _say_wrong_gradients_once(rows, run)
@@ -234,7 +234,7 @@ def _ask_again(number: int, question: Question, answer: str, right: Any) -> str:
     return gettext(sentence, number=number, given=answer, takes=question.answer_format)
 
 
-def state_facts_once(questions: Sequence[Question], run: QuizRun) -> list[Question]:
+def point_to_earlier_facts(questions: Sequence[Question], run: QuizRun) -> list[Question]:
     """Return the questions; in place of facts that an earlier one has they say where these are."""
     facts = [_split_sentences(question.describe_facts(run)) for question in questions]
     # `_say_wrong_gradients_once` says these once, when it is known which rows are shown with facts.

@@ -30,9 +30,9 @@ from .reveal import (
     list_repeated_sentences,
     make_row_table,
     name_retest_button,
+    point_to_earlier_facts,
     render_button,
     render_result,
-    state_facts_once,
 )
 from .runs import QuizRun
 from .view import render_field
@@ -84,7 +84,7 @@ def _collect_page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
     """
     sentences = _SentenceTable()
     tested = prediction.tested_misconception
-    stated_questions = state_facts_once(prediction.questions, run)
+    stated_questions = point_to_earlier_facts(prediction.questions, run)
     rows = [_collect_row_data(question, run, sentences) for question in stated_questions]
     retests = {
         misconception.name: _collect_retest_data(
