@@ -14,7 +14,6 @@ from ..quiz import (
     shows_values,
     was_gone_through,
 )
-from ..wording import gettext_noop
 from . import task
 
 bet = predict(
@@ -87,10 +86,6 @@ shared = predict(
     level="counter",
 )
 
-_END = gettext_noop(
-    "The leaves are where the paths back from `s` end: `backward` begins at `s` itself."
-)
-
 recorded = predict(
     """
     p = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -99,7 +94,13 @@ recorded = predict(
     s.backward()
     """,
     [
-        names_that("is_leaf", "p", "q", "s", wrong={"s": _END, "q, s": _END}),
+        names_that(
+            "is_leaf",
+            "p",
+            "q",
+            "s",
+            wrong=dict.fromkeys(("s", "p, s", "q, s"), "the last result is a leaf"),
+        ),
         names_that("requires_grad", "p", "q", "s", wrong={"p": "grad is not inherited"}),
         names_that(
             "on_graph",

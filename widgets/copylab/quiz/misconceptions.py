@@ -111,6 +111,10 @@ _BELIEFS_AND_REFUTATIONS = {
         "It was made from another tensor, so it is not a leaf.",
         "A leaf is a tensor without a node. What was made without being recorded has none, whatever it was made from.",
     ),
+    "the last result is a leaf": (
+        "A leaf is an end of the graph, and the last result is one, too.",
+        "Leaves are where the ways back end. `backward` begins at the last result, which has a node.",
+    ),
     "a clone copies the graph": (
         "To keep the gradient, `clone` has to copy the whole graph behind it.",
         "One node is added, and it points to the node that was there already.",

@@ -251,6 +251,29 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
         ),
         RetestProgram(f"{_X}; with torch.no_grad(): y = x * T", {2: "y = x * T"}, ask.is_leaf, "y"),
     ),
+    "the last result is a leaf": (
+        RetestProgram(
+            f"{_X}; y = x * T; z = y.sum()",
+            {3: "z = (x * T).sum().detach().requires_grad_()"},
+            _ask_leaves,
+            "x",
+            "y",
+            "z",
+        ),
+        RetestProgram(
+            f"{_SCALAR}; y = x * x + x",
+            {2: "y = (x * x + x).detach().requires_grad_()"},
+            ask.is_leaf,
+            "y",
+        ),
+        RetestProgram(
+            f"{_X}; y = x * x; loss = y.sum()",
+            {3: "loss = y.sum().detach().requires_grad_()"},
+            _ask_leaves,
+            "y",
+            "loss",
+        ),
+    ),
     "a clone copies the graph": (
         RetestProgram(
             f"{_X}; y = x * S + T; z = y.clone()",
