@@ -34,6 +34,14 @@ b.backward()
 ''', [same_storage("a", "b"), is_leaf("b"), value("a"), gradient("a"), outcome()], key="test/clone", title="Clone <b>")
 """
 
+# Beside the longest choice, as wide as its letters are, and the arrow.
+ROOM_IN_SELECT = """(select) => {
+    const style = getComputedStyle(select), pen = document.createElement("canvas").getContext("2d");
+    pen.font = style.font;
+    const longest = Math.max(...[...select.options].map((option) => pen.measureText(option.text).width));
+    return select.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - longest - 12;
+}"""
+
 
 def book(lab: Lab, name: str, *more: str, file: str = "") -> str:
     kept = file or str(lab.folder / f"{name}.json")
@@ -64,6 +72,8 @@ def test_by_keyboard_alone(watched: Watched, usual_front: Lab) -> None:
     form = page.locator(".cl-predict")
     expect(form).to_have_attribute("data-state", "open")
     check_axe(page)
+    for select in form.locator("select").all():
+        assert select.evaluate(ROOM_IN_SELECT) >= 0, "its longest choice is cut off"
     commit = form.get_by_role("button", name="Commit")
     expect(commit).to_have_attribute("aria-disabled", "true")
     fill(page, form, ["yes", "no"])
