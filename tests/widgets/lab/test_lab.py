@@ -54,7 +54,11 @@ class TestWhatItRuns:
             in lab.text
         )
         assert "  6  loss.backward()  <- it ended here" in lab.text
+        assert (
+            "it is off the graph, and no gradient flows back. Backward raised an error." in lab.text
+        )
         lab.method = ".data"
+        assert "Backward raised" not in lab.text
         assert "A wrong gradient, and no error:" in lab.text
         assert "x.grad is set: [22, 24, 26]." in lab.text
         assert "A wrong gradient" in lab._panel.says
@@ -64,6 +68,26 @@ class TestWhatItRuns:
         lab.clear()
         assert "A wrong gradient, and no error:" not in lab.text
         assert 'class="bad"' not in lab._panel.html
+
+    def test_the_headline_does_not_promise_a_gradient_above_an_error(
+        self, engine: ModuleType
+    ) -> None:
+        lab = CopyLab(engine=engine)
+        head = "y is a new tensor with its own memory; "
+        lab.run("loss = (x.exp() * y).sum()")
+        lab.run("y.data.add_(1)\nundefined.backward()")
+        assert head + "gradients flow back to x." in lab.text, "backward was not called"
+        lab.run("e = y.exp()\ne.add_(1)\nloss = e.sum()")
+        assert head + "gradients flow back to x." in lab.text
+        lab.run("loss.backward()")
+        assert head + "backward raised an error." in lab.text
+        assert "gradients flow back" not in lab.text
+        card = lab._panel.html.partition('data-verdict="gradient_returns"')[2]
+        assert "<dd><code>backward</code> raised an error<" in card
+        assert f"{head}backward raised an error." in lab._panel.says
+        lab.undo()
+        assert head + "gradients flow back to x." in lab.text
+        assert "was: <code>backward</code> raised an error" in lab._panel.html
 
     @pytest.mark.parametrize("language", [None, "zh", "ko"])
     def test_the_title_of_the_graph_is_said_once(

@@ -905,6 +905,7 @@ def make_diagnosed(**changes: Any) -> Exercise:
         right="memory is shared",
         because="`t` is a view of `x`.",
         holds=lambda x, t: t.data_ptr() == x.data_ptr(),
+        signs={"the graph is cut": "It looks cut."},
     )
     return exercise(
         "t/diagnosed",
@@ -928,6 +929,7 @@ def test_what_is_wrong_can_be_chosen_before_the_program_is_run() -> None:
         assert not view.card.says.strip()
     view._handle_message(None, {"do": "diagnose 1"}, None)
     assert view.card.says.startswith("✖ “the graph is cut” is not what is wrong here.")
+    assert view.card.says.endswith("run the program and look. It looks cut.")
     assert find_note("exercises", asked.key) == {}
     view._handle_message(None, {"do": "diagnose 0"}, None)
     assert view.card.says == "✔ Right, memory is shared: `t` is a view of `x`."

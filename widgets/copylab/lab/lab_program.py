@@ -6,6 +6,7 @@ lost or get out of step with the code that is shown, and nothing of the user's i
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ from ..copying import Facts, Method, Source, facts
 from ..player import NameObserver, Observation
 from ..run import Limits, RecordedRun
 from ..wording import gettext
+
+_BACKWARD_CALL = re.compile(r"\s*[\w.]+\.backward\(")
 
 MAX_STEPS = 500
 MAX_SECONDS = 5.0
@@ -90,6 +93,14 @@ class LabResult:
     def has_copy(self) -> bool:
         """True if the program makes an x and a y, or was stopped before that could be found out."""
         return self.facts is None or not self.facts["same_tensor"].why
+
+    @property
+    def raised_in_backward(self) -> bool:
+        """True if the program ended with an error of the engine in a line that calls `backward`."""
+        # An unknown name in that line raises another kind of error, before backward is called.
+        if self.ended != "error" or not self.error.startswith("RuntimeError"):
+            return False
+        return _BACKWARD_CALL.match(self.lines[self.error_line - 1].text) is not None
 
     @property
     def code(self) -> str:

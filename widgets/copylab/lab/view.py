@@ -32,7 +32,7 @@ from ..doc import (
 from ..player import wrong_gradient_title
 from ..run import make_printable
 from ..ui import panel_style_sheet
-from ..wording import gettext, gettext_noop, join_phrases
+from ..wording import gettext, gettext_noop, join_phrases, join_sentences
 from .lab_program import LabResult, ProgramLine
 
 
@@ -80,6 +80,7 @@ _KINDS = {
     "result": gettext_noop("a result that requires grad"),
     "plain": gettext_noop("without grad"),
 }
+_BACKWARD_RAISED = gettext_noop("backward raised an error")
 _OUTPUTS = {
     "out": gettext_noop("Printed"),
     "err": gettext_noop("Error output"),
@@ -167,6 +168,21 @@ def make_proofs(result: LabResult) -> Part:
 
 
 def describe_copy(result: LabResult) -> str:
+    """Say what y is to x, and that backward raised an error, if it did."""
+    sentence = _describe_relation(result)
+    if result.raised_in_backward and not _is_way_hindered(result):
+        return join_sentences([sentence, gettext("Backward raised an error.")])
+    return sentence
+
+
+def _is_way_hindered(result: LabResult) -> bool:
+    """Return True if a way leads from y back to x, but backward raised an error."""
+    facts = result.facts
+    is_open = facts is not None and facts["gradient_returns"].answer is True
+    return is_open and result.raised_in_backward
+
+
+def _describe_relation(result: LabResult) -> str:
     """Say in one sentence what y is to x."""
     facts = result.facts
     if facts is None:
@@ -189,10 +205,15 @@ def describe_copy(result: LabResult) -> str:
         memory = gettext("y is a new tensor over the memory of x and shares its version counter")
     else:
         memory = gettext("y is a new tensor over the memory of x but has its own version counter")
-    return gettext("{memory}; {gradient}.", memory=memory, gradient=_describe_gradient(facts))
+    return gettext(
+        "{memory}; {gradient}.", memory=memory, gradient=_describe_gradient(result, facts)
+    )
 
 
-def _describe_gradient(facts: Facts) -> str:
+def _describe_gradient(result: LabResult, facts: Facts) -> str:
+    # The error is told below: with it, a promise of gradients would be wrong.
+    if _is_way_hindered(result):
+        return gettext(_BACKWARD_RAISED)
     returns = facts["gradient_returns"]
     if returns.why and facts.source.requires_grad:
         return gettext("no gradient can flow")
@@ -254,12 +275,13 @@ def _classes_of_line(result: LabResult, line: ProgramLine, *, is_new: bool) -> l
 def _make_strip(result: LabResult, old: LabResult | None) -> Part | None:
     if result.facts is None or not result.has_copy:
         return None
-    old_facts = old.facts if old is not None else None
     mark_code = _collect_words(result).mark_code
     fields = []
     for field in _STRIP:
-        verdict = _word_verdict(result.facts, field)
-        old_verdict = _word_verdict(old_facts, field) if old_facts is not None else verdict
+        verdict = _word_verdict(result, result.facts, field)
+        old_verdict = verdict
+        if old is not None and old.facts is not None:
+            old_verdict = _word_verdict(old, old.facts, field)
         mark = ""
         # Where there was no answer, none has changed.
         if old_verdict not in (verdict, "-"):
@@ -271,7 +293,8 @@ def _make_strip(result: LabResult, old: LabResult | None) -> Part | None:
         answer = result.facts[field.key].answer
         kind = "other"
         if isinstance(answer, bool):
-            kind = "yes" if answer else "no"
+            is_hindered = field.key == "gradient_returns" and _is_way_hindered(result)
+            kind = "yes" if answer and not is_hindered else "no"
         fields.append(
             html_element(
                 "div",
@@ -283,8 +306,10 @@ def _make_strip(result: LabResult, old: LabResult | None) -> Part | None:
     return InPage(html_element("dl", "".join(fields), class_="cl-lab-strip"))
 
 
-def _word_verdict(facts: Facts, field: StripField) -> str:
+def _word_verdict(result: LabResult, facts: Facts, field: StripField) -> str:
     fact = facts[field.key]
+    if field.key == "gradient_returns" and _is_way_hindered(result):
+        return gettext(_BACKWARD_RAISED)
     # "0 bytes" would be read as a size.
     if field.key == "copied" and fact.answer == 0:
         return gettext("none")

@@ -30,7 +30,7 @@ from ..quiz import (
 from ..watching import Watch
 from ..wording import gettext, gettext_noop, join_sentences
 from . import task
-from .mistakes import ADDED, CUT, ELSEWHERE, FAR, OVERWRITTEN, SHARED
+from .mistakes import ADDED, CUT, ELSEWHERE, FAR, OVERWRITTEN, SHARED, SIGNS
 
 _TRAIN = "with torch.no_grad():\n    layer.weight.fill_(99.0)\n"
 
@@ -75,6 +75,7 @@ _LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith 
     title="Patient 1",
     diagnosis=Diagnosis(
         choices=(OVERWRITTEN, ELSEWHERE, SHARED, CUT),
+        signs=SIGNS,
         right=SHARED,
         because=gettext_noop(
             '`best["weight"]` and `layer.weight` look at the same cells, and the training that goes on writes into them.'
@@ -127,6 +128,7 @@ _NEXT_FILE = '\nreader["buffer"][:] = 0.0  # the next file'
     title="Patient 2",
     diagnosis=Diagnosis(
         choices=(ELSEWHERE, CUT, OVERWRITTEN, SHARED),
+        signs=SIGNS,
         right=SHARED,
         because=gettext_noop(
             "`data` looks at the memory of `array`, and the next file is read into it."
@@ -183,6 +185,7 @@ _BACK = "\nloss = (w * w).sum()\nloss.backward()"
     title="Patient 3",
     diagnosis=Diagnosis(
         choices=(CUT, ELSEWHERE, ADDED, OVERWRITTEN),
+        signs=SIGNS,
         right=ELSEWHERE,
         because=gettext_noop(
             "`w` is the product; the leaf, which gets the gradient, is the tensor before `* 0.1`, and has no name."
@@ -228,6 +231,7 @@ _ERRORS = (
     title="Patient 4",
     diagnosis=Diagnosis(
         choices=(FAR, ADDED, CUT, OVERWRITTEN),
+        signs=SIGNS,
         right=CUT,
         because=gettext_noop(
             "`item()` gives a Python number, so no node leads from `loss` back to `w`."
@@ -269,6 +273,7 @@ _LEARN = "\nloss.backward()"
     title="Patient 5",
     diagnosis=Diagnosis(
         choices=(CUT, FAR, OVERWRITTEN, ADDED),
+        signs=SIGNS,
         right=CUT,
         because=gettext_noop(
             "`loss` was computed from `kept`, which is detached, so its graph leads to `b` and not to `a`."
@@ -315,6 +320,7 @@ def parts(a, b, kept, loss):
     title="Patient 6",
     diagnosis=Diagnosis(
         choices=(OVERWRITTEN, CUT, FAR, ADDED),
+        signs=SIGNS,
         right=ADDED,
         because=gettext_noop(
             "`backward` adds to the `.grad` that is there, in place, and the list holds that one tensor three times."

@@ -24,7 +24,7 @@ from ..quiz import (
 )
 from ..wording import gettext, gettext_noop
 from . import task
-from .mistakes import ADDED, CUT, ELSEWHERE, FAR, OVERWRITTEN, RECORDED, SHARED
+from .mistakes import ADDED, CUT, ELSEWHERE, FAR, OVERWRITTEN, RECORDED, SHARED, SIGNS
 
 
 def _raises(words: str, act: Callable[[], object]) -> bool:
@@ -44,6 +44,7 @@ def _raises(words: str, act: Callable[[], object]) -> bool:
     title="Patient 7",
     diagnosis=Diagnosis(
         choices=(CUT, OVERWRITTEN, RECORDED, ADDED),
+        signs=SIGNS,
         right=OVERWRITTEN,
         because=gettext_noop("`exp` has saved its result, and `h += 1` wrote into that."),
         holds=lambda h: _raises("by an inplace operation", lambda: h.sum().backward()),
@@ -78,6 +79,7 @@ def write_before(a, h):
     title="Patient 8",
     diagnosis=Diagnosis(
         choices=(OVERWRITTEN, ADDED, CUT, FAR),
+        signs=SIGNS,
         right=OVERWRITTEN,
         because=gettext_noop(
             "`w * w` has saved `w`, and the line with `.data` writes into it before `backward`, unseen by the counter."
@@ -129,6 +131,7 @@ _TRAIN = _LOSS_OF_LAYER + "    opt.step()"
     title="Patient 9",
     diagnosis=Diagnosis(
         choices=(ADDED, CUT, OVERWRITTEN, ELSEWHERE),
+        signs=SIGNS,
         right=ELSEWHERE,
         because=gettext_noop("`layer.weight` is a new tensor, and `opt` holds the one before it."),
         holds=lambda layer, opt: opt.param_groups[0]["params"][0] is not layer.weight,
@@ -170,6 +173,7 @@ def optimizer(layer, opt, loss):
     title="Patient 11",
     diagnosis=Diagnosis(
         choices=(SHARED, OVERWRITTEN, FAR, CUT),
+        signs=SIGNS,
         right=FAR,
         because=gettext_noop("`total` has a node, and behind it are the graphs of all rounds."),
         holds=lambda total: getattr(total, "grad_fn", None) is not None,
@@ -204,6 +208,7 @@ def running_loss(w, total):
     title="Patient 10",
     diagnosis=Diagnosis(
         choices=(OVERWRITTEN, RECORDED, CUT, ADDED),
+        signs=SIGNS,
         right=RECORDED,
         because=gettext_noop(
             "`first` is a view of the leaf `w`, and outside of `no_grad` a write into it would be recorded."
@@ -242,6 +247,7 @@ def leaf_view(w):
     title="Patient 12",
     diagnosis=Diagnosis(
         choices=(CUT, SHARED, OVERWRITTEN, FAR),
+        signs=SIGNS,
         right=FAR,
         because=gettext_noop(
             "`h` comes in with its history, so each `backward` goes through all rounds before it, too."

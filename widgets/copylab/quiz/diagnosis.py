@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..doc import Box, Fold, InPage, InText, Paragraph, Part, html_element
-from ..wording import gettext
+from ..wording import gettext, join_sentences
 from .answers import translate_choice
 
 
@@ -27,12 +28,14 @@ class Diagnosis(NamedTuple):
     because: the sentence that says why.
     holds: called with the variables that it takes, returns True if the mistake is there. It is there
         after the start and not after the solution, which `Exercise.verify` tries.
+    signs: by the choice, the sentence that says what such a mistake looks like, wherever it is.
     """
 
     choices: tuple[str, ...]
     right: str
     because: str
     holds: Callable[..., bool]
+    signs: Mapping[str, str] = MappingProxyType({})
 
     def read_choice(self, choice: str) -> str:
         """Return the choice that a text means, in either language; ValueError if it means none."""
@@ -59,6 +62,8 @@ class Diagnosis(NamedTuple):
             "“{choice}” is not what is wrong here. Choose again, or run the program and look.",
             choice=name,
         )
+        if choice in self.signs:
+            text = join_sentences([text, gettext(self.signs[choice])])
         return Paragraph(text, mark="✖")
 
     def tree(self) -> Part:
