@@ -462,9 +462,9 @@ def _logspace(d: dtypes.dtype, start: Any, end: Any, steps: int, base: float) ->
         return run_silenced(lambda: convert_values(np.float64(base) ** np.full(1, start), d.np))
     if steps:
         _refuse_bool("logspace", d)
-    # In the dtype first, as for `linspace`.
+    # The bounds in the dtype first, as for `linspace`; the base of integers stays what it is.
     first, last = (number_array(x, d).item() for x in (start, end))
-    root = number_array(int(base) if d.np.kind in "iu" else base, d).item()
+    root = float(base) if d.np.kind in "iu" else number_array(base, d).item()
     exponents = _space_evenly(first, last, steps, d if d is dtypes.float64 else dtypes.float32)
     return run_silenced(lambda: convert_values(root ** exponents.astype(np.float64), d.np))
 
