@@ -99,8 +99,8 @@ MUTATIONS = (
     Mutation(
         "explain() says that it does not know what it cannot know",
         "tinytorch/viz/diagnose/explanation.py",
-        "in kinds else NOT_COMPARED",
-        'in kinds else "runs"',
+        "    return NOT_COMPARED",
+        '    return "runs"',
         "tests/viz/test_explain.py::test_what_would_run_runs",
     ),
     Mutation(

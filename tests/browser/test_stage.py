@@ -13,7 +13,6 @@ from browser.books import stepping, write
 from browser.conftest import Lab, Watched
 from copylab import CopyLab, steps
 from copylab.lessons.assignment import written
-from copylab.lessons.clone import joined
 from playwright.sync_api import Locator, Page, expect
 
 import tinytorch
@@ -34,6 +33,15 @@ z.data[0] = 5
 y.data.mul_(2)
 out.backward()
 print(x.grad)
+"""
+CLONED = """\
+a = torch.tensor(1.0, requires_grad=True)
+y = a**2
+b = a.clone()
+z = b * 3
+y.backward()
+z.backward()
+b += 1
 """
 SHOWN = """\
 from copylab import CopyLab, compare
@@ -515,7 +523,9 @@ EMPTY_SHARE = """async (png) => {
 
 def test_little_of_the_stage_is_empty(watched: Watched, tmp_path: Path) -> None:
     head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title>'
-    (tmp_path / "page.html").write_text(f"{head}<body>{joined.steps().html}", "utf-8")
+    (tmp_path / "page.html").write_text(
+        f"{head}<body>{steps(CLONED, engine=tinytorch).html}", "utf-8"
+    )
     page = watched.page
     page.set_viewport_size({"width": 836 + 16, "height": 680})
     page.emulate_media(reduced_motion="reduce")
@@ -525,7 +535,7 @@ def test_little_of_the_stage_is_empty(watched: Watched, tmp_path: Path) -> None:
     expect(page.locator(".cl-player")).to_have_attribute("data-step", "6")
     picture = base64.b64encode(page.locator(".cl-stage").screenshot()).decode()
     share = page.evaluate(EMPTY_SHARE, picture)
-    print(f"lesson 02, step 6: {share:.0%} of the stage is empty")
+    print(f"clone, step 6: {share:.0%} of the stage is empty")
     assert share <= 0.25
 
 
@@ -554,8 +564,8 @@ def test_memory_is_larger_where_there_is_no_graph(watched: Watched, tmp_path: Pa
     page = watched.page
     page.set_viewport_size({"width": 836 + 16, "height": 680})
     scales = []
-    for program in (written, joined):
-        (tmp_path / "page.html").write_text(program.steps().html, "utf-8")
+    for player in (written.steps(), steps(CLONED, engine=tinytorch)):
+        (tmp_path / "page.html").write_text(player.html, "utf-8")
         page.goto((tmp_path / "page.html").as_uri())
         holder = page.locator(".cl-player .cl-holder").first
         expect(holder).to_be_visible()

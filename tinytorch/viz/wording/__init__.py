@@ -2,6 +2,7 @@
 
 from . import catalogue, labels
 from .catalogue import (
+    Phrase,
     add_catalogue,
     current_language,
     gettext,
@@ -40,7 +41,6 @@ from .labels import (
     write_expression,
 )
 from .language_cache import cache_in_language, cached_property_in_language
-from .phrase import Phrase
 
 __all__ = [
     "MOST_NAMES",

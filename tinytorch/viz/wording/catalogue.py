@@ -15,7 +15,7 @@ import gettext as standard
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .particles import fill_in
 
@@ -103,6 +103,32 @@ def ngettext(singular: str, plural: str, number: int, /, **values: Any) -> str:
     """Return the form of a text for a number; `{number}` in it is the number, with commas."""
     form = _get_catalogues()[0].ngettext(singular, plural, number)
     return fill_in(form, {"number": f"{number:,}", **values})
+
+
+class Phrase(NamedTuple):
+    """A text of the catalogue and what fills its placeholders, for a record that outlives a language.
+
+        Phrase.of(gettext_noop("it is on {device}"), device="cuda:0")
+
+    A value may be a phrase again.
+    """
+
+    text: str
+    """In English, which is its key in the catalogue."""
+    values: tuple[tuple[str, Any], ...] = ()
+    """What fills each placeholder."""
+
+    @classmethod
+    def of(cls, text: str, /, **values: Any) -> Phrase:
+        """Make a phrase of a text that `gettext_noop` has marked."""
+        return cls(text, tuple(values.items()))
+
+    def word(self) -> str:
+        """Return it in the language in use."""
+        values = {}
+        for name, value in self.values:
+            values[name] = value.word() if isinstance(value, Phrase) else value
+        return gettext(self.text, **values)
 
 
 def list_translations() -> dict[str, str]:

@@ -39,8 +39,8 @@ class PredictionForm {
       // An Enter that ends the writing of a Chinese or Korean word is none.
       if (event.key !== "Enter" || event.isComposing) return;
       // In the last row, or in the one that was corrected when all are filled in.
-      const isCorrected = event.target.tagName === "INPUT" && !this.emptyFields.length;
-      if (isCorrected || event.target === this.fields.at(-1)) this.submit(event);
+      const field = event.target;
+      if (field === this.fields.at(-1) || (field.matches("input") && !this.emptyFields.length)) this.submit(event);
     });
     root.addEventListener("submit", (event) => this.submit(event));
   }
