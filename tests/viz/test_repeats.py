@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tinytorch.viz.render.slots import assign_slots
+from tinytorch.viz.render.memory_svg import assign_slots
 from tinytorch.viz.show.repeats import SHORTEST, Repeat, choose_repeats, find_repeats
 
 

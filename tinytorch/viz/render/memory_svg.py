@@ -10,7 +10,7 @@ picture fits into half of a page.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
@@ -60,7 +60,6 @@ from .memory_rows import (
     move_hazards_below,
 )
 from .picture import Folded, Picture
-from .slots import assign_slots
 from .strip import Strip
 from .style import Canvas
 from .text import write_memory_text, write_pack_text
@@ -505,6 +504,34 @@ def _lay_out_band(bands: list[BandDrawing], columns: Columns) -> BandStage:
         row_middles |= dict.fromkeys(row_ids, middle)
         y += height
     return BandStage(end + foot + edge, cells_middle, row_middles, end)
+
+
+def assign_slots(steps: Sequence[Iterable[str]]) -> list[list[str]]:
+    """Assign slots over time (interval scheduling); returns the names in each slot in turn.
+
+    A thing is visible from the first step that has its name to the last, and keeps its slot
+    meanwhile: so nothing jumps while people step through a program. The first slot that is free
+    again is reused, as in first-fit interval partitioning, so a run takes little more room than
+    its fullest step.
+    """
+    last_step: dict[str, int] = {}
+    for step, names in enumerate(steps):
+        last_step |= dict.fromkeys(names, step)
+    slots: list[list[str]] = []
+    assigned: set[str] = set()
+    for step, names in enumerate(steps):
+        for name in names:
+            if name in assigned:
+                continue
+            assigned.add(name)
+            # By the last thing in a slot: those before it are gone earlier.
+            for slot in slots:
+                if last_step[slot[-1]] < step:
+                    slot.append(name)
+                    break
+            else:
+                slots.append([name])
+    return slots
 
 
 def _sort_by_counter(
