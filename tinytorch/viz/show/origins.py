@@ -295,7 +295,7 @@ class _LineReader:
             return frozenset()
         if name not in _CUTTERS | _VIEWS:
             raise _UnknownExpressionError
-        return self._note(node, self.read(inner))
+        return self._note_maker(node, self.read(inner))
 
     def _read_subscript(self, node: ast.expr, inner: ast.expr, index: ast.expr) -> frozenset[str]:
         name = ast.unparse(node)
@@ -305,7 +305,7 @@ class _LineReader:
             # Numbers, slices and names alone: nothing that makes a tensor.
             if isinstance(part, ast.Call | ast.Attribute | ast.Lambda):
                 raise _UnknownExpressionError
-        return self._note(node, self.read(inner))
+        return self._note_maker(node, self.read(inner))
 
     def _read_call(
         self, node: ast.expr, inner: ast.expr, name: str, arguments: list[ast.expr]
@@ -314,7 +314,7 @@ class _LineReader:
         if not self._is_module(inner):
             memory = self.read(inner)
         memory |= self._read_all(arguments)
-        return self._note(node, frozenset() if name in _FRESH else memory)
+        return self._note_maker(node, frozenset() if name in _FRESH else memory)
 
     def _is_module(self, node: ast.expr) -> bool:
         match node:
@@ -324,7 +324,8 @@ class _LineReader:
                 return self._is_module(inner)
         return False
 
-    def _note(self, node: ast.expr, memory: frozenset[str]) -> frozenset[str]:
+    def _note_maker(self, node: ast.expr, memory: frozenset[str]) -> frozenset[str]:
+        """Note an expression as the maker of a tensor, with the names in it; return its memory."""
         names = {}
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and part.id in self._names:

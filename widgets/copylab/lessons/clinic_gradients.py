@@ -27,7 +27,7 @@ from . import task
 from .mistakes import ADDED, CUT, ELSEWHERE, FAR, OVERWRITTEN, RECORDED, SHARED, SIGNS
 
 
-def _raises(words: str, act: Callable[[], object]) -> bool:
+def _raises_with_words(words: str, act: Callable[[], object]) -> bool:
     """Return True if an act raises PyTorch's error with these words."""
     try:
         act()
@@ -47,7 +47,7 @@ def _raises(words: str, act: Callable[[], object]) -> bool:
         signs=SIGNS,
         right=OVERWRITTEN,
         because=gettext_noop("`exp` has saved its result, and `h += 1` wrote into that."),
-        holds=lambda h: _raises("by an inplace operation", lambda: h.sum().backward()),
+        holds=lambda h: _raises_with_words("by an inplace operation", lambda: h.sum().backward()),
     ),
     given="a = torch.tensor([1.0, 2.0], requires_grad=True)\n",
     start="h = a.exp()\nh += 1",
@@ -214,7 +214,7 @@ def running_loss(w, total):
             "`first` is a view of the leaf `w`, and outside of `no_grad` a write into it would be recorded."
         ),
         holds=lambda w, first: (
-            first._base is w and _raises("a view of a leaf", lambda: first.fill_(1.0))
+            first._base is w and _raises_with_words("a view of a leaf", lambda: first.fill_(1.0))
         ),
     ),
     given="w = torch.full((3,), 0.5, requires_grad=True)\n",
