@@ -108,6 +108,7 @@ MECHANISM = (
     "short_ways",
     "recorders",
     "define",
+    "operation",
     "kernels",
     "late",
     "out_argument",
@@ -126,6 +127,7 @@ KEPT_APART: dict[str, tuple[str, ...]] = {
     "tinytorch.ops.short_ways": LISTS,
     "tinytorch.ops.recorders": LISTS,
     "tinytorch.ops.define": LISTS,
+    "tinytorch.ops.operation": LISTS,
     "tinytorch.base.storage": ("tinytorch.tensor", "tinytorch.autograd", "tinytorch.ops"),
 }
 """A kernel never mentions autograd, the parser never mentions an operation: not inside a function either."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 import itertools
 
 from tinytorch import Tensor
-from tinytorch.ops.define import FUNCTIONS, Op, find_function
+from tinytorch.ops.define import FUNCTIONS, find_function
 from tinytorch.ops.kernels import pointwise
+from tinytorch.ops.operation import Op
 
 # By the names of parameters; the letters are the tensors of sheet.py.
 OPERANDS = {

@@ -19,6 +19,7 @@ import tinytorch
 from tinytorch import Tensor
 from tinytorch.graph import gradient_state
 from tinytorch.ops import define, kernels, pointwise
+from tinytorch.ops.schema import Schema
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "adding_an_op.md").read_text(encoding="utf-8")
@@ -317,7 +318,7 @@ def test_what_the_tables_name_is_there() -> None:
 def test_a_kernel_of_several_operations_is_bound_to_each() -> None:
     shared = kernels.pointwise(max)
     of_one, of_three = (
-        shared.bind_schema(define.Schema(text))
+        shared.bind_schema(Schema(text))
         for text in ("f(Tensor self)", "f(Scalar self, Tensor other, Scalar max)")
     )
     assert (of_one.operand_count, of_one.decides_layout) == (1, [True])

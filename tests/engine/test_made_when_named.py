@@ -18,8 +18,9 @@ from engine.test_declaring import declared
 
 import tinytorch
 from tinytorch import Tensor
-from tinytorch.ops.define import FUNCTIONS, OPS, OVERLOADS, Op, find_function
+from tinytorch.ops.define import FUNCTIONS, OPS, OVERLOADS, find_function
 from tinytorch.ops.late import LaterFunction, LaterMethod, made_once
+from tinytorch.ops.operation import Op
 from tinytorch.ops.schema import Schema, has_tensor_self
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..base import wrap_dims, wrap_given_dims
-from .define import INNER_WRITES
 from .kernels import result_dtype
+from .operation import INNER_WRITES
 
 
 def _count_of_flip(a: np.ndarray, dims: tuple) -> int:

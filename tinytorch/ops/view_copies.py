@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from .copies import contiguous_format, copy_array
-from .define import OPS, Op, op
+from .define import OPS, op
 from .kernels import Kernel
+from .operation import Op
 from .views import view_array
 
 # `diagonal_copy` is declared beside `diag`, which gives it.
