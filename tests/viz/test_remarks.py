@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from viz.looked import ALL, looked
@@ -20,7 +20,6 @@ from tinytorch.viz.render.strip import make_lane
 from tinytorch.viz.render.text import write_graph_text, write_memory_text
 from tinytorch.viz.show import (
     LEVELS,
-    Detail,
     FoldEntry,
     GraphContents,
     Level,
@@ -32,8 +31,10 @@ from tinytorch.viz.show import (
     describe_graph,
     describe_memory,
     select_nodes,
+    select_parts,
     select_storages,
 )
+from tinytorch.viz.show.contents import _FootKind, _StorageKind, _TensorKind
 from tinytorch.viz.show.levels import _LEVEL_OF_PART
 
 
@@ -159,12 +160,19 @@ def test_no_kind_is_said_below_the_level_that_the_table_has_for_it(level: Level)
     for program in BUSY:
         snap, since = looked(program, engine)
         changes = compare_snapshots(snap, since)
-        detail = Detail.of_level(level)
-        contents = describe_memory(changes, select_storages(changes), detail=detail)
+        selection = select_storages(changes, parts=select_parts(level))
+        contents = describe_memory(changes, selection)
         for entry in (*contents.entries, *contents.without_storage):
             for remark, _ in with_one_blank(entry):
                 least = _LEVEL_OF_PART.get(remark.kind, LEVELS[0])
                 assert LEVELS.index(least) <= LEVELS.index(level), remark
+
+
+def test_the_table_of_levels_has_all_kinds_of_remarks_on_memory() -> None:
+    kinds = {*get_args(_StorageKind), *get_args(_TensorKind), *get_args(_FootKind)}
+    # The size of a storage is a field of its entry, in each picture.
+    missing = {*kinds, "changed", "note"} - {"size"} - set(_LEVEL_OF_PART)
+    assert not missing, "no picture would say these"
 
 
 # -- what is said is so ------------------------------------------------------------

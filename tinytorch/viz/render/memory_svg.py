@@ -19,17 +19,17 @@ from typing import Any, NamedTuple
 from ..diagnose import Changes, compare_snapshots
 from ..read import Snapshot, read_snapshot
 from ..show import (
-    EVERYTHING,
+    ALL_PARTS,
     Arrangement,
-    Detail,
     Level,
     MemoryContents,
+    MemoryPart,
     PackEntry,
     StorageEntry,
     arrange_run,
     describe_memory,
     find_origins,
-    leave_out_gradients,
+    select_parts,
     select_storages,
 )
 from ..wording import cache_in_language, columns_that_fit, gettext, join_facts, wrap_text
@@ -99,7 +99,7 @@ def memory(
     # The frame of the caller: names are read from the code of the call.
     snap = read_snapshot(tensors, named, sys._getframe(1), since, values)
     run = [compare_snapshots(snap, since)]
-    return _MemoryRun(run, find, fold, Detail.of_level(level)).make_picture(0)
+    return _MemoryRun(run, find, fold, select_parts(level)).make_picture(0)
 
 
 def memories_of(
@@ -115,7 +115,7 @@ def memories_of(
     `sources` are the statements that ran, one for each step, if they are known: a picture says of
     a tensor which expression computed it.
     """
-    memory_run = _MemoryRun(run, find, fold, Detail.of_level(level), sources)
+    memory_run = _MemoryRun(run, find, fold, select_parts(level), sources)
     for step in range(len(memory_run.run)):
         yield memory_run.make_picture(step)
 
@@ -128,15 +128,13 @@ class _MemoryRun:
         run: Iterable[Changes],
         find: str,
         fold: bool,
-        detail: Detail,
+        parts: frozenset[MemoryPart],
         sources: Iterable[str] = (),
     ) -> None:
-        self.find, self.fold, self.detail = find, fold, detail
+        self.find, self.fold, self.parts = find, fold, parts
         self.run = list(run)
         # Selected at once, since that raises for wrong options; the rest is made when it is asked for.
-        self.selections = [select_storages(changes, find, fold) for changes in self.run]
-        if not detail.shows("gradients"):
-            self.selections = list(map(leave_out_gradients, self.selections))
+        self.selections = [select_storages(changes, find, fold, parts) for changes in self.run]
         self.arrangements = arrange_run(self.selections)
         steps = zip(self.run, sources, strict=False)
         self.origins = find_origins(steps) or [{} for _ in self.run]
@@ -178,7 +176,6 @@ class _MemoryRun:
             self.run[step],
             self.selections[step],
             arrangements or self.arrangements,
-            self.detail,
             self.origins[step],
         )
 
@@ -186,7 +183,7 @@ class _MemoryRun:
         """Describe a step as if nothing had changed in it."""
         # Without origins, which the drawing alone says: this is for a text.
         unchanged = Changes(self.run[step].now)
-        return describe_memory(unchanged, self.selections[step], self.arrangements, self.detail)
+        return describe_memory(unchanged, self.selections[step], self.arrangements)
 
     def _lay_out_steps(self) -> RunLayout:
         steps = range(len(self.run))
@@ -202,13 +199,13 @@ class _MemoryRun:
 
     def _list_folds(self, step: int) -> list[Folded]:
         folds = _list_packs(self._describe_step_once(step).entries)
-        if self.detail.is_all:
+        if self.parts == ALL_PARTS:
             return folds
         # Below a picture that says less, for whoever wants to see all: it needs no kernel.
         return [*folds, Folded(gettext("everything"), partial(self._open_all, step))]
 
     def _open_all(self, step: int) -> tuple[str, str, list[Folded]]:
-        whole = _MemoryRun([self.run[step]], self.find, self.fold, EVERYTHING).make_picture(0)
+        whole = _MemoryRun([self.run[step]], self.find, self.fold, ALL_PARTS).make_picture(0)
         return whole.svg, whole.text, []
 
 

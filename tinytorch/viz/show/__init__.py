@@ -23,21 +23,20 @@ from .graph_cuts import FreedCut, find_freed_cuts
 from .graph_flow import find_backward_root
 from .graph_remarks import LineFacts, describe_graph
 from .left_behind import describe_kept_graphs
-from .levels import EVERYTHING, LEVELS, Detail, Level, MemoryPart, check_level
+from .levels import ALL_PARTS, LEVELS, Level, MemoryPart, check_level, check_option, select_parts
 from .memory_remarks import describe_memory
 from .number_reads import NumberRead, ReadStep, find_number_reads
 from .origins import find_expressions, find_origins
 from .select_nodes import NodeSelection, select_nodes
-from .select_storages import check_option, leave_out_gradients, select_storages
+from .select_storages import select_storages
 from .step_sentences import StepSentence, describe_step, format_values, list_texts
 
 __all__ = [
-    "EVERYTHING",
+    "ALL_PARTS",
     "FACT_KINDS",
     "LEVELS",
     "Arrangement",
     "CounterEntry",
-    "Detail",
     "FoldEntry",
     "FreedCut",
     "FreedEntry",
@@ -75,9 +74,9 @@ __all__ = [
     "find_spans",
     "format_values",
     "is_unbroken",
-    "leave_out_gradients",
     "list_texts",
     "reads_in_order",
     "select_nodes",
+    "select_parts",
     "select_storages",
 ]

@@ -1,16 +1,18 @@
-"""How much a memory picture shows: one table says what each level adds.
+"""How much a picture shows: its options are checked, and one table says what each level adds.
 
-`memory` makes a `Detail` of its `level=` once. `_MemoryRun` and what describes the memory ask that
-for a part by its name, and know no level; what lays out and draws gets the parts that are left.
+The functions that users call turn `level=` into parts, by `select_parts`. `select_storages` keeps them
+in its selection, `describe_memory` leaves out what is not among them, by `keep_parts`. What lays out
+and draws gets what is left, and knows no level.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, NamedTuple, get_args
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Literal, get_args
 
-from .contents import RemarkKind
-from .select_storages import check_option
+from .contents import MemoryContents, PackEntry, Remark, RemarkKind, StorageEntry, TensorEntry
 
 Level = Literal["names", "storage", "counter", "graph"]
 """How much is said, each with all that is before it: names and values; what shares memory, and how
@@ -35,30 +37,22 @@ _LEVEL_OF_PART: Mapping[MemoryPart, Level] = {
 """From which level on a part is there. What has no entry is in each picture: names, arrows, cells,
 heading, titles, sizes."""
 
-
-class Detail(NamedTuple):
-    """How much one memory picture shows."""
-
-    level: Level
-    """What its user asked for."""
-
-    @classmethod
-    def of_level(cls, level: Level) -> Detail:
-        """Return what a level shows; TypeError or ValueError for anything else than a level."""
-        check_level(level)
-        return cls(level)
-
-    @property
-    def is_all(self) -> bool:
-        """True if nothing is left out."""
-        return self.level == LEVELS[-1]
-
-    def shows(self, part: MemoryPart) -> bool:
-        """Return True if the picture has a part; KeyError for one that the table lacks."""
-        return LEVELS.index(_LEVEL_OF_PART[part]) <= LEVELS.index(self.level)
+ALL_PARTS = frozenset(_LEVEL_OF_PART)
 
 
-EVERYTHING = Detail(LEVELS[-1])
+def check_options(find: object, fold: object) -> None:
+    """Raise TypeError if `find` or `fold` is of another type: a tensor may have that name."""
+    check_option("find", find, str)
+    check_option("fold", fold, bool)
+
+
+def check_option(name: str, value: object, expected: type) -> None:
+    """Raise TypeError if an option of a picture is of another type."""
+    if not isinstance(value, expected):
+        raise TypeError(
+            f"{name}= is of type {expected.__name__}, not {type(value).__name__}; "
+            f'a tensor of that name is shown with {{"{name}": {name}}} as the first argument'
+        )
 
 
 def check_level(level: object) -> None:
@@ -66,3 +60,65 @@ def check_level(level: object) -> None:
     check_option("level", level, str)
     if level not in LEVELS:
         raise ValueError(f"level must be one of {', '.join(LEVELS)}, not {level!r}")
+
+
+def select_parts(level: Level) -> frozenset[MemoryPart]:
+    """Return what a level shows; TypeError or ValueError for anything else than a level."""
+    check_level(level)
+    highest = LEVELS.index(level)
+    return frozenset(
+        part for part, least in _LEVEL_OF_PART.items() if LEVELS.index(least) <= highest
+    )
+
+
+def keep_parts(contents: MemoryContents, parts: Collection[MemoryPart]) -> MemoryContents:
+    """Return what a picture says, without all that is not among `parts`.
+
+    Gradients are left out before, by `select_storages`: how cells are drawn depends on which tensors
+    read them. So are hazards counted in a pack, of which there are only words here.
+    """
+    return replace(
+        contents,
+        entries=_keep_in_entries(contents.entries, parts),
+        without_storage=_keep_in_tensors(contents.without_storage, parts),
+        notes=_keep_remarks(contents.notes, parts),
+    )
+
+
+def _keep_in_entries(
+    entries: Iterable[StorageEntry | PackEntry], parts: Collection[MemoryPart]
+) -> tuple[StorageEntry | PackEntry, ...]:
+    kept: list[StorageEntry | PackEntry] = []
+    for entry in entries:
+        if isinstance(entry, StorageEntry):
+            kept.append(_keep_in_storage(entry, parts))
+        else:
+            # Nothing in a pack is described before somebody opens it, so nothing is left out before.
+            kept.append(replace(entry, open=partial(_open_with_parts, entry.open, parts)))
+    return tuple(kept)
+
+
+def _open_with_parts(
+    open_pack: Callable[[], tuple[StorageEntry | PackEntry, ...]], parts: Collection[MemoryPart]
+) -> tuple[StorageEntry | PackEntry, ...]:
+    return _keep_in_entries(open_pack(), parts)
+
+
+def _keep_in_storage(entry: StorageEntry, parts: Collection[MemoryPart]) -> StorageEntry:
+    return replace(
+        entry,
+        remarks=_keep_remarks(entry.remarks, parts),
+        tensors=_keep_in_tensors(entry.tensors, parts),
+        counters=entry.counters if "counters" in parts else (),
+        has_ground=entry.has_ground and "grounds" in parts,
+    )
+
+
+def _keep_in_tensors(
+    entries: Iterable[TensorEntry], parts: Collection[MemoryPart]
+) -> tuple[TensorEntry, ...]:
+    return tuple(replace(entry, remarks=_keep_remarks(entry.remarks, parts)) for entry in entries)
+
+
+def _keep_remarks(remarks: Iterable[Remark], parts: Collection[MemoryPart]) -> tuple[Remark, ...]:
+    return tuple(remark for remark in remarks if remark.kind in parts)

@@ -32,7 +32,7 @@ from .contents import (
     TensorEntry,
 )
 from .hazard_sentences import describe_hazards, describe_hazards_out_of_sight
-from .levels import EVERYTHING, Detail
+from .levels import keep_parts
 from .select_storages import Band, MemorySelection, StoragePack
 from .sentences import (
     MEMORY_FACTS,
@@ -55,7 +55,7 @@ MOST_CELLS_SAID = 3
 
 
 class _MemorySubject(NamedTuple):
-    """What a picture describes: a snapshot with its changes, and how much is said of it."""
+    """What a picture describes: a snapshot with its changes."""
 
     changes: Changes
     """What was there, and what has changed."""
@@ -63,27 +63,20 @@ class _MemorySubject(NamedTuple):
     """Which storages are shown."""
     arrangements: Mapping[str, Arrangement]
     """Storage id -> how its cells are drawn; those of a pack are missing, see `arrangement_of`."""
-    detail: Detail
-    """How much it says."""
     origins: Mapping[str, str]
     """Tensor id -> the expression that computed it, where it is known."""
     hazards: Mapping[str, tuple[Remark, ...]]
-    """Tensor id -> the remarks on its hazards; none where the picture shows no hazards."""
+    """Tensor id -> the remarks on its hazards, of the tensors of which they are said."""
 
     def arrangement_of(self, band: Band) -> Arrangement:
         """Return how the cells of a storage are drawn."""
         return self.arrangements.get(band.storage.id) or arrange_cells([band])
-
-    def select_remarks(self, remarks: Iterable[Remark]) -> tuple[Remark, ...]:
-        """Return the remarks of the kinds that the picture shows."""
-        return tuple(remark for remark in remarks if self.detail.shows(remark.kind))
 
 
 def describe_memory(
     changes: Changes,
     selection: MemorySelection,
     arrangements: Mapping[str, Arrangement] | None = None,
-    detail: Detail = EVERYTHING,
     origins: Mapping[str, str] | None = None,
 ) -> MemoryContents:
     """Make everything that a memory picture says of a snapshot, with what changed in it.
@@ -92,10 +85,9 @@ def describe_memory(
     computed tensors, by their ids (`find_origins`).
     """
     snap = changes.now
-    # Tensors with a row, packs and the summary of a pack all ask for these. What is said of a tensor
-    # without a row is a note, which `select_remarks` leaves out below.
-    hazards = describe_hazards(snap) if detail.shows("hazard") else {}
-    subject = _MemorySubject(changes, selection, arrangements or {}, detail, origins or {}, hazards)
+    # Tensors with a row, packs and the summary of a pack all ask for these.
+    hazards = describe_hazards(snap) if selection.with_hazard else {}
+    subject = _MemorySubject(changes, selection, arrangements or {}, origins or {}, hazards)
     without_storage = [tensor for tensor in snap.named_tensors if tensor.storage is None]
     ids_with_row = snap.shown_tensor_ids | {tensor.id for tensor in without_storage}
     if ids_with_row:
@@ -104,30 +96,28 @@ def describe_memory(
         heading = Remark(
             "heading", gettext("Memory: no tensors to show."), gettext("no tensors to show")
         )
-    return MemoryContents(
+    contents = MemoryContents(
         title=title_of_memory(snap),
         heading=heading,
         entries=_describe_entries(subject, selection.entries),
         without_storage=tuple(
             _describe_tensor(subject, tensor, None) for tensor in without_storage
         ),
-        notes=subject.select_remarks(_describe_notes(subject, ids_with_row)),
+        notes=tuple(_describe_notes(subject, ids_with_row)),
         is_unfolded=selection.is_unfolded,
     )
+    # Made in full first: so what describes a tensor has no branch for a level.
+    return keep_parts(contents, selection.parts)
 
 
 def _describe_total(subject: _MemorySubject, without_storage: Sequence[TensorRecord]) -> Remark:
     """Return how many tensors there are; of what is in a module or container, the bytes, too."""
     snap = subject.changes.now
-    tensors, storages = snap.counts
-    bands = [entry for entry in subject.selection.entries if isinstance(entry, Band)]
-    if not subject.detail.shows("gradients") and len(bands) == len(subject.selection.entries):
-        # What is left out is not counted.
-        number = len(without_storage)
-        for band in bands:
-            number += len(band.members) + band.hidden_count
-        tensors = ngettext("{number} tensor", "{number} tensors", number)
-        storages = ngettext("{number} storage", "{number} storages", len(bands))
+    # Of the selection, and not of the snapshot: gradients that are left out are not counted.
+    bands = subject.selection.all_bands
+    number = len(without_storage) + sum(len(band.members) + band.hidden_count for band in bands)
+    tensors = ngettext("{number} tensor", "{number} tensors", number)
+    storages = ngettext("{number} storage", "{number} storages", len(bands))
     if not any("." in name for name, _ in snap.names):
         text = gettext("Memory: {tensors} in {storages}.", tensors=tensors, storages=storages)
         return Remark("heading", text)
@@ -168,9 +158,6 @@ def _describe_storage(subject: _MemorySubject, band: Band) -> StorageEntry:
             "and {number} tensor more", "and {number} tensors more", band.hidden_count
         )
         more = Remark.in_both("more", number)
-    counters: Iterable[CounterEntry] = ()
-    if subject.detail.shows("counters"):
-        counters = _describe_counters(subject.changes, members)
     has_several_rows = len(members) + len(storage.arrays) > 1
     return StorageEntry(
         storage=storage,
@@ -180,13 +167,13 @@ def _describe_storage(subject: _MemorySubject, band: Band) -> StorageEntry:
             caption_of_storage(snap, members),
         ),
         size=Remark("size", size_of_storage(storage)),
-        remarks=subject.select_remarks(_remarks_of_storage(subject, storage, arrangement)),
+        remarks=tuple(_remarks_of_storage(subject, storage, arrangement)),
         old_values=old_values,
         tensors=tuple(_describe_tensor(subject, tensor, band) for tensor in members),
         more=more,
-        counters=tuple(counters),
+        counters=tuple(_describe_counters(subject.changes, members)),
         arrangement=arrangement,
-        has_ground=subject.detail.shows("grounds") and (has_several_rows or arrangement.has_lanes),
+        has_ground=has_several_rows or arrangement.has_lanes,
     )
 
 
@@ -269,7 +256,7 @@ def _describe_tensor(
         label=label,
         names=tuple(names) or (NameEntry(label, "new" if is_new else flag_of_old_name),),
         is_new=is_new,
-        remarks=subject.select_remarks(remarks),
+        remarks=remarks,
     )
 
 

@@ -18,7 +18,8 @@ from ..diagnose import Changes, find_refusals, name_maybe_writers
 from ..read import NodeRecord, Snapshot
 from ..wording import matches_any
 from .fold import FoldableLine, ModulePath, Stretch, common_path, module_path
-from .select_storages import check_options, find_module_of_tensor
+from .levels import check_options
+from .select_storages import find_module_of_tensor
 
 FOLD_ABOVE = 40
 """Graphs of up to this many nodes are shown whole."""

@@ -11,6 +11,7 @@ from ..read import Snapshot, StorageRecord, TensorRecord
 from ..wording import matches_any
 from .fold import FoldableLine, ModulePath, Stretch, common_path, module_path
 from .hazard_sentences import describe_hazards
+from .levels import ALL_PARTS, MemoryPart, check_options
 
 MOST_ENTRIES, MOST_ROWS = 16, 30
 """How many entries a large picture shows, and how many tensors if they have to be visible."""
@@ -73,14 +74,29 @@ class MemorySelection:
     found: frozenset[str]
     """The tensors whose names have `find` in them."""
     with_hazard: frozenset[str]
-    """The tensors that have a hazard. The first `MOST_HAZARDS` of them are not folded."""
+    """The tensors of which a hazard is said; none where hazards are not among `parts`."""
+    parts: frozenset[MemoryPart]
+    """What the picture shows of these entries."""
+
+    @property
+    def all_bands(self) -> list[Band]:
+        """The storages, those in packs, too."""
+        bands: list[Band] = []
+        for entry in self.entries:
+            bands += [entry] if isinstance(entry, Band) else entry.bands
+        return bands
 
 
-def select_storages(changes: Changes, find: str = "", fold: bool = True) -> MemorySelection:
+def select_storages(
+    changes: Changes,
+    find: str = "",
+    fold: bool = True,
+    parts: frozenset[MemoryPart] = ALL_PARTS,
+) -> MemorySelection:
     """Select the storages to show; storages of one module are folded where there are many.
 
     As far as they are not too many, tensors that have a hazard, that changed, that share memory or
-    that have `find` in their names stay visible.
+    that have `find` in their names stay visible. `parts`: what a picture of them shows.
     """
     check_options(find, fold)
     snap = changes.now
@@ -88,17 +104,27 @@ def select_storages(changes: Changes, find: str = "", fold: bool = True) -> Memo
     # another language.
     with_hazard = frozenset(describe_hazards(snap))
     found = frozenset(_find_named(snap, find))
-    all_bands: list[Band] = []
-    modules: dict[str, ModulePath] = {}
+    bands = [Band(storage, members) for storage, members in snap.shown_storages]
+    entries: Sequence[Band | StoragePack] = bands
     # Rows are counted, not storages: they are what makes a picture high.
-    row_count = 0
-    for storage, members in snap.shown_storages:
-        all_bands.append(Band(storage, members))
-        row_count += len(members)
-    if not fold or row_count <= MOST_ROWS:
-        return MemorySelection(tuple(all_bands), not fold, find, found, with_hazard)
-    for band in all_bands:
-        modules[band.storage.id] = _find_module_of_band(snap, band)
+    if fold and sum(len(band.members) for band in bands) > MOST_ROWS:
+        entries = _fold_bands(changes, bands, found, with_hazard)
+    if "gradients" not in parts:
+        entries = _leave_out_gradients(entries)
+    # For folding it counts at each level: no tensor goes into a pack because less is said of it.
+    said_hazards = with_hazard if "hazard" in parts else frozenset[str]()
+    return MemorySelection(tuple(entries), not fold, find, found, said_hazards, parts)
+
+
+def _fold_bands(
+    changes: Changes,
+    all_bands: Sequence[Band],
+    found: AbstractSet[str],
+    with_hazard: AbstractSet[str],
+) -> list[Band | StoragePack]:
+    """Fold storages by module, but for those that have to be visible."""
+    snap = changes.now
+    modules = {band.storage.id: _find_module_of_band(snap, band) for band in all_bands}
     urgent = {*found, *with_hazard}
     bands: list[Band] = []
     paths: list[ModulePath] = []
@@ -121,8 +147,7 @@ def select_storages(changes: Changes, find: str = "", fold: bool = True) -> Memo
         room=MOST_ENTRIES,
         most_room=MOST_ROWS,
     )
-    entries = tuple(_make_entries(line, bands, line.open_stretch(0, len(bands))))
-    return MemorySelection(entries, False, find, found, with_hazard)
+    return list(_make_entries(line, bands, line.open_stretch(0, len(bands))))
 
 
 def _find_named(snap: Snapshot, find: str) -> Iterator[str]:
@@ -132,36 +157,17 @@ def _find_named(snap: Snapshot, find: str) -> Iterator[str]:
             yield tensor.id
 
 
-def leave_out_gradients(selection: MemorySelection) -> MemorySelection:
-    """Return a selection without the gradients that no variable holds, where it has no packs."""
-    entries: list[Band | StoragePack] = []
-    for entry in selection.entries:
-        if isinstance(entry, Band):
-            members = [tensor for tensor in entry.members if not is_nameless_gradient(tensor)]
-            entries += [replace(entry, members=members)] if members else []
-        else:
-            entries.append(entry)
-    return replace(selection, entries=tuple(entries))
-
-
-def is_nameless_gradient(tensor: TensorRecord) -> bool:
-    """Return True for a `.grad` that no variable holds."""
-    return not tensor.names and tensor.grad_of is not None
-
-
-def check_options(find: object, fold: object) -> None:
-    """Raise TypeError if `find` or `fold` is of another type: a tensor may have that name."""
-    check_option("find", find, str)
-    check_option("fold", fold, bool)
-
-
-def check_option(name: str, value: object, expected: type) -> None:
-    """Raise TypeError if an option of a picture is of another type."""
-    if not isinstance(value, expected):
-        raise TypeError(
-            f"{name}= is of type {expected.__name__}, not {type(value).__name__}; "
-            f'a tensor of that name is shown with {{"{name}": {name}}} as the first argument'
-        )
+def _leave_out_gradients(entries: Iterable[Band | StoragePack]) -> list[Band | StoragePack]:
+    """Return the entries without the gradients that no variable holds; packs stay as they are."""
+    kept: list[Band | StoragePack] = []
+    for entry in entries:
+        if isinstance(entry, StoragePack):
+            kept.append(entry)
+            continue
+        members = [tensor for tensor in entry.members if tensor.names or tensor.grad_of is None]
+        if members:
+            kept.append(replace(entry, members=members))
+    return kept
 
 
 def find_module_of_tensor(snap: Snapshot, tensor_id: str) -> ModulePath:
