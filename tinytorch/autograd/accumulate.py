@@ -83,7 +83,10 @@ def _first_grad(leaf: Any, gradient: Any, state: GradientState) -> Any:
     if type(gradient) is ndarray:
         # PyTorch takes the gradient itself ("steals" it) if nobody else holds that tensor.
         if state.seen_by is not SeenBy.SAME_TENSOR and _obeys_layout(gradient, data):
-            return _grad_over(gradient, device_of(leaf), state)
+            # Nearly always nobody else can have a tensor over its memory.
+            if state.owns_memory and gradient.size:
+                return make_tensor_over(gradient, device_of(leaf), state.version)
+            return _grad_over_shared_memory(gradient, device_of(leaf), state)
         if gradient.shape == data.shape and is_dense(data):
             copy = _copy_with_strides_of(gradient, data)
             # PyTorch makes it empty and copies into it, which counts as a write.
@@ -94,10 +97,9 @@ def _first_grad(leaf: Any, gradient: Any, state: GradientState) -> Any:
     return clone(gradient, contiguous_format)
 
 
-def _grad_over(gradient: ndarray, device: Any, state: GradientState) -> Any:
+def _grad_over_shared_memory(gradient: ndarray, device: Any, state: GradientState) -> Any:
     """Return a tensor over the gradient itself, as a `.grad`: no view, even of shared memory."""
-    # Nearly always; it saves the look for a tensor that somebody holds over the same memory.
-    if gradient.size and (state.seen_by is SeenBy.NOBODY or not is_any_tensor_remembered()):
+    if gradient.size and not is_any_tensor_remembered():
         grad = make_tensor_over(gradient, device, state.version)
     else:
         # Where somebody holds a tensor over this memory, `tensor_over` gives a view of that tensor.

@@ -33,6 +33,7 @@ from ..graph import (
     HIGHEST_NUMBER,
     IGNORED_ERRORS,
     MODES,
+    NEW_GRADIENT,
     AccumulateGrad,
     GradientList,
     GradientState,
@@ -58,10 +59,9 @@ from .gradient_tensors import (
     tensors_over,
 )
 from .validate import (
-    check_shapes_of_gradients,
     expected_on_edge,
-    fit_to_edge,
-    lay_out_empty,
+    find_state,
+    fit_to_edges,
     lay_out_gradients,
 )
 
@@ -69,7 +69,7 @@ from .validate import (
 class GraphRoot(Node):
     """A node above several roots, so that each walk starts from one node.
 
-    Its backward returns the gradients that the walk starts with, with their states: `fit_to_edge`
+    Its backward returns the gradients that the walk starts with, with their states: `find_state`
     does not look for what they share.
     """
 
@@ -301,18 +301,12 @@ class GraphTask:
             self._repeat_on_tensors(node, arrived)
             raise
         # NumPy has laid out what the formula returned; on tensors the operations have done it.
-        is_laid_out_by_numpy = self.on_arrays and arrived[0] is not None
+        is_laid_out_by_numpy = node._is_pointwise and self.on_arrays and arrived[0] is not None
         # In one dimension NumPy's strides are torch's, unless there is no element.
-        if (
-            is_laid_out_by_numpy
-            and node._is_pointwise
-            and (arrived[0].ndim > 1 or not arrived[0].size)
-        ):
+        if is_laid_out_by_numpy and (arrived[0].ndim > 1 or not arrived[0].size):
             input_gradients = lay_out_gradients(node, arrived[0], input_gradients)
         # Before any is sent on, and before anything is freed.
-        is_any_empty = check_shapes_of_gradients(node, input_gradients)
-        if is_any_empty and is_laid_out_by_numpy:
-            input_gradients = lay_out_empty(node, arrived, input_gradients)
+        input_gradients = fit_to_edges(node, arrived, input_gradients)
         if node._hooks is not None or node._needs_tensors:
             input_gradients = self._run_hooks_after(node, arrived, input_gradients)
         if not self.keep_graph:
@@ -356,35 +350,32 @@ class GraphTask:
         return any([edge is not None and edge[0] in nodes_to_send_to for edge in node._edges])
 
     def _run_hooks_after(self, node: Any, arrived: GradientList, input_gradients: list) -> list:
-        """Return what a node computed, as its edges expect it, or what posthooks make of that.
+        """Return what a node computed, with its states, or what posthooks make of that.
 
-        RuntimeError for what does not fit, before any of it is sent on and anything is freed.
+        Before any of it is sent on and anything is freed.
         """
         posthooks = node._hooks and node._hooks.post
         if not (posthooks or node._needs_tensors):
             return input_gradients
         # A copy, which is changed below: `input_gradients` may be a GradientList that a node keeps.
-        fitted = GradientList(
-            input_gradients, list(GradientList.ensure_states(input_gradients).states)
-        )
+        states = GradientList.ensure_states(input_gradients).states
+        with_states = GradientList(input_gradients, [s or NEW_GRADIENT for s in states])
         devices = [CPU] * len(input_gradients)
         for index, edge in enumerate(node._edges):
             if edge is None and not (node._needs_tensors or node._formula_gives_all_inputs):
                 # Nobody asked for it.
-                fitted[index] = None
+                with_states[index] = None
             elif edge is not None and input_gradients[index] is not None:
                 devices[index] = expected_on_edge(edge, node._sequence_number)[2]
-                fitted[index], fitted.states[index] = fit_to_edge(
-                    node, arrived, input_gradients, index
-                )
+                with_states.states[index] = find_state(node, arrived, input_gradients, index)
         if not posthooks:
-            return fitted
+            return with_states
         tensors_before = tensors_over(arrived, devices_of_outputs(node))
 
         def run_all(tensors: tuple) -> tuple:
             return hooks.run_node_hooks(posthooks, tensors, tensors_before)
 
-        return call_with_tensors(run_all, fitted, devices, self.on_arrays)
+        return call_with_tensors(run_all, with_states, devices, self.on_arrays)
 
     # along the edges ------------------------------------------------------------------------------
 
@@ -407,13 +398,13 @@ class GraphTask:
             # None has no state of its own; this one allows nothing, whoever reads it.
             gradient, state = input_gradients[index], HELD_BY_OTHERS
             if gradient is not None:
-                gradient, state = fit_to_edge(node, arrived, input_gradients, index)
+                state = find_state(node, arrived, input_gradients, index)
             # The usual target waits for nothing else: its gradient needs no place to wait in.
             if not missing and target._output_count == 1 and key not in self.buffers:
                 if target._ends_graph and self._can_finish_leaf_now(state):
                     if state.may_go_to_two_inputs:
                         state = self._settle_state(state, gradient, input_gradients[index:])
-                    # Cleared, so that `fit_to_edge` of the next edge does not count this gradient as
+                    # Cleared, so that `find_state` for the next edge does not count this gradient as
                     # one that the walk still holds: the leaf has it now.
                     input_gradients[index] = None
                     self._finish_leaf(target, gradient, state)

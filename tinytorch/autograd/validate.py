@@ -37,6 +37,7 @@ from ..tensor import as_array_of_torch, make_tensor_over
 ndarray = np.ndarray
 
 _NEW_VIEW = GradientState(0, SeenBy.SAME_MEMORY)
+_ONLY_VIEW = NEW_GRADIENT.of_only_view()
 
 # shape and dtype ----------------------------------------------------------------------------------
 
@@ -53,72 +54,45 @@ def expected_on_edge(edge: Any, sequence_nr: int | None = None) -> tuple:
     return gradient_spec_of(node)
 
 
-def fit_to_edge(
-    node: Any, arrived: GradientList, input_gradients: list, index: int
-) -> tuple[Any, GradientState]:
-    """Return a gradient that a node computed, brought to what its edge expects, and its state.
+def fit_to_edges(node: Any, arrived: GradientList, input_gradients: list) -> list:
+    """Return the gradients that a node computed, each brought to what its edge expects.
 
-    `input_gradients`: what the node's backward returned, which PyTorch calls its outputs. The one at
-    `index` is the gradient of the input of that number, and goes along the edge of that number.
+    `input_gradients`: what the node's backward returned, which PyTorch calls its outputs, one for
+    each input. It comes back as it is if all of them fit, as they do of most nodes. Else what comes
+    back is a GradientList, with a state where this made another array, and None for the others.
 
-    If `input_gradients` is a GradientList, that has the state. Else the gradient has the state of the array
-    that arrived, if it is that array or a view of it; if it is neither, that of a new array. So the
-    gradients of `x * y`, which fit and are new, pass all questions and leave by the last line.
-
-    RuntimeError, in PyTorch's words, if the shape does not fit.
+    RuntimeError, in PyTorch's words, if a shape does not fit.
     """
-    edge, gradient = node._edges[index], input_gradients[index]
-    target, output_nr = edge
-    if not target._ends_graph:
-        shape, dtype, _ = target._gradient_specs[output_nr]
-    elif target._meta.earlier_gradient_specs:
-        shape, dtype, _ = expected_on_edge(edge, node._sequence_number)
-    else:
-        shape, dtype = target._data.shape, target._data.dtype
-    if type(gradient) is not ndarray or gradient.shape != shape or gradient.dtype is not dtype:
-        # Other than its edge expects, or no array: a tensor, or the NumPy number that a product of
-        # 0-d arrays is.
-        fitted = fit_gradient(node, index, gradient, shape, dtype)
-        # An array that comes back as it was did fit: its dtype is equal to the expected one, and
-        # another object. What it shares is asked below. A tensor, of `create_graph=True`, returns
-        # here: it has a graph of its own, and nothing is asked of it.
-        if fitted is not gradient or type(gradient) is not ndarray:
-            return fitted, _state_of_fitted(gradient, fitted)
-    if type(input_gradients) is GradientList:
-        return gradient, input_gradients.states[index]
-    # Only a view, or an array that arrived, may share memory with what arrived or with what was
-    # saved. Most gradients are new arrays, which this test finds in a tenth of the time. (`arrived[0]` is
-    # all that arrived, unless the node has several outputs.)
-    if node._has_several_outputs or gradient.base is not None or gradient is arrived[0]:
-        return gradient, _state_of_gradient(node, arrived, input_gradients, index)
-    # Asked here, too, as most formulas write nowhere and a call takes longer than the question.
-    return gradient, state_of_new(gradient) if FORMULA_WRITES else NEW_GRADIENT
-
-
-def check_shapes_of_gradients(node: Any, input_gradients: list) -> bool:
-    """Return True if any gradient that a node computed has no elements.
-
-    RuntimeError, in PyTorch's words, if one does not fit its edge.
-    """
-    is_any_empty = False
+    fitted: Any = input_gradients
     for index, edge in enumerate(node._edges):
         gradient = input_gradients[index]
         if edge is None or gradient is None:
             continue
         target, output_nr = edge
-        # The usual cases, to save time.
         if not target._ends_graph:
-            shape = target._gradient_specs[output_nr][0]
+            shape, dtype, _ = target._gradient_specs[output_nr]
         elif target._meta.earlier_gradient_specs:
-            shape = expected_on_edge(edge, node._sequence_number)[0]
+            shape, dtype, _ = expected_on_edge(edge, node._sequence_number)
         else:
-            shape = target._data.shape
-        if gradient.shape != shape:
-            _check_shape(node, index, gradient, shape)
+            shape, dtype = target._data.shape, target._data.dtype
         # Of a tensor `size` is a method, hence true.
-        if not gradient.size:
-            is_any_empty = True
-    return is_any_empty
+        is_fitting = gradient.shape == shape and gradient.dtype is dtype and gradient.size
+        if is_fitting and type(gradient) is ndarray:
+            continue
+        # Other than its edge expects, empty, or no array: a tensor, or the NumPy number that a
+        # product of 0-d arrays is.
+        if fitted is input_gradients:
+            has_states = type(input_gradients) is GradientList
+            states = input_gradients.states if has_states else [None] * len(input_gradients)
+            fitted = GradientList(input_gradients, [*states])
+        if not gradient.size and type(input_gradients) is not GradientList:
+            fitted[index] = gradient = _lay_out_empty(node, arrived, index, gradient)
+        fitted[index] = fit_gradient(node, index, gradient, shape, dtype)
+        # An array that comes back as it was did fit: its dtype is equal to the expected one, and
+        # another object.
+        if fitted[index] is not gradient:
+            fitted.states[index] = _state_of_fitted(gradient, fitted[index])
+    return fitted
 
 
 def fit_gradient(node: Any, index: int, gradient: Any, shape: tuple, dtype: Any) -> Any:
@@ -154,7 +128,8 @@ def _check_shape(node: Any, index: int, gradient: Any, shape: tuple) -> None:
     leading = len(sizes) - len(shape)
     if leading >= 0:
         pairs = zip(shape, sizes[leading:], strict=True)
-        if all(wanted in (1, size) for wanted, size in pairs):
+        # Of a bias, and of most others, the first of both is true.
+        if sizes[leading:] == shape or all(wanted in (1, size) for wanted, size in pairs):
             return
     source = "" if node is None else f"Function {name_of_node(node)} returned an "
     raise RuntimeError(
@@ -178,7 +153,7 @@ def _state_of_fitted(before: Any, after: Any) -> GradientState:
     """Return the state of a gradient that was brought to another shape or dtype."""
     # PyTorch sums with `keepdim` and removes the leading dimensions by a view of that.
     if before.ndim > after.ndim > 0 and getattr(after, "base", None) is not None:
-        return _NEW_VIEW
+        return _ONLY_VIEW
     return NEW_GRADIENT
 
 
@@ -204,33 +179,27 @@ def lay_out_gradients(node: Any, gradient: ndarray, input_gradients: list) -> li
     return results
 
 
-def lay_out_empty(node: Any, arrived: GradientList, input_gradients: list) -> list:
-    """Return what a node computed, where it has no elements with torch's strides: NumPy's are all 0.
+def _lay_out_empty(
+    node: Any, arrived: GradientList, index: int, input_gradient: ndarray
+) -> ndarray:
+    """Return what a node computed, where it has no elements, with torch's strides: NumPy's are all 0.
 
     Before the next formula makes a view of it, which keeps them.
     """
-    if type(input_gradients) is GradientList:
-        return input_gradients
-    results = list(input_gradients)
-    for index, input_gradient in enumerate(input_gradients):
-        if (
-            type(input_gradient) is not ndarray
-            or input_gradient.size
-            or input_gradient.base is not None
-        ):
-            continue
-        is_of_formula = node._formulas and not (
-            node._formula_gives_all_inputs or node._has_several_outputs
-        )
-        if input_gradient.ndim < 2 or not is_of_formula or _is_any_packed(node):
-            results[index] = as_array_of_torch(input_gradient)
-        else:
-            steps = _strides_on_tensors(node, index, arrived[0])
-            strides = tuple([step * input_gradient.itemsize for step in steps])
-            results[index] = copy_with_strides(input_gradient, strides)
-        if FORMULA_WRITES:
-            move_formula_writes(input_gradient, results[index])
-    return results
+    if input_gradient.base is not None or arrived[0] is None:
+        return input_gradient
+    is_of_formula = node._formulas and not (
+        node._formula_gives_all_inputs or node._has_several_outputs
+    )
+    if input_gradient.ndim < 2 or not is_of_formula or _is_any_packed(node):
+        laid_out = as_array_of_torch(input_gradient)
+    else:
+        steps = _strides_on_tensors(node, index, arrived[0])
+        strides = tuple([step * input_gradient.itemsize for step in steps])
+        laid_out = copy_with_strides(input_gradient, strides)
+    if FORMULA_WRITES:
+        move_formula_writes(input_gradient, laid_out)
+    return laid_out
 
 
 def _is_row_major_or_expanded(array: ndarray) -> bool:
@@ -284,26 +253,58 @@ def _strides_on_tensors(node: Any, index: int, gradient: ndarray) -> tuple[int, 
 # states -------------------------------------------------------------------------------------------
 
 
-def _state_of_gradient(
+def find_state(
     node: Any, arrived: GradientList, input_gradients: list, index: int
 ) -> GradientState:
-    """Return the state of a formula's result that may be, or may be a view of, another array."""
-    input_gradient = input_gradients[index]
-    if len(input_gradients) == 1 and arrived[0] is not None:  # the usual case, to save time
-        if input_gradient is arrived[0]:
+    """Return the state of a gradient that a node computed, for its input of this number.
+
+    It is that of the array that arrived, if the gradient is that array or a view of it; if it is
+    neither, that of a new array. The gradients of `x * y` are new, and pass by all questions but the
+    first two.
+    """
+    gradient, first = input_gradients[index], arrived[0]
+    if type(input_gradients) is GradientList:
+        state = input_gradients.states[index]
+        if state is not None:
+            return state
+    # A tensor, of `create_graph=True`: it has a graph of its own, and nothing is asked of it.
+    if type(gradient) is not ndarray:
+        return NEW_GRADIENT
+    # Only a view, or an array that arrived, may share memory with what arrived or with what was
+    # saved. Most gradients are new arrays, which this test finds in a tenth of the time. (`first` is
+    # all that arrived, unless the node has several outputs.)
+    base = gradient.base
+    if base is None and gradient is not first and not node._has_several_outputs:
+        # Asked here, too, as most formulas write nowhere and a call takes longer than the question.
+        return state_of_new(gradient) if FORMULA_WRITES else NEW_GRADIENT
+    if len(input_gradients) == 1 and first is not None:  # the usual case, to save time
+        if gradient is first:
             return arrived.states[0]
-        if input_gradient.base is arrived[0]:
-            return arrived.states[0].of_view()
+        if base is not None and (base is first or base is first.base):
+            return arrived.states[0].of_only_view()
+    return _find_state_by_memory(node, arrived, input_gradients, index)
+
+
+def _find_state_by_memory(
+    node: Any, arrived: GradientList, input_gradients: list, index: int
+) -> GradientState:
+    """Return the state of a gradient, by what else looks at its memory."""
+    input_gradient = input_gradients[index]
     memory = memory_owner(input_gradient)
     for gradient, state in zip(arrived, arrived.states, strict=True):
         if gradient is not None and memory_owner(gradient) is memory:
             if input_gradient is not gradient:
                 return state.of_view()
             return _state_of_passed_on(node, input_gradients, index, state)
-    looks_at_saved = any(memory_owner(array) is memory for array in saved_arrays(node._saved or ()))
-    if looks_at_saved or _is_view_of_result(input_gradient):
-        return _NEW_VIEW
-    return state_of_new(input_gradient)
+    for array in saved_arrays(node._saved or ()):
+        if memory_owner(array) is memory:
+            return _NEW_VIEW
+    if not _is_view_of_result(input_gradient):
+        return state_of_new(input_gradient)
+    for other in input_gradients:
+        if other is not input_gradient and other is not None and memory_owner(other) is memory:
+            return _NEW_VIEW
+    return _ONLY_VIEW
 
 
 def _state_of_passed_on(
@@ -315,9 +316,7 @@ def _state_of_passed_on(
     for i, (other, edge) in enumerate(zip(input_gradients, node._edges, strict=True)):
         if i == index or other is None or edge is None or memory_owner(other) is not memory:
             continue
-        # Brought to another shape or dtype, it is a new array, and the old one is freed by then.
-        if (other.shape, other.dtype) == expected_on_edge(edge, node._sequence_number)[:2]:
-            others.append(other)
+        others.append(other)
     if any(other is input_gradient for other in others):
         return state.returned_twice()
     return state.over_shared_memory() if others else state

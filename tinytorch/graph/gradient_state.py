@@ -31,8 +31,11 @@ class SeenBy(IntEnum):
 class GradientState:
     """The version that a gradient's tensor would have, and who else can see the gradient.
 
-    `fit_to_edge` finds the state of each gradient that a node computed. From there it goes along with
+    `find_state` finds the state of each gradient that a node computed. From there it goes along with
     the gradient, and `add_gradients` and `accumulate_into_leaf` ask it what may be done in place.
+
+    `owns_memory`: neither another gradient nor anybody's tensor is over its memory; PyTorch's tensor over
+    the base of a view, which the view keeps, does not count.
 
     `may_go_to_two_inputs`: a formula returned this array for two inputs or more (`returned_twice`), so
     the walk itself may hold it in a second place: then `seen_by` would have to be SAME_TENSOR. It is
@@ -40,7 +43,7 @@ class GradientState:
     by then the array in the second place may have been replaced by a sum.
     """
 
-    __slots__ = ("is_private", "may_go_to_two_inputs", "seen_by", "version")
+    __slots__ = ("is_private", "may_go_to_two_inputs", "owns_memory", "seen_by", "version")
 
     def __init__(self, version: int, seen_by: SeenBy, may_go_to_two_inputs: bool = False) -> None:
         self.version = version
@@ -48,6 +51,7 @@ class GradientState:
         self.may_go_to_two_inputs = may_go_to_two_inputs
         # Read for each sum of gradients, so it is computed once.
         self.is_private = seen_by is SeenBy.NOBODY and not may_go_to_two_inputs
+        self.owns_memory = self.is_private
 
     def after_write(self) -> GradientState:
         """State after one more write in place."""
@@ -56,6 +60,12 @@ class GradientState:
     def of_view(self) -> GradientState:
         """State of a view of this gradient, whose base PyTorch keeps alive as long as the view."""
         return GradientState(self.version, SeenBy.SAME_MEMORY)
+
+    def of_only_view(self) -> GradientState:
+        """State of a view of this gradient that goes on in its place: nothing else is made of that."""
+        state = self.of_view()
+        state.owns_memory = self.owns_memory
+        return state
 
     def of_base(self) -> GradientState:
         """State of the array under this view.
@@ -144,11 +154,14 @@ def state_of_new(gradient: np.ndarray) -> GradientState:
 
 
 class GradientList(list):
-    """Gradients for the outputs (or inputs) of a node, with the state of each; None for none."""
+    """Gradients for the outputs (or inputs) of a node, with the state of each; None for none.
+
+    The state of an input's gradient may be None, too: `find_state` finds it when it is sent on.
+    """
 
     __slots__ = ("states",)
 
-    def __init__(self, gradients: Iterable[Any], states: list[GradientState]) -> None:
+    def __init__(self, gradients: Iterable[Any], states: list[Any]) -> None:
         list.__init__(self, gradients)
         self.states = states
 
