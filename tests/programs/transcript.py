@@ -182,9 +182,14 @@ def transcript(program: Path, engine: str = "torch", source: str | None = None) 
                     out,
                     type_only=_TYPE_ONLY in text or _ON_GPU in text,
                 )
+            out.seek(start)
+            said = out.read()
+            if _ADDRESS.search(said):
+                print(
+                    f"{program.name}, line {line}: it prints an address, another one in each run: {said}",
+                    file=sys.stderr,
+                )
             if deduce:
-                out.seek(start)
-                said = out.read()
                 out.seek(start)
                 out.truncate()
                 out.write(_on_gpu(said, on_cpu=_ON_CPU in text))

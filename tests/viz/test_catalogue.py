@@ -128,6 +128,28 @@ def test_a_picture_that_is_shown_again_is_all_in_the_language_of_then(
     assert (picture.text, picture.svg) == english != chinese
 
 
+@pytest.mark.parametrize("look", [memory, graph])
+def test_a_refusal_is_said_in_the_language_of_then(engine: ModuleType, look: Any) -> None:
+    class Refusing(engine.autograd.Function):  # type: ignore[name-defined]
+        @staticmethod
+        def forward(_ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(_ctx: Any, _grad: Any) -> Any:
+            raise RuntimeError("no")
+
+    a = engine.ones(2, requires_grad=True)
+    picture = look(snapshot(a=a, y=Refusing.apply(a)))
+    english = picture.text
+    catalogue.set_language("zh")
+    chinese = picture.text
+    assert chinese != english
+    assert "raises an error as it is now" not in chinese
+    catalogue.set_language(None)
+    assert ("raises an error as it is now" in english) == (look is graph)
+
+
 def test_what_is_joined_is_joined_as_the_language_does(engine: ModuleType) -> None:
     a = engine.ones(2, requires_grad=True)
     h = a.exp()

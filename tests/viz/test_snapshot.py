@@ -58,6 +58,16 @@ def test_rows_of_one_storage_share_no_cells(engine: ModuleType) -> None:
     assert not snap.shares_cells("column", "other"), "the stretches overlap, the cells do not"
 
 
+def test_a_record_is_contiguous_where_its_tensor_is(engine: ModuleType) -> None:
+    m = engine.zeros(2, 3)
+    tensors = [m, m.t(), m[0], m[:, 0], m[:, :1], m[:1, ::2], m[1:1, ::2], m.t()[:, :0]]
+    tensors += [m.view(3, 2), m[0].expand(1, 3), m[0].expand(2, 3), m.sum(), m[::2], m[:, 1:]]
+    snap = snapshot({str(k): tensor for k, tensor in enumerate(tensors)})
+    found = [snap.tensor(str(k)).is_contiguous() for k in range(len(tensors))]
+    assert found == [tensor.is_contiguous() for tensor in tensors]
+    assert {True, False} == set(found)
+
+
 def test_what_leads_to_what(engine: ModuleType) -> None:
     w = engine.ones(2, requires_grad=True)
     y = w * 2

@@ -160,6 +160,9 @@ class Presentation:
         """The same as HTML that needs no script."""
         return wrap_in_language(self.tree().html())
 
+    def __str__(self) -> str:
+        return self.text
+
     def _repr_mimebundle_(self, **_: object) -> Any:
         return {"text/plain": self.text, "text/html": self.html}
 

@@ -111,9 +111,6 @@ class Sharing(Presentation):
             return gettext("Nothing is shared.")
         return gettext("Nothing is shared by {names}.", names=join_few_names(names))
 
-    def __str__(self) -> str:
-        return self.text
-
     def __repr__(self) -> str:
         return format_repr(self.text.partition("\n")[0])
 

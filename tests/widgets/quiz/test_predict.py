@@ -1153,9 +1153,10 @@ def test_the_twins_are_whole_and_tell_no_answer(engine: ModuleType) -> None:
     assert p.html.count(f'<th scope="row" {left}>') == 9
     assert p.html.count(left) == p.html.count("<th ") + p.html.count("<td ") == 3 + 3 * 9
     assert p.html.count("<pre><code>1  ") == 1
-    p.commit(["no"] * 8 + ["AddBackward0"])
+    reveal = p.commit(["no"] * 8 + ["AddBackward0"])
     assert (p.text, p.html) == before
-    assert (repr(p), repr(p.reveal)) == ("Prediction('k', 9 questions)", "Reveal(5 of 9 right)")
+    assert (repr(p), repr(reveal)) == ("Prediction('k', 9 questions)", "Reveal(5 of 9 right)")
+    assert (str(p), str(reveal)) == (p.text, reveal.text), "print(p)"
 
 
 def test_what_users_write_is_escaped() -> None:

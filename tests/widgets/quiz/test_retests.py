@@ -333,7 +333,7 @@ def test_a_right_row_that_can_be_got_wrong_says_why() -> None:
     code = "x = torch.ones(2)\ny = x.clone()\ny += 1"
     p = predict(code, [same_storage("x", "y"), outcome()])
     storages, end = p.commit(["no", ENDS]).rows
-    assert storages.text() == (
+    assert storages.text == (
         "1. Do `x` and `y` share a storage?\n   right: no\n   `x` and `y` have a storage each."
     )
     assert end.sentences == [], "no misconception leads to another answer"

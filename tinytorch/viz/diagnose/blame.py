@@ -112,6 +112,7 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
     snap = past[-1].snapshot if past else None
     if snap is None:
         return Blame()
+    # Nothing was saved that could have been written to: it was refused where it began, if at all.
     if not snap.nodes:
         return _compose_blame(_explain_refused_start(snap, source, error or ""))
     # PyTorch's error says which versions differ, and of no tensor by name.
@@ -122,6 +123,7 @@ def blame_lines(past: Sequence[PastStep], source: str, error: str | None, after:
     if error is not None and raised_versions is None:
         return _compose_blame(_explain_refused_start(snap, source, error), raised=raised)
     if error is None:
+        # What a function called by the line did is not in its text, but in what was freed.
         nodes = _find_nodes_of_backward(snap, after, nodes if "backward" in source else [])
     reasons: list[_Reason] = []
     blamed_keys: set[object] = set()
@@ -283,6 +285,7 @@ def _select_senders(nodes: list[NodeRecord], snap: Snapshot, after: Snapshot) ->
             changed_ids.add(tensor.id)
             if tensor.grad_fn is not None:
                 stack.append(tensor.grad_fn)
+    # Edges lead to the leaves, and what leads to these leaves is looked for.
     users: dict[str, list[str]] = {}
     for node in snap.nodes:
         for end in node.ends:

@@ -128,6 +128,7 @@ def explain(
         raise TypeError("run=True is for tensors: a snapshot has none that could be run")
 
     def find_tensor(root: TensorRecord) -> Any:
+        # A snapshot has records, and nothing that could be run.
         if any(isinstance(argument, Snapshot) for argument in tensors):
             return None
         # Of two tensors of one name the first has it in the snapshot, too; the other is `x (2)` there.

@@ -76,6 +76,7 @@ def compare_gradients(
         return GradientComparison()
     leaves = find_leaves(root, _MOST_NODES)
     has_all = sum(leaf.numel() for leaf in leaves) <= _MOST_COMPARED
+    # Of large ones neither numbers are shown, nor is it said that all are the same.
     if not has_all:
         leaves = [leaf for leaf in leaves if leaf.numel() <= _MOST_ELEMENTS]
     # Before anything is read: of a large model, that takes a second.
@@ -140,6 +141,7 @@ def run_formulas(root: Any, nodes: Sequence[NodeRecord]) -> str | None:
     finally:
         random_states.restore()
         retained_gradients.restore()
+    # As in `compare_gradients`: a leaf may have another node by now than the graph knows.
     if None in grads:
         return None
     return ""

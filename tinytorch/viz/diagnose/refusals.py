@@ -44,10 +44,10 @@ def find_refusals(snap: Snapshot, nodes: Sequence[NodeRecord]) -> list[Refusal]:
     """
     refusals: list[Refusal] = []
     for node in nodes:
-        of_function = node.function.refusal if node.function else ""
-        for sentence in node.refusals:
-            is_by_code = sentence == of_function
-            refusals.append(Refusal(node, sentence, is_by_code=is_by_code))
+        of_function = node.function.refusal if node.function else None
+        for reason in node.refusals:
+            is_by_code = reason == of_function
+            refusals.append(Refusal(node, reason.word(), is_by_code=is_by_code))
         # Of what its backward does not open, a hook that raises is not called.
         refused = [saved.refusal for saved in node.saved if saved.is_opened and saved.refusal]
         refusals += [Refusal(node, reason.word(), is_by_code=True) for reason in refused]

@@ -31,6 +31,7 @@ def describe_unreached(
     """
     # What was found as a loss, though it has no history, is known by a name of its own.
     losses = [root for root in roots if root.grad_fn is not None or _is_loss_alone(root)]
+    # Of all losses together: what one of them reaches gets a gradient.
     nodes: list[NodeRecord] = []
     for root in losses:
         nodes += snap.nodes_behind(root)
@@ -152,6 +153,7 @@ def describe_exits(
     """
     groups: dict[tuple[GraphExit, ...], list[str]] = {}
     for label, exits in leaves:
+        # None, because no watch was on: to have seen nothing is another thing.
         if exits is not None:
             groups.setdefault(exits, []).append(label)
     for exits, labels in groups.items():

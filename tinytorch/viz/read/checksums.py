@@ -39,6 +39,7 @@ class Checksums:
             return Phrase.of(
                 gettext_noop("it is an object of the subclass {kind}"), kind=type(tensor).__name__
             )
+        # Several nodes save one weight, and each look at it would read all of its bytes.
         if view_key not in self._checksum_by_view:
             try:
                 self._checksum_by_view[view_key] = self._read_checksum(tensor)
@@ -62,6 +63,7 @@ class Checksums:
                 gettext_noop("it is on {device}, which must not be waited for now"), device=device
             )
         geometry = f"{tuple(tensor.shape)} {tuple(tensor.stride())} {tensor.dtype}"
+        # It has no bytes to read, and may have no address.
         if not tensor.numel():
             return geometry, 0
         strides, sizes = _list_axes(tensor)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from ...graph import AutogradMeta, NodeHooks, name_of_node
 from ...nn import Module
-from ..wording import gettext, join_few_names, ngettext, short_node_name
+from ..wording import Phrase, gettext, gettext_noop, join_few_names, ngettext, short_node_name
 from .gradient_specs import gradient_specs_of, has_other_spec
 from .naming import things_in
 from .probe import disable_overrides, getattr_or_none, is_tensor, leaf_of_accumulator
@@ -118,7 +118,7 @@ def hides_saved(node: Any, function: FunctionRecord | None) -> bool:
     return any(is_tensor(thing) for _, thing in things_in("", getattr(node, "__dict__", {})))
 
 
-def refusals_of_node(node: Any, function: FunctionRecord | None) -> Iterator[str]:
+def refusals_of_node(node: Any, function: FunctionRecord | None) -> Iterator[Phrase]:
     """Yield why a node is sure to raise as soon as a gradient arrives, whatever it saved."""
     name = short_node_name(name_of_node(node))
     if function is not None and function.refusal:
@@ -126,21 +126,25 @@ def refusals_of_node(node: Any, function: FunctionRecord | None) -> Iterator[str
     attribute = _NOT_NEGATIVE.get(name)
     value = None if attribute is None else getattr_or_none(node, attribute)
     if value is not None and value < 0:
-        yield gettext(
-            "{node} was computed in place with {number}, and has no derivative below 0",
+        yield Phrase.of(
+            gettext_noop(
+                "{node} was computed in place with {number}, and has no derivative below 0"
+            ),
             node=name,
             number=value,
         )
     if name == "LinalgQrBackward0" and _refuses_qr(node):
-        yield gettext("{node} has no derivative in its mode and shape", node=name)
+        yield Phrase.of(gettext_noop("{node} has no derivative in its mode and shape"), node=name)
     # Releases after 2.11 save what the derivative of `nextafter` needs.
     is_refused = _FIRST_NOT_IMPLEMENTED.search(name) and not (
         name == "NextafterBackward0" and hasattr(type(node), "_saved_self")
     )
     edges = node.next_functions if is_refused else ()
     if edges and edges[0][0] is not None:
-        yield gettext(
-            "{node} has no derivative with respect to its first argument, which requires grad",
+        yield Phrase.of(
+            gettext_noop(
+                "{node} has no derivative with respect to its first argument, which requires grad"
+            ),
             node=name,
         )
 

@@ -99,6 +99,7 @@ _READ_FOR: dict[str, dict[str, int]] = {
 def find_formula_use(node: Any, name: str) -> FormulaUse:
     """Return what the formula of a node reads of what it saved under a name ("self", "result")."""
     kind = _find_kind(name_of_node(node))
+    # Of code that is no formula of the engine it is not known what it reads.
     if not kind:
         return FormulaUse.VALUES
     if name in _COMPARED.get(kind, ()):
@@ -106,6 +107,7 @@ def find_formula_use(node: Any, name: str) -> FormulaUse:
             return FormulaUse.COMPARISONS
         return FormulaUse.VALUES
     input_nr = _READ_FOR.get(kind, {}).get(name)
+    # A weight is read for the gradient of its input alone: where that needs none, it is not.
     is_for_nothing = input_nr is not None and node.next_functions[input_nr][0] is None
     # In training the batch's own statistics are used.
     is_running = kind in _NORMS and name.startswith("running_")
@@ -131,5 +133,6 @@ def _is_real(node: Any) -> bool:
     """Return True if all gradients that a node computes are known to be of real numbers."""
     # What it saved is not read here: a hook would be called, or what was written would raise.
     edges = [edge for edge in node.next_functions if edge[0] is not None]
+    # A slice, since a node may not say what gradients it expects.
     specs = [gradient_specs_of(follower)[nr:][:1] for follower, nr in edges]
     return all(spec and spec[0] and not spec[0].dtype.startswith("complex") for spec in specs)

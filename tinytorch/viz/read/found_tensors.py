@@ -97,8 +97,10 @@ class FoundTensors:
         """
         position = self._position_by_node.get((view_key, id(node)))
         variable = leaf_of_accumulator(node)
+        # An AccumulateGrad made no tensor: what belongs to it is its leaf.
         if position is None and variable is not None:
             position = self.position_of(variable)
+            # A tensor over other bytes is no alias of the leaf.
             if position is not None and self.entries[position].view_key != view_key:
                 return None
         return position

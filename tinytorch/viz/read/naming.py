@@ -120,6 +120,8 @@ def collect_tensors_and_arrays(
         # `net.parameters()` is an iterator: read once, and not to the end if that never comes.
         is_iterator = isinstance(argument, Iterator)
         thing = list(islice(argument, MAX_NAMES)) if is_iterator else argument
+        # An argument by keyword has a name, and what is in it is named by that. `params` is the one
+        # by which optimizers take named parameters.
         entries = _named_entries(thing) if is_positional or name == "params" else None
         if entries is not None:
             for key, entry in entries:
@@ -186,6 +188,7 @@ def _list_optimizer_paths(pairs: Pairs) -> dict[int, tuple[str, ...]]:
 
 def _without_second_names(pairs: Pairs) -> Pairs:
     """Leave out `opt.param_groups[0]["params"][0]` for a parameter that has a name of its own."""
+    # It is a path of the optimizer, and no name that somebody has given it.
     with_own_name = {id(value) for name, value in pairs if PARAM_GROUPS not in name}
     return [
         (name, value)
@@ -352,6 +355,7 @@ def _parts_of_module(net: Any, known_names: dict[int, str]) -> Iterator[tuple[st
                 values.append(value)
                 if is_own_container:
                     values += value.values() if isinstance(value, Mapping) else value
+    # A plain dict, as a caller of `things_in` may give, has no place for it.
     if isinstance(known_names, KnownNames):
         known_names.held_by_modules |= {id(value) for value in values if is_tensor(value)}
 

@@ -118,6 +118,7 @@ def count_common_cells(first: ViewGeometry, second: ViewGeometry) -> int | None:
     """Return how many cells belong to both; None for large views and cells of unequal size."""
     is_aligned = (first.start_byte - second.start_byte) % first.itemsize == 0
     is_small = max(count_elements(first), count_elements(second)) <= _MOST_LISTED
+    # Cells are only the same where they begin at the same bytes and are of one size.
     if first.itemsize != second.itemsize or not is_aligned or not is_small:
         return None
     stretches = normalize_geometry(first), normalize_geometry(second)

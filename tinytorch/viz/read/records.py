@@ -165,7 +165,8 @@ class TensorRecord:
     def is_in_order(self) -> bool:
         """Return True if row-major order goes forwards in the storage, to no cell twice.
 
-        Gaps may lie between, as in `m[:, ::2]`: not all of these tensors are contiguous.
+        Gaps may lie between, as in `m[:, ::2]`: not all of these tensors are contiguous, see
+        `is_contiguous`.
         """
         span = 1
         # The stride of a dimension of size 1 is never used, and may be any number.
@@ -173,6 +174,21 @@ class TensorRecord:
             if axis.stride < span:
                 return False
             span = axis.stride * axis.size
+        return True
+
+    def is_contiguous(self) -> bool:
+        """Return what its `is_contiguous()` says: row-major order goes from one cell to the next."""
+        if self.stride is None:
+            return False
+        expected = 1
+        for axis in reversed(self.axes()):
+            # As in PyTorch, the stride of a dimension of size 1 does not matter.
+            if axis.size == 1:
+                continue
+            if axis.stride != expected:
+                # Of a tensor without elements no stride does.
+                return not self.numel
+            expected *= axis.size
         return True
 
     def jumps_in_storage(self) -> bool:
@@ -455,8 +471,8 @@ class FunctionRecord:
     """True if it raises nothing of its own: its arithmetic fits all shapes, or it is PyTorch's."""
     kept_attributes: tuple[str, ...] = ()
     """The attributes of `ctx` whose values are in the gradients that it returns."""
-    refusal: str = ""
-    """Why it is sure to raise, as a sentence; empty if it is not."""
+    refusal: Phrase | None = None
+    """Why it is sure to raise; None if it is not."""
     unsent: tuple[int, ...] = ()
     """The positions of the edges along which no gradient goes: for these inputs it returns None."""
 
@@ -482,10 +498,11 @@ class NodeRecord:
     module: str | None = None
     """Path of the module whose forward made it ("layers.3.attn"), if `modules` noted it."""
     doubts: tuple[str, ...] = ()
-    """Why it cannot be known what the node will do in backward."""
+    """Why it cannot be known what the node will do in backward. In words, and no phrases: `explain` alone
+    says them, and it reads its snapshot itself, so they are said in the language in which they were read."""
     hides_saved: bool = False
     """True for a kind of node that does not show what it saved."""
-    refusals: tuple[str, ...] = ()
+    refusals: tuple[Phrase, ...] = ()
     """Why the node raises as soon as a gradient arrives, whatever it saved."""
     function: FunctionRecord | None = None
     """Of a Function in Python: what its backward is known to do."""

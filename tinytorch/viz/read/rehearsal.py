@@ -64,6 +64,7 @@ def rehearse_call(
     outside of it, which may have been another number earlier.
     """
     code = getattr(function, "__code__", None)
+    # Not `isinstance`: an object may say that it is a function, and run other code.
     if type(function) is not FunctionType or not isinstance(code, CodeType) or not _is_plain(code):
         return None
     # A default is an object of the program's, which would be used itself: the copy below has none.
@@ -85,6 +86,7 @@ def rehearse_call(
         tuple(CellType(_read_cell(cell, may_act)) for cell in function.__closure__ or ()),
     )
     try:
+        # Whatever it does with a stand-in that is not foreseen raises, and ends it here.
         return Rehearsal(copy(*arguments))
     except Exception:  # noqa: BLE001 - of a stand-in, or of the code's own: that is not told apart
         return None
@@ -103,6 +105,7 @@ def _limit_constant(constant: Any) -> Any:
 def _is_plain(code: CodeType) -> bool:
     """Return True for code that only computes with its arguments, in one straight way."""
     flags = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+    # A generator has not run when it returns; a handler would catch what ends the rehearsal.
     if code.co_flags & flags or getattr(code, "co_exceptiontable", b""):
         return False
     # A stand-in has attributes of its own, which a tensor does not have or has otherwise.
@@ -145,6 +148,7 @@ def _is_allowed(previous: dis.Instruction, instruction: dis.Instruction) -> bool
         return True
     if instruction.argrepr in ("**", "**="):
         # The exponent is what was pushed last, so it is the instruction before.
+        # A number in a variable may be of any size, and `2 ** n` fills the memory.
         return type(previous.argval) in (int, float) and abs(previous.argval) <= _LARGEST_EXPONENT
     return instruction.argrepr in _ARITHMETIC
 

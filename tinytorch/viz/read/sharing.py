@@ -305,6 +305,7 @@ class _Search:
         """Yield the facts on things that are several objects over one memory."""
         by_storage: dict[str, list[_Thing]] = {}
         for thing in self.data.values():
+            # What has no elements has no cell to share.
             if thing.geometry.storage is not None and count_elements(thing.geometry):
                 by_storage.setdefault(thing.geometry.storage, []).append(thing)
         same: list[SharedFact] = []
@@ -317,8 +318,11 @@ class _Search:
             same += map(_describe_same_cells, filter(self._have_different_arguments, groups))
             apart += self._compare_groups(groups)
         yield from _fold_facts(same)
+        # First what a write through one of the two would show in the other.
         yield from sorted(apart, key=lambda fact: fact.kind == "storage")
         if self.is_single:
+            # Of several arguments it is asked what they share with each other, and not within
+            # themselves.
             already: set[str] = set()
             for fact in (*same, *apart):
                 already |= {name for name, _ in fact.repeats}

@@ -237,6 +237,7 @@ class Snapshot:
     def _follow_edges(self, node_ids: Iterable[str | None]) -> list[NodeRecord]:
         """Return nodes and all that their edges lead to, each once, however many lead to it."""
         order = dict.fromkeys(node_id for node_id in node_ids if node_id)
+        # Not by recursion: a graph may be deeper than the stack of Python.
         stack = list(order)
         while stack:
             for node_id in self.node(stack.pop()).edges:
@@ -375,6 +376,7 @@ class Snapshot:
             in_code = filter(write_expression, tensor.names)
             return join_attribute(next(in_code, tensor.names[0]), attribute)
         label = self.label(id_or_name)
+        # `w transposed.grad` would be taken for code.
         if self._label_by_sharer(tensor) and not self.find_expression(id_or_name):
             return gettext("the {attribute} of {tensor}", attribute=f".{attribute}", tensor=label)
         return f"{label}.{attribute}"

@@ -15,7 +15,7 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from ...graph import name_of_node
-from ..wording import Phrase, escape_unseen, gettext, gettext_noop, short_node_name
+from ..wording import Phrase, escape_unseen, gettext_noop, short_node_name
 from .gradient_specs import gradient_specs_of
 from .probe import find_tensor_in, find_watched_save, getattr_or_none
 from .records import FunctionRecord, GradientSpec
@@ -90,10 +90,10 @@ def read_function(node: Any) -> FunctionRecord | None:
     if not isinstance(code, CodeType):
         return FunctionRecord(label, None, is_trusted=False)
     if not _is_of_engine(backward) and always_raises(backward):
-        refusal = gettext(
-            "{node} is a Function in Python: {code} raises an error as it is now",
+        refusal = Phrase.of(
+            gettext_noop("{node} is a Function in Python: {code} raises an error as it is now"),
             node=short_node_name(name_of_node(node)),
-            code=label,
+            code=label_code(backward),
         )
         return FunctionRecord(label, _reads_saved(code), is_trusted=False, refusal=refusal)
     if is_torch and function_class.__name__ in _TRUSTED:
@@ -286,10 +286,10 @@ def _rehearse_backward(node: Any, backward: Any, label: str) -> FunctionRecord |
             f"RuntimeError: function {type(node).__name__} returned an incorrect number of gradients "
             f"(expected {len(needs)}, got {len(values)})"
         )
-        refusal = gettext(
-            "{node} is a Function in Python: {code}, as it is now, raises {error}",
+        refusal = Phrase.of(
+            gettext_noop("{node} is a Function in Python: {code}, as it is now, raises {error}"),
             node=short_node_name(name_of_node(node)),
-            code=label,
+            code=label_code(backward),
             error=escape_unseen(error),
         )
         return FunctionRecord(label, reads_saved, is_trusted=False, refusal=refusal)

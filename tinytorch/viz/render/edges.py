@@ -60,6 +60,7 @@ def draw_edge(
     canvas: Canvas, edge: GraphEdge, points: Sequence[Point], ends: tuple[Point, Point]
 ) -> None:
     """Draw an edge along a course, from the box at one of its ends to that at the other."""
+    # The state goes before the kind: where a gradient went is what a reader looks for.
     look = _LOOKS_OF_EDGES.get(edge.state) or _LOOKS_OF_EDGES.get(edge.kind)
     line, tip = look or ("arrow", "tip")
     scale = _LARGER_IN_FLOW if edge.state == "flows" else 1.0
@@ -106,6 +107,7 @@ def _reach_boxes(
     Boxes are in the middle of the areas that the layout knows: a line goes on to their sides.
     """
     course = list(points)
+    # Nearer than that the end itself is moved: a curve without a length has no direction.
     if _measure_distance(start, course[0]) > _MOST_APART:
         course = [*draw_straight(start, course[0]), *course[1:]]
     else:

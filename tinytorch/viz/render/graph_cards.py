@@ -174,6 +174,7 @@ class Card:
     @property
     def size(self) -> CardSize:
         """How large it is."""
+        # Its sign is drawn alone, and is no line of words.
         if self.is_disc:
             width, height = DISC_SIZE, DISC_SIZE
         else:
@@ -382,6 +383,7 @@ def draw_card(canvas: Canvas, card: Card, middle: tuple[float, float], names: st
     tensor_id = card.tensor_id if box != "bad" else ""
     radius = {"node": 5.0, "fold": 5.0, "sum": DISC_SIZE / 2}.get(card.kind, 9.0)
     canvas.rect(left, top, size.width, size.height, box, radius, tensor_id)
+    # Muted where nothing depends on it: what was freed, a fold, what is not in this picture.
     ink_of_card = "m" if box == "card dash" and card.kind != "cut" else "t"
     # A card of one line has it in its middle.
     line_y = top + 15.5 if len(card.lines) > 1 else y + 4.5

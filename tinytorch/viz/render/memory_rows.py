@@ -662,6 +662,7 @@ def lay_out_columns(bands: Sequence[BandDrawing], single_rows: Sequence[Row]) ->
 
     The rows of no band are those of tensors without memory.
     """
+    # The wider arrow is easier to follow, as long as the picture still fits a telephone with it.
     roomy = _lay_out_columns(bands, single_rows, ROOMY_ARROW_WIDTH)
     if roomy.right + PADDING <= PHONE_WIDTH:
         return roomy
@@ -687,6 +688,7 @@ def _lay_out_columns(
         for pill in row.pills:
             names_width = max(names_width, pill.width)
             arrow_width = max(arrow_width, pill.arrow_width(width_behind_flag))
+    # Behind the widest name of any step: cells begin at one x, and stay there.
     strip_x = PADDING + names_width + arrow_width
     # Where counters begin is not known yet, only how wide they are.
     columns = Columns(names_width, strip_x, alike_width, 0, counter_width)

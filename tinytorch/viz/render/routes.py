@@ -196,6 +196,7 @@ def _mend_points(
 def measure_way_back(points: Sequence[Point], along: int) -> float:
     """Return how far a line goes back at most, along x (0) or y (1)."""
     farthest, back = points[0][along], 0.0
+    # On the curve, and not its control points: it does not go back as far as these.
     for point in _list_points(points):
         farthest = max(farthest, point[along])
         back = max(back, farthest - point[along])
@@ -233,9 +234,11 @@ def _list_courses(
         yield forward
         return
     start, end = points[0], points[-1]
+    # One curve goes from a row to the next, and a bow has its turn between the two.
     if len(points) == 4:
         yield _draw_bow(start, end, along)
     leave, arrive = _find_channel(start, end, others, along)
+    # Where the two rows overlap, there is no room between them to turn in.
     if leave < arrive:
         yield _draw_steps(start, end, (leave, arrive), along)
     yield forward
@@ -288,6 +291,7 @@ def _pass_in_lane(
     # To the lane before the first box behind the row begins, and back behind the last one.
     enter = min(begins, default=arrive) - _TURN
     exit_ = max(ends, default=leave) + _TURN
+    # One of the two turns would have to be made beside a box.
     if not leave < enter <= exit_ < arrive:
         return
     first = (lane, enter) if along else (enter, lane)

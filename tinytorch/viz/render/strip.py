@@ -97,6 +97,7 @@ class Strip:
     def draw(self, canvas: Canvas, x: float, y: float, classes: str) -> None:
         """Draw the cells with numbers above and earlier values below; `classes` are their outline's."""
         if not self.cells:
+            # Dashed, because an empty storage has no cell.
             box_classes = classes if self.count else "cell dash"
             canvas.rect(x, y, self.box_width, CELL_HEIGHT, box_classes)
             canvas.text(x + self.box_width / 2, y + 16, self.label, "m c")

@@ -1,6 +1,6 @@
 """What a picture shows and says, decided before anything is drawn."""
 
-from .arrangement import Span, arrange_run, find_spans, is_unbroken, reads_in_order
+from .arrangement import Span, arrange_run, find_spans, reads_in_order
 from .contents import (
     FACT_KINDS,
     Arrangement,
@@ -73,7 +73,6 @@ __all__ = [
     "find_origins",
     "find_spans",
     "format_values",
-    "is_unbroken",
     "list_texts",
     "reads_in_order",
     "select_nodes",

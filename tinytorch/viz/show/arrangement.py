@@ -80,13 +80,7 @@ def reads_in_order(storage: StorageRecord, tensor: TensorRecord) -> bool:
     """Return True if the elements of a tensor are all cells of its storage, from first to last."""
     if tensor.itemsize != storage.itemsize or tensor.start_byte or tensor.numel != storage.cells:
         return False
-    return tensor.stride is not None and (not tensor.numel or is_unbroken(tensor))
-
-
-def is_unbroken(tensor: TensorRecord) -> bool:
-    """Return True if row-major order goes from one cell to the next, without a gap."""
-    nbytes = tensor.stop_byte() - tensor.start_byte
-    return tensor.is_in_order() and tensor.numel * tensor.itemsize == nbytes
+    return tensor.is_contiguous()
 
 
 def describe_reading(storage: StorageRecord, tensor: TensorRecord, arrangement: Arrangement) -> str:
@@ -112,7 +106,7 @@ def describe_reading(storage: StorageRecord, tensor: TensorRecord, arrangement: 
     if reads_in_order(storage, tensor):
         return _shape_of_whole(tensor, sizes, arrangement)
     begin = _phrase_begin(tensor.start_byte // storage.itemsize)
-    if is_unbroken(tensor):
+    if tensor.is_contiguous():
         if is_flat and (not arrangement.has_cells or tensor.numel == 1):
             return cells_of_tensor(tensor)
         order = "" if is_flat else _phrase_order(shape, sizes)
@@ -175,7 +169,7 @@ def find_spans(storage: StorageRecord, tensor: TensorRecord) -> tuple[Span, ...]
     start, stop = tensor.start_byte / itemsize, tensor.stop_byte() / itemsize
     if tensor.itemsize != itemsize or not _was_read_whole(storage):
         return (Span(start, stop),)
-    if is_unbroken(tensor):
+    if tensor.is_contiguous():
         size = (tensor.shape or (1,))[-1]
         if tensor.numel // size > MOST_SPANS:
             return (Span(start, stop),)

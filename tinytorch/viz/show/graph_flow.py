@@ -87,6 +87,7 @@ def _follow_edges(snap: Snapshot, start: Iterable[str], closed: Collection[str])
 
 def _find_nodes_on_the_way(snap: Snapshot, ahead: set[str], ends: set[str]) -> set[str]:
     """Return those of the nodes ahead from which an edge, or several, lead to one of the ends."""
+    # Edges lead from results to leaves, and the way that is looked for leads back.
     users: dict[str, list[str]] = {}
     for node_id in ahead:
         for end in snap.node(node_id).ends:

@@ -57,6 +57,7 @@ def describe_kept_graphs(snaps: Sequence[Snapshot]) -> Iterator[str]:
     kept_graphs = _find_kept_graphs(snaps[-1])
     candidates = {name for name, graphs in kept_graphs.items() if len(graphs.finished) >= 2}
     grown: set[str] = set()
+    # From the end: a list that grows has done so in one of the last steps, so few are gone through.
     for snap in reversed(snaps[:-1]):
         if not candidates:
             break
@@ -203,6 +204,7 @@ def _find_live_leaves(snap: Snapshot) -> set[str]:
         node = snap.node(stack.pop())
         if node.variable is not None:
             leaves.add(node.variable)
+        # Of what a node does not show, it is not known if it was freed.
         if node.hides_saved or any(saved.state == "freed" for saved in node.saved):
             continue
         new = set(node.ends) - visited

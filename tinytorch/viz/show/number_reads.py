@@ -85,6 +85,8 @@ def _still_holds(read: NumberRead, now: Snapshot, plain: Mapping[str, str]) -> b
     alive = {tensor.id for tensor in now.tensors}
     if read.source not in alive or not now.tensor(read.source).requires_grad:
         return False
+    # A number is no object that could be known again. A tensor is, and what was recorded into it by
+    # a write gives it a history.
     if not read.tensor:
         return plain.get(read.name) == read.text
     return read.tensor in alive and bool(now.tensor(read.tensor).is_leaf)
@@ -98,6 +100,7 @@ def _find_read(
     except (SyntaxError, ValueError, IndexError):
         return None  # the beginning of a block
     match statement:
+        # `b = a` gives a second name, and `b = a + 1` other numbers.
         case ast.Assign([ast.Name(name)], ast.Call() | ast.Attribute() as expression):
             read_name = _find_read_name(expression)
         case _:

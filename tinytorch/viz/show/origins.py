@@ -52,6 +52,7 @@ def find_origins(steps: Iterable[tuple[Changes, str]]) -> list[dict[str, str]]:
                 del expressions[tensor_id]
         name, expression = _read_assignment(source)
         tensor_id = dict(now.names).get(name, "")
+        # `b = a` gives a second name to a tensor that another line computed.
         if tensor_id in changes.new_tensors:
             expressions[tensor_id] = shorten_text(expression, ORIGIN_COLUMNS)
         origins.append(dict(expressions))
@@ -111,6 +112,8 @@ def find_expressions(steps: Iterable[ReadStep]) -> list[dict[str, str]]:
     for step in steps:
         names_now = dict(step.changes.now.names)
         known = {**sources, **_read_step(step)}
+        # Where a name in it is that of another tensor by now, the expression would be read as one
+        # on that.
         sources = {
             key: source
             for key, source in known.items()
@@ -118,6 +121,7 @@ def find_expressions(steps: Iterable[ReadStep]) -> list[dict[str, str]]:
         }
         # Most runs have none, and long ones have many steps.
         if sources:
+            # Added to, and not replaced: what a backward has freed is in the snapshot no more.
             ids |= {key: tensor.id for key, tensor in _list_leaves(step.changes, is_new=False)}
         found.append({ids[key]: source.expression for key, source in sources.items()})
     return found
@@ -138,6 +142,7 @@ def _read_step(step: ReadStep) -> dict[_Key, _WrittenExpression]:
         for maker in makers:
             if maker.can_have_made(step.changes, tensor):
                 possible[maker.text] = maker
+        # By their texts: the same expression twice in a line is one.
         if len(possible) == 1:
             (maker,) = possible.values()
             sources[key] = _WrittenExpression(maker.text, maker.names)
@@ -182,6 +187,7 @@ class _Maker(NamedTuple):
 
     def can_have_made(self, changes: Changes, tensor: TensorRecord) -> bool:
         """Return False if its result cannot be this tensor."""
+        # A leaf that requires grad: a result would have a node.
         if tensor.requires_grad:
             return _makes_leaf(self.node)
         sharers = []
@@ -262,6 +268,8 @@ class _LineReader:
                 return self._read_name(name)
             case ast.List(elements) | ast.Tuple(elements):
                 return self._read_all(elements)
+            # Arithmetic computes into new memory. Its operands are read for what they make, as
+            # `-y.detach()`.
             case ast.UnaryOp(operand=operand):
                 self.read(operand)
                 return frozenset()
@@ -286,6 +294,7 @@ class _LineReader:
             if tensor_id not in self._ids:
                 raise _UnknownExpressionError
             return frozenset([name])
+        # A list or an object may hold any tensor.
         if not _is_number(self._plain.get(name, "")):
             raise _UnknownExpressionError
         return frozenset()
@@ -293,6 +302,7 @@ class _LineReader:
     def _read_attribute(self, node: ast.expr, inner: ast.expr, name: str) -> frozenset[str]:
         if self._is_module(inner) or name in _FACTS:
             return frozenset()
+        # A property of a class of the program may return any tensor.
         if name not in _CUTTERS | _VIEWS:
             raise _UnknownExpressionError
         return self._note_maker(node, self.read(inner))
@@ -310,6 +320,7 @@ class _LineReader:
     def _read_call(
         self, node: ast.expr, inner: ast.expr, name: str, arguments: list[ast.expr]
     ) -> frozenset[str]:
+        # Of a call that is not in the table: it may return an argument, or a view of one.
         memory: frozenset[str] = frozenset()
         if not self._is_module(inner):
             memory = self.read(inner)

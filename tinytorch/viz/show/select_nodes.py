@@ -102,6 +102,7 @@ def select_nodes(changes: Changes, find: str = "", fold: bool = True) -> NodeSel
     snap = changes.now
     is_large = fold and len(snap.nodes) > FOLD_ABOVE
     entry_of = {node.id: node.id for node in snap.nodes}
+    # What has a hazard, and the order, are asked for only where something is folded or looked for.
     if not is_large and not find:
         return NodeSelection(snap.nodes, entry_of, {}, not fold)
     new_or_changed = changes.new_nodes | {node for node, _ in changes.earlier_saved}
@@ -212,6 +213,7 @@ class _NodeOrder:
         return heads_of_nodes
 
     def _count_own_leaves(self, node: NodeRecord) -> int:
+        # A leaf that several nodes use is an entry of its own. Many of one node are one fold.
         count = sum(len(self.users[leaf]) == 1 for leaf in self.leaves[node.id])
         return min(count, MOST_LEAVES + 1)
 

@@ -4,12 +4,12 @@ Below all of it is the run of a program, `runs.py`. A prediction (`prediction.py
 (`question.py`), most of them ready-made (`ready_questions.py`, public as `copylab.questions`).
 Answers are read by `answers.py`. Against a wrong one speak the facts of the run (`evidence.py`) and
 the misconception behind it (`wrong_answers.py`, `misconceptions.py`) or an objection, such as what
-it was mixed up with (`objections.py`); `reveal.py` shows both, `standalone.py` on a page without a
-kernel. A retest asks about the same misconception in a new program (`retests.py`,
-`retest_programs.py`), or asks for another line in it (`rewrites.py`); one opens a lesson
-(`recalls.py`), and an exam is several of them (`exams.py`). An exercise (`exercises.py`) checks the
-variables of an attempt (`attempts.py`) by facts of its own (`checked_facts.py`). `verify.py` and
-`progress.py` are for both.
+it was mixed up with (`objections.py`); `reveal.py` shows both, what several rows would say once
+(`repetitions.py`), `standalone.py` on a page without a kernel. A retest asks about the same
+misconception in a new program (`retests.py`, `retest_programs.py`), or asks for another line in it
+(`rewrites.py`); one opens a lesson (`recalls.py`), and an exam is several of them (`exams.py`). An
+exercise (`exercises.py`) checks the variables of an attempt (`attempts.py`) by facts of its own
+(`checked_facts.py`). `verify.py` and `progress.py` are for both.
 
 May import `run`, `player`, `ui`, `doc`, `looks`, `tensor_facts`, `safe_files`, `tinytorch.viz`.
 """

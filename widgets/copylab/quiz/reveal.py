@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from html import escape
 from typing import Any
 
@@ -30,9 +28,10 @@ from ..doc import (
 from ..player import Steps
 from ..wording import cached_property_in_language, gettext, gettext_noop, join_sentences, ngettext
 from .answers import format_answer, has_decimal_comma, is_one_of_several, translate_choice
-from .evidence import describe_limit, list_wrong_gradients
+from .evidence import describe_limit
 from .misconceptions import Misconception
 from .question import Question, Refutation
+from .repetitions import point_to_earlier_facts, say_wrong_gradients_once
 from .retests import find_programs
 from .runs import QuizRun
 
@@ -66,8 +65,9 @@ class JudgedRow:
         """True if the answer was right."""
         return self.refutation is None
 
+    @property
     def text(self) -> str:
-        """Return the question with its number, the verdict, and what speaks against the answer."""
+        """The question with its number, the verdict, and what speaks against the answer."""
         answer, right = translate_choice(self.given), translate_choice(self.right)
         lines = [f"{self.number}. {self.question.text}"]
         if self.is_right:
@@ -168,13 +168,10 @@ def judge_answers(
     """
     right_answers = [question.right_answer(run) for question in questions]
     pointing_questions = point_to_earlier_facts(questions, run)
-    answered_questions = list(zip(pointing_questions, answers, right_answers, strict=True))
     # All before any: who is told to write row 3 in another way must not see what became of row 1.
-    names = [question.name for question in questions]
-    unreadable = find_unreadable_answers(questions, dict(zip(names, answers, strict=True)), run)
-    if unreadable:
-        raise UnreadableAnswerError(join_sentences(unreadable.values()))
+    _require_readable_answers(questions, answers, run)
     rows, explained_names = [], set[str]()
+    answered_questions = zip(pointing_questions, answers, right_answers, strict=True)
     for number, (question, answer, right) in enumerate(answered_questions, 1):
         refutation, to_retest = None, None
         if question.is_right(answer, right):
@@ -199,7 +196,21 @@ def judge_answers(
             misconception_to_retest=to_retest,
         )
         rows.append(row)
-    return _say_wrong_gradients_once(rows, run)
+    # Known only now: which of the rows are shown with the sentence depends on the answers.
+    once = say_wrong_gradients_once(questions, [row.sentences for row in rows], run)
+    return tuple(
+        replace(row, sentences=sentences) for row, sentences in zip(rows, once, strict=True)
+    )
+
+
+def _require_readable_answers(
+    questions: Sequence[Question], answers: Sequence[str], run: QuizRun
+) -> None:
+    """Raise UnreadableAnswerError if some answers cannot be read, with how to write each of them."""
+    names = [question.name for question in questions]
+    unreadable = find_unreadable_answers(questions, dict(zip(names, answers, strict=True)), run)
+    if unreadable:
+        raise UnreadableAnswerError(join_sentences(unreadable.values()))
 
 
 def find_unreadable_answers(
@@ -234,62 +245,6 @@ def _ask_again(number: int, question: Question, answer: str, right: Any) -> str:
     return gettext(sentence, number=number, given=answer, takes=question.answer_format)
 
 
-def point_to_earlier_facts(questions: Sequence[Question], run: QuizRun) -> list[Question]:
-    """Return the questions; in place of facts that an earlier one has they say where these are."""
-    facts = [_split_sentences(question.describe_facts(run)) for question in questions]
-    # `_say_wrong_gradients_once` says these once, when it is known which rows are shown with facts.
-    wrong_gradients_text = " ".join(list_repeated_sentences(questions, run))
-    # A right answer to which nothing wrong was foreseen is shown without its facts.
-    is_always_shown = [bool(question.explain_right(run)) for question in questions]
-    stated = list(questions)
-    for index, question in enumerate(questions):
-        if any(sentence in wrong_gradients_text for sentence in facts[index]):
-            continue
-        for earlier in range(index):
-            if not is_always_shown[earlier]:
-                continue
-            rest = [sentence for sentence in facts[index] if sentence not in facts[earlier]]
-            if len(rest) < len(facts[index]):
-                point_to_row = partial(_point_to_row, earlier + 1, rest)
-                stated[index] = replace(question, because=point_to_row)
-                break
-    return stated
-
-
-def _split_sentences(text: str) -> list[str]:
-    return list(filter(None, re.split(r"(?<=\.) |(?<=。)", text)))
-
-
-def _point_to_row(number: int, rest: Sequence[str], _run: QuizRun) -> str:
-    return join_sentences([gettext("Row {number} says why.", number=number), *rest])
-
-
-def list_repeated_sentences(questions: Sequence[Question], run: QuizRun) -> list[str]:
-    """Return the sentences on wrong gradients, if the facts of several questions may have them."""
-    asked = [question.name.startswith(("outcome", "gradient(")) for question in questions]
-    return list_wrong_gradients(run) if sum(asked) > 1 else []
-
-
-def _say_wrong_gradients_once(rows: Sequence[JudgedRow], run: QuizRun) -> tuple[JudgedRow, ...]:
-    """Return the rows, each sentence on a wrong gradient in the first that has it.
-
-    How the run ended and the gradient of each leaf have facts that end with the same one.
-    """
-    wrong_gradients = list_repeated_sentences([row.question for row in rows], run)
-    row_by_sentence: dict[str, int] = {}
-    once = []
-    for row in rows:
-        sentences = row.sentences
-        for wrong in wrong_gradients:
-            if any(wrong in sentence for sentence in sentences):
-                first = row_by_sentence.setdefault(wrong, row.number)
-                again = gettext("Row {number} says which write did that.", number=first)
-                if first != row.number:
-                    sentences = [sentence.replace(wrong, again) for sentence in sentences]
-        once.append(replace(row, sentences=sentences))
-    return tuple(once)
-
-
 class Reveal(Presentation):
     """A prediction compared with the run.
 
@@ -314,9 +269,6 @@ class Reveal(Presentation):
 
     def __repr__(self) -> str:
         return f"Reveal({self.right} of {len(self.rows)} right)"
-
-    def __str__(self) -> str:
-        return self.text
 
     @cached_property_in_language
     def rows(self) -> tuple[JudgedRow, ...]:
@@ -358,7 +310,7 @@ class Reveal(Presentation):
         remarks += self._run.trace.effects
         has_tensors = bool(snapshot.names)
         return Box(
-            InText(Code("\n\n".join(row.text() for row in self.rows), indent="")),
+            InText(Code("\n\n".join(row.text for row in self.rows), indent="")),
             InPage(make_row_table(self.rows, live=live)),
             Box(*map(Paragraph, remarks)) if remarks else None,
             Box(InText(Paragraph(gettext("At the end of the run:"))), picture)

@@ -24,13 +24,12 @@ from ..wording import gettext
 from .answers import format_answer, has_tolerance, parse_names, translate_choice
 from .misconceptions import Misconception
 from .question import Question, Refutation
+from .repetitions import list_repeated_sentences, point_to_earlier_facts
 from .retests import find_programs
 from .reveal import (
     JudgedRow,
-    list_repeated_sentences,
     make_row_table,
     name_retest_button,
-    point_to_earlier_facts,
     render_button,
     render_result,
 )
@@ -84,8 +83,8 @@ def _collect_page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
     """
     sentences = _SentenceTable()
     tested = prediction.tested_misconception
-    stated_questions = point_to_earlier_facts(prediction.questions, run)
-    rows = [_collect_row_data(question, run, sentences) for question in stated_questions]
+    pointing_questions = point_to_earlier_facts(prediction.questions, run)
+    rows = [_collect_row_data(question, run, sentences) for question in pointing_questions]
     retests = {
         misconception.name: _collect_retest_data(
             prediction.make_stored_retest(misconception, run.engine), run.engine, sentences

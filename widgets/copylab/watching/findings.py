@@ -68,9 +68,6 @@ class Finding(Presentation):
     picture: Any = None
     """The memory picture of its aliases when backward read it; None if none of them has a name."""
 
-    def __str__(self) -> str:
-        return self.text
-
     def __repr__(self) -> str:
         return format_repr(self.title)
 

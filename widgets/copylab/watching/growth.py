@@ -171,8 +171,5 @@ class Growth(Presentation):
         sheet = InPage(html_element("style", panel_style_sheet()))
         return Box(sheet, *parts, class_="cl-panel")
 
-    def __str__(self) -> str:
-        return self.text
-
     def __repr__(self) -> str:
         return format_repr(self.title)

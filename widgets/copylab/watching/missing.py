@@ -118,9 +118,6 @@ class MissingGradient(Presentation):
         # A line for each: a run-on of places and code is not read.
         return Box(Paragraph(protect_marks(self.title)), Code("\n".join(lines)))
 
-    def __str__(self) -> str:
-        return self.text
-
     def __repr__(self) -> str:
         return format_repr(self.title)
 

@@ -1033,9 +1033,6 @@ class Watch(Presentation):
             engine=engine,
         )
 
-    def __str__(self) -> str:
-        return self.text
-
     def __repr__(self) -> str:
         if self.findings:
             summary = ngettext("{number} finding", "{number} findings", len(self.findings))
