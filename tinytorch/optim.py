@@ -100,23 +100,22 @@ class Optimizer(metaclass=ShownAs):
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is not None:
-                    # Infinities are no error in PyTorch, whatever the user's `np.errstate`.
-                    gradient = parameter.grad._data
-                    run_silenced(self._decay_and_update, parameter, gradient, group)
+        # Infinities are no error in PyTorch, whatever the user's `np.errstate`.
+        run_silenced(self._update_parameters)
         for listener in STEP_LISTENERS:
             listener(self)
         return loss
 
-    def _decay_and_update(
-        self, parameter: Tensor, gradient: np.ndarray, group: dict[str, Any]
-    ) -> None:
-        decay = group.get("weight_decay")
-        if decay:
-            gradient = gradient + parameter._data * decay
-        self._update_parameter(parameter, gradient, group)
+    def _update_parameters(self) -> None:
+        for group in self.param_groups:
+            decay = group.get("weight_decay")
+            for parameter in group["params"]:
+                grad = parameter.grad
+                if grad is not None:
+                    gradient = grad._data
+                    if decay:
+                        gradient = gradient + parameter._data * decay
+                    self._update_parameter(parameter, gradient, group)
 
     def _update_parameter(
         self, parameter: Tensor, gradient: np.ndarray, group: dict[str, Any]

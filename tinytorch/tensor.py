@@ -10,6 +10,7 @@ import contextlib
 import math
 from collections.abc import Callable, Iterator
 from inspect import getattr_static
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Self, SupportsIndex, TypeVar, overload
 
 import numpy as np
@@ -26,6 +27,7 @@ from .base import (
     devices,
     dtypes,
     keep_freed_memory,
+    strides_in_elements,
     tensor_repr,
     type_name,
     warn_in_torch,
@@ -258,9 +260,13 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
     def size(self, dim: int) -> int: ...
     def size(self, dim: int | None = None) -> Size | int:
         """Return the shape, or the size of one dimension."""
+        shape = self._data.shape
         if dim is None:
-            return _make_tuple(Size, self._data.shape)
-        return self._item_of_dim(self._data.shape, dim, "size")
+            return _make_tuple(Size, shape)
+        # The usual case, to save time.
+        if type(dim) is int and 0 <= dim < len(shape):
+            return shape[dim]
+        return self._item_of_dim(shape, dim, "size")
 
     def _item_of_dim(self, numbers: tuple[int, ...], dim: int, name: str) -> int:
         if isinstance(dim, bool) or not isinstance(dim, (int, np.integer, Tensor)):
@@ -277,8 +283,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
     def stride(self, dim: int) -> int: ...
     def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
         """Return the steps from one index to the next, in elements, for all dimensions or one."""
-        n = self._data.itemsize
-        steps = tuple([s // n for s in self._data.strides])
+        steps = strides_in_elements(self._data)
         return steps if dim is None else self._item_of_dim(steps, dim, "stride")
 
     def storage_offset(self) -> int:
@@ -294,7 +299,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
 
     ndimension = dim
 
-    ndim: readonly[int] = readonly(lambda self: self._data.ndim, doc="The number of dimensions.")
+    ndim: readonly[int] = readonly(attrgetter("_data.ndim"), doc="The number of dimensions.")
 
     def numel(self) -> int:
         """The number of elements."""
@@ -307,7 +312,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         return self._data.itemsize
 
     itemsize: readonly[int] = readonly(
-        lambda self: self._data.itemsize, doc="The size of an element in bytes."
+        attrgetter("_data.itemsize"), doc="The size of an element in bytes."
     )
     nbytes: readonly[int] = readonly(
         lambda self: self._data.size * self._data.itemsize,
@@ -679,7 +684,9 @@ def _check_assigned_grad(t: Any, grad: Any) -> None:
 
 def make_tensor(data: Any, device: device = CPU, version: int = 0) -> Tensor:
     """Return a tensor without history over the result of a kernel, which nothing else uses."""
-    return make_tensor_over(as_array_of_torch(data), device, version)
+    if type(data) is not _ndarray or not data.size:
+        data = as_array_of_torch(data)
+    return make_tensor_over(data, device, version)
 
 
 def as_array_of_torch(data: Any) -> np.ndarray:
@@ -699,8 +706,12 @@ def make_tensor_over(data: np.ndarray, device: device = CPU, version: int = 0) -
         keep_freed_memory()
     t = _new(Tensor)
     t._data = data
-    t._counter = InferenceCounter() if MODES.thread.inference else VersionCounter(version)
     t._storage = t._edge = t._meta = t._view_meta = None
+    if MODES.thread.inference:
+        t._counter = InferenceCounter()
+    else:
+        t._counter = counter = _new(VersionCounter)  # `VersionCounter(version)` takes longer
+        counter.version = version
     if device is not CPU:
         t._materialize_storage().device = device
     return t

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base import (
+    CPU,
     contiguous_strides,
     empty_like_strides,
     is_dense,
@@ -85,7 +86,9 @@ def _first_grad(leaf: Any, gradient: Any, state: GradientState) -> Any:
         if state.seen_by is not SeenBy.SAME_TENSOR and _obeys_layout(gradient, data):
             # Nearly always nobody else can have a tensor over its memory.
             if state.owns_memory and gradient.size:
-                return make_tensor_over(gradient, device_of(leaf), state.version)
+                storage = leaf._storage
+                device = CPU if storage is None else storage.device
+                return make_tensor_over(gradient, device, state.version)
             return _grad_over_shared_memory(gradient, device_of(leaf), state)
         if gradient.shape == data.shape and is_dense(data):
             copy = _copy_with_strides_of(gradient, data)

@@ -208,10 +208,12 @@ def refuse_keywords(*keywords: str) -> Callable[[_Function], _Function]:
     """
 
     def decorate(function: Any) -> Any:
-        count = function.__code__.co_argcount
+        count, lacking = function.__code__.co_argcount, frozenset(keywords)
 
         @functools.wraps(function)
         def call(*args: Any, **named: Any) -> Any:
+            if len(args) <= count and lacking.isdisjoint(named):
+                return function(*args, **named)
             for name in [name for name in named if name in keywords]:
                 if not _is_default(name, named.pop(name)):
                     raise make_absence_error(f"{_name_called(function, args)}({name}=...)")

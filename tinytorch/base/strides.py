@@ -61,6 +61,12 @@ def wrap_dims(dims: Any, ndim: int) -> tuple[int, ...]:
     return tuple(out) if ndim else ()
 
 
+def strides_in_elements(a: ndarray) -> tuple[int, ...]:
+    """Return the steps from one index to the next, in elements as PyTorch counts them."""
+    itemsize = a.itemsize
+    return tuple([step // itemsize for step in a.strides])
+
+
 def memory_owner(a: ndarray) -> ndarray:
     """Return the array that owns the memory of this one."""
     while (base := a.base) is not None:
@@ -75,8 +81,8 @@ def memory_owner(a: ndarray) -> ndarray:
 
 def whole_memory(a: ndarray) -> ndarray:
     """Return a flat array over all of the memory that an array is a part of."""
-    if a.base is None and a.ndim == 1:
-        return a
+    if a.base is None:
+        return a if a.ndim == 1 else a.ravel("K")
     whole = memory_owner(a)
     # An array with gaps over some other object's memory.
     if not whole.flags.forc and whole.base is not None:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import CPU
 from .autograd_meta import HIGHEST_NUMBER, materialize_meta
 from .hooks import RemovableHandle, hooks_of
 from .modes import NODE_LISTENERS
@@ -42,7 +43,8 @@ _NEXT_FUNCTIONS: Any = weakref.WeakKeyDictionary()
 
 def gradient_spec_of(t: Any) -> GradientSpec:
     """Return the shape, dtype and device that the gradient of a tensor must have."""
-    return t._data.shape, t._data.dtype, t.device
+    data, storage = t._data, t._storage
+    return data.shape, data.dtype, CPU if storage is None else storage.device
 
 
 class Node:
@@ -655,7 +657,7 @@ def _apply_formulas(self: Any, grads: list, on_arrays: bool) -> list:
     for i in self._formula_order:
         if edges[i] is not None:
             formula, indices = self._formulas[i]
-            gradients[i] = formula(grad, *[values[k] for k in indices])
+            gradients[i] = formula(grad, *map(values.__getitem__, indices))
     return gradients
 
 

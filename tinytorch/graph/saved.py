@@ -352,7 +352,7 @@ def save_result(result: TensorBase, output_nr: int = 0) -> SavedTensor:
 
     `result` must have its history, as pack hooks see that.
     """
-    alias = result._alias()
+    alias = result.detach()
     if result._view_meta is not None:
         # It was written to in place. Its `grad_fn` is that of a view, and not the node that saves
         # it: `grad_fn_shown` reads it from here.
@@ -380,8 +380,12 @@ def show_saved(node: Any, index: int) -> Any:
 
 def saved_arrays(entries: Iterable[Any]) -> list[np.ndarray]:
     """Return the arrays of the entries that are saved tensors, neither freed nor packed."""
-    tensors = [saved.tensor for saved in entries if isinstance(saved, SavedTensor)]
-    return [tensor._data for tensor in tensors if tensor is not None]
+    arrays = []
+    for saved in entries:
+        tensor = saved.tensor if isinstance(saved, SavedTensor) else None
+        if tensor is not None:
+            arrays.append(tensor._data)
+    return arrays
 
 
 # reading ---------------------------------------------------------------------------------------

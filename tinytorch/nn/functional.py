@@ -300,7 +300,7 @@ def _index_of_classes(a: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndar
     """
     _check_classes(a, y)
     classes = y.reshape(-1)
-    rows = np.flatnonzero(classes != _IGNORED)
+    (rows,) = (classes != _IGNORED).nonzero()
     classes = classes[rows]
     is_outside = (classes < 0) | (classes >= a.shape[-1])
     if is_outside.any():
@@ -317,7 +317,8 @@ def _nll_gradient(
     out = np.zeros(a.shape, a.dtype)
     # The gradient of a mean or sum is one number for all rows.
     slopes = -grad.reshape(-1) / (total if reduction == _MEAN else 1)
-    np.atleast_2d(out)[index] = slopes if slopes.size == 1 else slopes[rows]
+    matrix = out if a.ndim == 2 else out[None]
+    matrix[index] = slopes if slopes.size == 1 else slopes[rows]
     return out
 
 
@@ -325,7 +326,7 @@ def _compute_nll(
     a: np.ndarray, y: np.ndarray, weight: None, reduction: int, ignore_index: int
 ) -> np.ndarray:
     index = rows, _ = _index_of_classes(a, y)
-    matrix = np.atleast_2d(a)
+    matrix = a if a.ndim == 2 else a[None]
     losses = np.zeros(len(matrix), a.dtype)
     losses[rows] = -matrix[index]
     if reduction == _NONE:
@@ -365,7 +366,7 @@ def _compute_cross_entropy(
     input: Tensor, target: Tensor, weight: None, reduction: int, *rest: Any
 ) -> Tensor:
     """Compose the cross entropy of the operations that PyTorch records for it."""
-    if target.shape == input.shape:
+    if target._data.shape == input._data.shape:
         if not target.is_floating_point():
             raise RuntimeError(
                 "Expected floating point type for target with class probabilities, got "

@@ -89,18 +89,18 @@ def _two_dtypes_error(a: Any, b: Any, kernel: str, target: Any = None) -> Runtim
     return RuntimeError(words.get(kernel, of_matrices))
 
 
-def _check_mm(a: Any, b: Any) -> None:
-    """Raise PyTorch's RuntimeError unless two matrices can be multiplied."""
-    if a.shape[1] != b.shape[0]:
-        (m, k), (j, n) = a.shape, b.shape
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({m}x{k} and {j}x{n})")
+def _make_error_of_shapes(a: Any, b: Any) -> RuntimeError:
+    """Make PyTorch's error for two matrices that cannot be multiplied."""
+    (m, k), (j, n) = a.shape, b.shape
+    return RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({m}x{k} and {j}x{n})")
 
 
 def _check_matrices(a: Any, b: Any) -> None:
     """Raise PyTorch's RuntimeError for what `mm` does not take."""
     if a.ndim != 2 or b.ndim != 2:
         raise RuntimeError("self must be a matrix" if a.ndim != 2 else "mat2 must be a matrix")
-    _check_mm(a, b)
+    if a.shape[1] != b.shape[0]:
+        raise _make_error_of_shapes(a, b)
 
 
 def _prepare_mm(out: OutArgument, a: Any, b: Any) -> None:
@@ -255,7 +255,8 @@ def _check_addmm(self: Any, a: Any, b: Any) -> None:
     for x, name in ((a, "mat1"), (b, "mat2")):
         if x.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
-    _check_mm(a, b)
+    if a.shape[1] != b.shape[0]:
+        raise _make_error_of_shapes(a, b)
 
 
 def _prepare_addmm(out: OutArgument, self: Any, a: Any, b: Any, *_: Any) -> None:

@@ -25,6 +25,7 @@ from ..base import (
     device,
     dtype,
     store_values,
+    strides_in_elements,
 )
 from ..base import strides as layout
 from ..graph import (
@@ -50,6 +51,7 @@ from ..graph import (
     rebase_history,
     replace_history,
     run_silenced,
+    save_tensor,
     save_value,
 )
 from ..tensor import device_of, make_tensor
@@ -299,7 +301,7 @@ class Op:
 
     def _complete_and_run(self, *values: Any) -> Any:
         """Fill in defaults, then run on arrays, or on tensors in the general way."""
-        values = self.fill_in_defaults(values)
+        values += self.defaults[len(values) :]
         is_for_arrays = not self.is_write and not isinstance(values[0], TensorBase)
         if is_for_arrays and is_called_on_arrays(values):
             return self.compute(*values)
@@ -369,11 +371,13 @@ class Op:
                 # No formula that reads it will run. (A list has an edge for each of its tensors,
                 # and `edges[needed_by]` is that of one alone: a list is saved in any case.)
                 saved.append(None)
-            elif self.numbers and not isinstance(x, TensorBase):
+            elif isinstance(x, TensorBase):
+                saved.append(save_tensor(x.clone() if name == written_name else x))
+            elif self.numbers:
                 # PyTorch makes a 0-d tensor of a number that stands for a tensor, and saves that.
                 saved.append(SavedNumber(x))
             else:
-                saved.append(save_value(x.clone() if name == written_name else x))
+                saved.append(save_value(x))
         return tuple(saved)
 
     def end_recording(self, node: Any, result: Any) -> None:
@@ -391,7 +395,7 @@ class Op:
         else:
             if result._data.dtype.kind != "f":
                 raise RuntimeError(f"Autograd not support dtype: {result.dtype.scalar_name}")
-            node._note_gradient_specs(result)
+            node._gradient_specs = (gradient_spec_of(result),)
             result._edge = (node, 0)
             results = (result,)
         if node._output_nr_of_saved:
@@ -683,7 +687,7 @@ _FACTS: dict[str, Callable] = {
     "sizes": lambda x: tuple(x._data.shape),
     "numel": lambda x: x._data.size,
     # As in PyTorch, where none are saved of a tensor that requires no grad.
-    "strides": lambda x: x.stride() if needs_grad(x) else (),
+    "strides": lambda x: strides_in_elements(x._data) if needs_grad(x) else (),
     "dtype": lambda x: x.dtype if isinstance(x, TensorBase) else None,
     "dim": lambda x: x._data.ndim,
     "device": device_of,
@@ -700,9 +704,11 @@ def make_argument_reader(name: str, schema: Schema) -> Callable[[tuple], Any]:
     base, _, fact = name.lstrip("_").replace("_sym_", "_").rpartition("_")
     # What ends in no fact is no name of the schema's: the error says it in full.
     i = schema.position_of(base if fact in _FACTS else name)
-    if fact == "sizes" and schema.params[i].is_tensor and not schema.params[i].accepts_none:
-        return lambda values: values[i]._data.shape
     read_fact = _FACTS[fact]
+    if schema.params[i].is_tensor and not schema.params[i].accepts_none:
+        if fact == "sizes":
+            return lambda values: values[i]._data.shape
+        return lambda values: read_fact(values[i])
 
     def read(values: tuple) -> Any:
         x = values[i]

@@ -211,7 +211,8 @@ def make_reader(
         if positions is None:
             if not min_count <= len(args) <= len(params):
                 return None
-            positions = [i for i, t in enumerate(types) if t not in plain_types[i]]
+            triples = enumerate(zip(params, plain_types, types, strict=False))
+            positions = [i for i, triple in triples if not _is_plain(*triple)]
         for i in int_positions:
             if i < len(args) and type(args[i]) is int and not _LEAST <= args[i] <= _MOST:
                 return None
@@ -227,6 +228,13 @@ def make_reader(
         return (*values, *defaults[len(args) :])
 
     return read
+
+
+def _is_plain(param: Param, plain_types: Collection[type], type_of_value: type) -> bool:
+    """Return True if the type of an argument alone says that it fits."""
+    # By class, as a Parameter is a tensor, too.
+    is_tensor = param.is_tensor and issubclass(type_of_value, Tensor)
+    return is_tensor or type_of_value in plain_types
 
 
 def _make_reader_of_sizes(before: list[Param], defaults: tuple) -> Callable[[tuple], tuple | None]:
@@ -273,10 +281,7 @@ def _read_plain(param: Param, value: Any) -> Any:
             if not isinstance(t, Tensor):
                 return _NOT_PLAIN
         return [*value]
-    # by class, as a Parameter is a tensor, too
-    if (param.is_tensor and isinstance(value, Tensor)) or param.schema_type == "PyObject":
-        return value
-    return _NOT_PLAIN
+    return value if param.schema_type == "PyObject" else _NOT_PLAIN
 
 
 # short ways ---------------------------------------------------------------------------------------

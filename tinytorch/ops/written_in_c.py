@@ -55,38 +55,60 @@ def _make_error_of_arguments(name: str, count: int, named: dict) -> TypeError:
     return TypeError(f"{name}() takes {takes}")
 
 
-def _read_by_schema(text: str, function: _Function, plain_type: type) -> _Function:
-    """Return the function, which refuses what a schema does not take in the words of PyTorch's parser.
-
-    `plain_type`: arguments of it need no reading.
-    """
+def _read_by_schema(text: str, function: _Function) -> _Function:
+    """Return the function, which refuses what a schema does not take in the words of PyTorch's parser."""
     schema = Schema(text)
-    is_method = schema.names[0] == "self"
-    may_be_alone, may_have_argument = schema.required_count == 1, schema.positional_count == 2
 
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
-        # First most calls: the tensor alone, or with one argument that needs no reading.
-        if is_method and not named and args and type(args[0]) is Tensor:
-            count = len(args)
-            if count == 1 and may_be_alone:
-                return function(args[0])
-            if count == 2 and may_have_argument and type(args[1]) is plain_type:
-                return function(args[0], args[1])
-        if is_method and not (args and isinstance(args[0], Tensor)):
-            raise make_error_of_no_tensor(schema.name, args)
-        signature = Signature(schema, schema.name, is_method, False, False)
-        arguments = signature.match(args[is_method:], named)
-        if isinstance(arguments, str):
-            raise TypeError(arguments)
-        read = {
-            p.name: p.read(arguments[p.name], schema.name)
-            for p in signature.params
-            if p.name in arguments
-        }
-        return function(*args[:is_method], **read)
+        return _read_and_call(schema, function, (), args, named)
 
     return call  # type: ignore[return-value]
+
+
+def _read_by_schema_of_method(text: str, plain_type: type) -> None:
+    """Have a method refuse what a schema does not take, as `_read_by_schema` does.
+
+    `plain_type`: an argument of it needs no reading.
+    """
+    schema = Schema(text)
+    method = getattr(Tensor, schema.name)
+    may_be_alone, may_have_argument = schema.required_count == 1, schema.positional_count == 2
+
+    @functools.wraps(method)
+    def call(self: Any = REQUIRED, argument: Any = REQUIRED, /, *surplus: Any, **named: Any) -> Any:
+        # First most calls: the tensor alone, or with one argument that needs no reading.
+        if isinstance(self, Tensor) and not surplus and not named:
+            if argument is REQUIRED:
+                if may_be_alone:
+                    return method(self)
+            elif may_have_argument and type(argument) is plain_type:
+                return method(self, argument)
+        if not isinstance(self, Tensor):
+            raise make_error_of_no_tensor(schema.name, () if self is REQUIRED else (self,))
+        args = surplus if argument is REQUIRED else (argument, *surplus)
+        return _read_and_call(schema, method, (self,), args, named)
+
+    offer_member(schema.name, call, function=False)
+
+
+def _read_and_call(
+    schema: Schema, function: Callable, of_method: tuple, args: tuple, named: dict
+) -> Any:
+    """Call a function with arguments that the parser has read. TypeError in its words if none fits.
+
+    `of_method`: the tensor of which it is a method, which is not read; else nothing.
+    """
+    signature = Signature(schema, schema.name, bool(of_method), False, False)
+    arguments = signature.match(args, named)
+    if isinstance(arguments, str):
+        raise TypeError(arguments)
+    read = {
+        p.name: p.read(arguments[p.name], schema.name)
+        for p in signature.params
+        if p.name in arguments
+    }
+    return function(*of_method, **read)
 
 
 for _name in (
@@ -102,15 +124,14 @@ for _text, _plain_type in (
     ("is_contiguous(Tensor self, *, MemoryFormat memory_format=contiguous_format)", Tensor),
     ("_view_func(Tensor self, Tensor new_base)", Tensor),
 ):
-    _name = _text.partition("(")[0]
-    offer_member(_name, _read_by_schema(_text, getattr(Tensor, _name), _plain_type), function=False)
+    _read_by_schema_of_method(_text, _plain_type)
 get_default_dtype = _refuse_arguments(base.get_default_dtype)
 is_anomaly_check_nan_enabled = _refuse_arguments(graph.is_anomaly_check_nan_enabled)
 is_anomaly_enabled = _refuse_arguments(graph.is_anomaly_enabled)
 is_grad_enabled = _refuse_arguments(graph.is_grad_enabled)
 is_inference_mode_enabled = _refuse_arguments(graph.is_inference_mode_enabled)
 set_anomaly_enabled = _read_by_schema(
-    "set_anomaly_enabled(bool enabled, bool check_nan=True)", graph.set_anomaly_enabled, bool
+    "set_anomaly_enabled(bool enabled, bool check_nan=True)", graph.set_anomaly_enabled
 )
 
 
