@@ -62,12 +62,13 @@ with _pause_collection():
         set_anomaly_enabled as set_anomaly_enabled,
     )
     from .ops import FUNCTIONS as _FUNCTIONS, find_function as _find_function
-    from . import _C as _C, alias as _alias, autograd as autograd, cuda as cuda
+    from . import _C as _C, alias as _alias, autograd as autograd
     from .autograd import api as _api  # which gives tensors their `backward`
 
 if TYPE_CHECKING:  # what is put here, or loaded, when the program runs
     from typing_extensions import TypeIs
 
+    from . import cuda as cuda
     from . import nn as nn
     from . import optim as optim
     from . import utils as utils
@@ -94,7 +95,7 @@ def is_tensor(obj: Any) -> TypeIs[Tensor]:
 
 # Names that are imported when they are first used, and their modules. Functions are made then, too.
 _LATER = {"load": "saving", "save": "saving"}
-_MODULES = ("nn", "optim", "utils", "viz")
+_MODULES = ("cuda", "nn", "optim", "utils", "viz")
 
 
 def _find_later(name: str) -> Any:

@@ -6,7 +6,6 @@ memory is ordinary memory; nothing runs on a GPU.
 
 from __future__ import annotations
 
-import re
 from typing import Any, Self
 
 from .errors import ShownAs, make_absence_error, type_name
@@ -30,6 +29,12 @@ def _refuse_device(type: Any) -> TypeError:
         f"of:\n * (torch.device device)\n{reason + f'(!{given}!)' + chr(10) if is_given else ''}"
         " * (str type, int index = -1)\n"
     )
+
+
+def _is_index(text: str) -> bool:
+    """Return True for the number of a device in a string, which has no leading zero."""
+    # A regular expression would be made at import, and that takes longer than all else here.
+    return text.isascii() and text.isdecimal() and (text == "0" or text[0] != "0")
 
 
 class device(metaclass=ShownAs):
@@ -59,17 +64,17 @@ class device(metaclass=ShownAs):
             type, index = type.type, type.index
         if not isinstance(type, str):
             raise _refuse_device(type)
-        m = re.fullmatch(r"([a-zA-Z]+)(?::(0|[1-9]\d*))?", type)
-        if not m:
+        name, colon, number = type.partition(":")
+        if not (name.isascii() and name.isalpha()) or (colon and not _is_index(number)):
             raise RuntimeError(
                 f"Invalid device string: '{type}'" if type else "Device string must not be empty"
             )
-        if m[2] is not None and index is not None:
+        if colon and index is not None:
             raise RuntimeError(
                 "type (string) must not include an index because index was passed explicitly: "
                 f"{type}"
             )
-        type, index = m[1], index if m[2] is None else int(m[2])
+        type, index = name, int(number) if colon else index
         if type not in _DEVICE_TYPES.split(", "):
             raise RuntimeError(
                 f"Expected one of {_DEVICE_TYPES} device type at start of device string: {type}"

@@ -174,6 +174,10 @@ class UntypedStorage(metaclass=ShownAs):
 
     size = __len__ = nbytes
 
+    def element_size(self) -> int:
+        """Return 1: the elements of a storage are bytes, whatever the tensors on it have."""
+        return 1
+
     def data_ptr(self) -> int:
         """Return the address of the first byte; 0 for an empty storage."""
         return address_of(self.buffer) if self.buffer.nbytes else 0

@@ -27,9 +27,10 @@ from ..graph import (
     rebase_history,
 )
 from ..tensor import Tensor, device_of, make_tensor
+from .copies import preserve_format
 from .define import op
 from .kernels import composite
-from .resizing import look_at_storage, resize_tensor
+from .resizing import look_at_storage, resize_out, resize_tensor
 from .typed_storage import TypedStorage
 
 
@@ -41,6 +42,10 @@ def _resize(self: Tensor, size: tuple, memory_format: Any, by: Any = None) -> Te
     check_numel(size)
     if math.prod(size) * self._data.itemsize >= 1 << 63:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)}")
+    if memory_format is preserve_format and by is None:
+        # PyTorch asks only when the tensor has its shape, and before it counts the write.
+        resize_out(self, size)
+        raise RuntimeError("Unsupported memory formatPreserve")
     return resize_tensor(self, size)
 
 
