@@ -102,7 +102,7 @@ CALL = re.compile(
     r"^( *)((?:\w+\.)*backward\(\[first, loss\]|.+\.backward\(|.+\.grad\(loss)", re.MULTILINE
 )
 """The line that asks for backward."""
-CALL_OF_GRAD = re.compile(r"^(torch\.autograd\.grad)", re.MULTILINE)
+CALL_WITH_INPUTS = re.compile(r"^(torch\.autograd\.grad\(|.*backward\(.*inputs=)", re.MULTILINE)
 LOOP = (
     W
     + """
@@ -198,19 +198,46 @@ INPUTS = {
         "k",
         "known    It is of dtype int64: only floating point and complex tensors can require grad.",
     ),
+    "of the method": (
+        W + "h = (w * 2).detach()\nloss = (h * w).sum()\nloss.backward(inputs=[h])",
+        "h",
+        f"left     w: {CUT} in {{file}}:2  h = (w * 2).detach()",
+    ),
+    "of the method, alone": (
+        W + "x = torch.ones(3)\nloss = (x * w).sum()\nloss.backward(inputs=x)",
+        "x",
+        "known    x was last set at {file}:2  x = torch.ones(3)",
+    ),
+    "of the method, the second of a generator": (
+        W + "x = torch.ones(3)\nloss = (x * w).sum()\n"
+        "loss.backward(inputs=(tensor for tensor in [w, x]))",
+        "x",
+        "known    x was last set at {file}:2  x = torch.ones(3)",
+    ),
+    "of the function": (
+        W + "x = torch.ones(3)\nloss = (x * w).sum()\n"
+        "torch.autograd.backward([loss, loss], inputs=[w, x])",
+        "x",
+        "known    x was last set at {file}:2  x = torch.ones(3)",
+    ),
 }
 """For each program: the input that requires no grad, and the last row before the line that asks."""
 
 
 @pytest.mark.parametrize("what", INPUTS)
-def test_an_input_of_grad_without_a_graph_has_its_line(engine: ModuleType, what: str) -> None:
+def test_an_input_without_a_graph_has_its_line(engine: ModuleType, what: str) -> None:
     source, name, row = INPUTS[what]
     said: list[str] = []
-    told = CALL_OF_GRAD.sub(rf"said({name}); \1", source)
+    told = CALL_WITH_INPUTS.sub(rf"said({name}); \1", source)
     watched, error, _ = run_with_lines(
         engine, told, said=lambda tensor: said.append(str(explain(it=tensor)))
     )
-    assert str(error).startswith("One of the differentiated Tensors does not require grad")
+    assert str(error).startswith(
+        (
+            "One of the differentiated Tensors does not require grad",
+            "can't retain_grad on Tensor that has requires_grad=False",
+        )
+    )
     (finding,) = watched.findings
     found: Any = finding
     assert finding.title == (
@@ -220,7 +247,7 @@ def test_an_input_of_grad_without_a_graph_has_its_line(engine: ModuleType, what:
     *_, last, reached = finding.lines.splitlines()
     assert last.startswith(row.format(file=found.backward.file)[:90])
     assert reached.startswith("reached  ")
-    assert "torch.autograd.grad(" in reached
+    assert "torch.autograd.grad(" in reached or "inputs=" in reached
     assert indent_text(finding.lines) in error.__notes__[0]
     assert "it requires no grad: backward has no graph to go through." in said[0]
     for text in finding.lines.splitlines()[:-1]:
@@ -237,6 +264,18 @@ def test_an_input_that_a_function_was_handed_is_named_as_there(engine: ModuleTyp
     (finding,) = watched.findings
     assert finding.title.startswith("of requires no grad: ")
     assert "h = (w * 2).detach()" in finding.lines
+
+
+def test_a_hook_that_asks_what_has_no_gradient_to_keep_one_has_no_finding(
+    engine: ModuleType,
+) -> None:
+    source = W + (
+        "x = torch.ones(3)\nh = w * 2\nh.register_hook(lambda grad: x.retain_grad())\n"
+        "(h * x).sum().backward(inputs=[w])"
+    )
+    watched, error, _ = run_with_lines(engine, source)
+    assert "can't retain_grad" in str(error)
+    assert watched.findings == []
 
 
 def test_an_input_that_is_not_used_has_no_finding(engine: ModuleType) -> None:

@@ -64,7 +64,11 @@ _MOST_SEARCHED = 100
 _NO_GRAPH_MESSAGE = re.compile(
     r"element (\d+) of tensors does not require grad and does not have a grad_fn"
 )
-_NO_GRAD_OF_INPUT_MESSAGE = "One of the differentiated Tensors does not require grad"
+_NO_GRAD_OF_INPUT_MESSAGES = (
+    "One of the differentiated Tensors does not require grad",
+    # of `backward(inputs=...)`, which has each of them keep its gradient
+    "can't retain_grad on Tensor that has requires_grad=False",
+)
 _SMALLEST_PRUNING = 1_000
 """The first `Watch._prune_at`: a program with fewer storages is never searched."""
 
@@ -708,7 +712,7 @@ class Watch(Presentation):
         text = str(error)
         is_freed = text.startswith(FREED_MESSAGE.partition(" (")[0])
         no_graph = _NO_GRAPH_MESSAGE.match(text)
-        is_of_input = text.startswith(_NO_GRAD_OF_INPUT_MESSAGE)
+        is_of_input = text.startswith(_NO_GRAD_OF_INPUT_MESSAGES)
         is_explained = is_freed or no_graph or is_of_input
         if hooks is None or not is_explained or self._is_in_look():
             return
