@@ -284,6 +284,7 @@ def _try_pytorch() -> Trial:
     version = _find_version("torch")
     if version is None:
         return Trial(what, False, "not installed; the course and the pictures need none")
+    # Of "2.13.0+cpu" the first two numbers.
     release = tuple(int(part) for part in version.split("+")[0].split(".")[:2] if part.isdigit())
     if release < OLDEST_PYTORCH:
         oldest = ".".join(map(str, OLDEST_PYTORCH))

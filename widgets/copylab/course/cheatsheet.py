@@ -115,6 +115,7 @@ def render_cheat_sheet(engine: ModuleType | None = None) -> str:
     Raises RuntimeError if no method gives what a heading of WANTS promises: then the page would be
     wrong.
     """
+    # Each way is run once: the table and the lists below it read the same answers.
     facts_by_name = {name: facts(name, SOURCE, engine) for name in METHODS}
     titles = map(gettext, (_TITLES.get(question.key, question.column) for question in COLUMNS))
     code = SOURCE.code.replace("\n", "; ")

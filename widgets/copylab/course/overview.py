@@ -173,6 +173,7 @@ class Progress(Presentation):
         return DoneCount(len(done), len(of_kind))
 
     def _is_done(self, key: str) -> bool:
+        # One that was begun has a note as well, and so has one of which only a hint was asked for.
         is_solved = self.exercises.get(key, {}).get("state") == "right"
         return key in self.predictions or is_solved
 
@@ -212,6 +213,7 @@ class Progress(Presentation):
         # A relative path: the file is in the current folder, and so are the lessons.
         if find_progress_file() != Path(PROGRESS_FILE):
             return rows
+        # In the order of the rows, of which those of a teacher have no lesson and no link.
         addresses = [f"{lesson.name}.ipynb" for lesson in self.lessons]
         if self._shows_one_lesson:
             (lesson,) = self.lessons

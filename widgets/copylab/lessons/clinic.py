@@ -32,6 +32,7 @@ from ..wording import gettext, gettext_noop, join_sentences
 from . import task
 from .mistakes import ADDED, CUT, ELSEWHERE, FAR, OVERWRITTEN, SHARED, SIGNS
 
+# The training that goes on, in one write: 99 comes from nowhere else.
 _TRAIN = "with torch.no_grad():\n    layer.weight.fill_(99.0)\n"
 
 
@@ -162,6 +163,7 @@ def numpy_buffer(data, array, reader):
         gettext("`reader['buffer']` is another array now: the files no longer go into `array`."),
     )
     yield shows_values([0, 0], **{"reader['buffer']": array.tolist()})
+    # Asked of NumPy: an array is no tensor, and has no storage that could be compared.
     together = np.shares_memory(data.detach().numpy(), array)
     yield CheckedFact(
         not together,

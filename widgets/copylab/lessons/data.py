@@ -66,6 +66,7 @@ def _ask_for_effect(write: str, *, wrong: dict[str, Rebuttal]) -> Question:
     """Ask what `backward` gives if a write comes between lines 2 and 3."""
 
     def run_with_write(run: QuizRun) -> QuizRun:
+        # By its text, and not by a number: it is the only line that has it.
         return run.run_variant(run.code.replace("z.sum()", f"{write}\nz.sum()"))
 
     def find_effect(run: QuizRun) -> str:
@@ -209,6 +210,7 @@ def update(w):
 def silent(x, y):
     yield shows_values(9, y=y)
     yield graph_leads_back(y=y, x=x)
+    # Before the next fact, which would say only that it should be 200.
     yield CheckedFact(grad(x) != [6], gettext("`x.grad` is `[6]`, which is right. Do some harm."))
     yield has_grad([200], x=x)
     yield sends_gradient([200], y=y, x=x)

@@ -134,6 +134,8 @@ def activation(a, h, loss):
     yield sends_gradient([0, 0.2350, 0.1050], loss=loss, a=a)
     yield was_gone_through(loss=loss)
     recorded = {node.name() for node in walk_nodes(h) if node.next_functions}
+    # Zeros that were written past the counter change what `sigmoid` has saved, and with it the
+    # gradient: the numbers are right, and no node made them.
     only_sigmoid = "SigmoidBackward0" in recorded and recorded <= {
         "SigmoidBackward0",
         "CloneBackward0",
@@ -201,6 +203,7 @@ def running(w, total):
 def twice(w, y):
     yield is_leaf_with_grad(w=w)
     yield shows_values([3], w=w)
+    # Past the counter `w` would be 3, too.
     yield was_written(w=w)
     yield are_tensors(y=y)
     yield shows_values(9, y=y)

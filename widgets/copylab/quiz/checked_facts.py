@@ -146,6 +146,7 @@ def shows_number(expected: float, **named: Any) -> CheckedFact:
     """A number has this value, or the only one in a tensor, an array or a list, however deep."""
     ((name, value),) = named.items()
     found = value.tolist() if hasattr(value, "tolist") else value
+    # Whatever is around it: `[[12.0]]` is as good an answer as 12.
     while isinstance(found, list | tuple) and len(found) == 1:
         found = found[0]
     return shows_values(expected, **{name: found})
@@ -305,6 +306,7 @@ def sends_gradient(expected: Any, **named: Any) -> CheckedFact:
 
 def _adds_up(gradient: Any, expected: Any) -> bool:
     """Return True if one backward gives the gradient that is expected, or several of a kept graph."""
+    # Up to ten: a loop that keeps the graph goes through it a few times.
     counts = range(1, 11) if _keeps_graph(_source_of_answer.get()) else (1,)
     return any(_are_close(_multiply_numbers(gradient, count), expected) for count in counts)
 
@@ -371,6 +373,7 @@ def left_grad_to_backward(**named: Any) -> CheckedFact:
         nodes = list(ast.walk(ast.parse(_source_of_answer.get())))
     except SyntaxError:  # a cell with a magic
         return CheckedFact(True, "")
+    # By lines, and not by what ran: a fact sees the variables as they are at the end.
     last_backward = max(
         (node.lineno for node in nodes if isinstance(node, ast.Call) and _calls_backward(node)),
         default=0,
@@ -404,6 +407,7 @@ def follows_numbers(before: str, after: str, check_fact: Callable[..., CheckedFa
     source = ast.unparse(ast.parse(source))
     if source.count(before) != 1:
         return CheckedFact(True, "")
+    # In names of its own: the variables that the learner has stay as they are.
     attempt = run_attempt("", source.replace(before, after), engine_for({}))
     takes = inspect.signature(check_fact).parameters
     if attempt.error or not takes.keys() <= attempt.variables.keys():
@@ -471,6 +475,7 @@ def _is_data(node: ast.AST) -> bool:
 def _writes_data(node: ast.AST) -> bool:
     """Return True if a statement or a call writes through `.data`, or gives it another tensor."""
     places: list[ast.expr] = []
+    # A method in place, and not a dunder such as `__setitem__`.
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr.endswith("_") and not node.func.attr.endswith("__"):
             places = [node.func.value]

@@ -106,6 +106,7 @@ class Diagnosis(NamedTuple):
         """
         if self.right not in self.choices or len(set(self.choices)) < max(2, len(self.choices)):
             yield f"the diagnosis needs different choices, with {self.right!r} among them"
+        # Asked of the variables, and not of the text: the start is a program like any other.
         if not self._is_there(at_start):
             yield f"{self.right!r} does not hold at the start"
         if self._is_there(when_solved):

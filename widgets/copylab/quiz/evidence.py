@@ -185,6 +185,8 @@ def describe_gradient(run: QuizRun, x: str, *, at: int | None) -> str:
 def _explain_wrong_gradient(run: QuizRun, x: str, at: int | None) -> list[str]:
     """Say which write made the last gradient of a tensor wrong, if one did and no error said so."""
     new_values = run.history(lambda moment: moment.grads[x], at)
+    # Of the line that gave it its last value: a later backward may have made it wrong, or right
+    # again.
     frames = [frame for frame in run.player.frames if frame.line == new_values[-1].line]
     # The first sentence names the write, those after it a way out.
     return [_quote_reason(frame) for frame in frames[-1:] if frame.has_wrong_gradient]
@@ -454,6 +456,7 @@ def try_shared_write(run: QuizRun, x: str, through: str, *, at: int | None) -> T
         sentence = gettext_noop("Tried: `{code}`; `{name}` then shows {value}.")
     elif is_seen:
         sentence = gettext_noop("Tried: `{code}`; `{name}` changes.")
+    # Filled in where a sentence has them: the one on many numbers shows none.
     code, value = f"{through}.fill_({mark})", format_number(shown_tensor.tolist())
     return TensorFact(is_seen, gettext(sentence, code=code, name=x, value=value))
 

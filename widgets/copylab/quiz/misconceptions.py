@@ -63,6 +63,7 @@ class Misconception:
 # `y = x`. A refutation has no names of variables, since a drawn program has others. Texts alone, and no
 # functions or calls: tools/make_catalogue.py takes every text of this table for translators.
 _BELIEFS_AND_REFUTATIONS = {
+    # Names, and what tells two tensors apart.
     "a name is a copy": (
         "`y = x` gives me a second tensor.",
         "An assignment ties a second name to the same tensor. Nothing is made and nothing is copied, and `is` finds one tensor behind both names.",
@@ -71,6 +72,7 @@ _BELIEFS_AND_REFUTATIONS = {
         "They show the same numbers, so they are the same tensor.",
         "Two tensors can show the same numbers. Only `is` tells whether two names mean one tensor.",
     ),
+    # Views and copies: whose cells they are.
     "a view is a copy": (
         "A part of a tensor, or another shape of it, has memory of its own.",
         "A view is another way to read the same storage: no number was copied, and a write through it changes what it was made from, too.",
@@ -99,6 +101,7 @@ _BELIEFS_AND_REFUTATIONS = {
         "A different `id()` means different memory.",
         "`id()` tells tensors apart, and a view is another tensor over the same memory. Ask the storages, or write and look.",
     ),
+    # Copies on the graph, and leaves.
     "clone cuts the graph": (
         "A clone is a finished copy: it has no gradient any more.",
         "A clone is computed, like a product with 1. It has a node that leads back, and the gradient goes through it unchanged. It is `detach` that cuts.",
@@ -119,6 +122,7 @@ _BELIEFS_AND_REFUTATIONS = {
         "To keep the gradient, `clone` has to copy the whole graph behind it.",
         "One node is added, and it points to the node that was there already.",
     ),
+    # Where gradients arrive, and when.
     "the copy has the gradient": (
         "The gradient of the copy is in its own `.grad`.",
         "`backward` fills `.grad` at leaves. It only passes through a tensor that was computed, unless `retain_grad()` was called on it before.",
@@ -143,6 +147,7 @@ _BELIEFS_AND_REFUTATIONS = {
         "`backward` changes the tensor itself.",
         "`backward` writes into `.grad`, which is another tensor. The numbers of the leaf stay as they are.",
     ),
+    # What requires grad, and has a node.
     "grad is not inherited": (
         "It does not require grad, because nobody asked for it.",
         "What is computed from a tensor that requires grad requires it too, so that the gradient can flow back.",
@@ -155,6 +160,7 @@ _BELIEFS_AND_REFUTATIONS = {
         "A copy always has a node that leads back.",
         "Operations are recorded only where an input requires grad and recording is not switched off.",
     ),
+    # Memory and graph, each taken for the other.
     "the graph joins memories": (
         "They belong to one graph, so they share memory.",
         "The graph records operations. An operation that computes puts its result into new cells.",
@@ -163,6 +169,7 @@ _BELIEFS_AND_REFUTATIONS = {
         "They share memory, so the gradient finds its way between them.",
         "A gradient follows nodes, not memory. Two tensors can share every cell with no node between them.",
     ),
+    # The ways to cut the graph.
     "detach copies": (
         "`detach` gives me numbers of my own.",
         "`detach` copies nothing: it makes another tensor that reads the same numbers in memory.",
@@ -187,6 +194,7 @@ _BELIEFS_AND_REFUTATIONS = {
         "`.data` still has the gradient information.",
         "What `.data` returns has no node, no `.grad`, and does not require grad.",
     ),
+    # Writes in place, and who counts them.
     "no error, right gradient": (
         "It raised no error, so the gradient is right.",
         "Autograd compares version counters. A write that they do not count (through `.data`, through NumPy) is not noticed, and the gradient is computed from the new number.",
@@ -215,6 +223,7 @@ _BELIEFS_AND_REFUTATIONS = {
         "After `x += 1` the name `x` means a new tensor.",
         "In place means: into the existing cells. The tensor stays the same, and its version goes up.",
     ),
+    # Calls of which people expect that they copy, or that they do not.
     "reshape is a view": (
         "`reshape` never copies.",
         "It gives a view where the strides allow it, and copies where they do not.",

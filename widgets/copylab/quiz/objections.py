@@ -98,6 +98,7 @@ def find_gradient_objection(run: QuizRun, answer: str, x: str, *, at: int | None
     if parse_value(answer) is not None:
         objection = _describe_missing_digits(right, answer)
         return objection or _describe_wrong_numbers(run, right, answer, f"{x}.grad", at)
+    # The first: from there on the answer None was wrong.
     line = run.history(lambda moment: moment.grads[x], at)[0].line
     return gettext(
         "`{x}` requires grad, and the `backward` on line {line} reached it.", x=x, line=line
@@ -411,6 +412,7 @@ def find_count_objection(run: QuizRun, answer: str, kind: str, *, at: int | None
     if not _is_number(number):
         return None
     snapshot = run.snapshot(at)
+    # What was counted instead says more than how many there were of the right kind.
     for other, noun in _NOUNS_BY_KIND.items():
         if other != kind and len(COUNTABLES[other].find_in(snapshot)) == number:
             return gettext("{given} is {what}.", given=answer, what=gettext(noun))

@@ -330,6 +330,7 @@ class Question:
             is_wrong = self.is_readable(answer, right, run) and not self.is_right(answer, right)
             if is_wrong and self._find_in_wrong(answer, right) is None:
                 refutation = self.refute(run, answer)
+                # Without one it has the facts alone, which the page has anyway: no entry is needed.
                 if refutation.argument:
                     refutations[answer] = refutation
         return refutations
@@ -346,6 +347,7 @@ class Question:
         if self.choices is not None:
             return answer.casefold() == format_answer(key).casefold()
         if isinstance(right, frozenset):
+            # In any order, and in any words between them.
             return parse_names(answer) == parse_names(key)
         # Where the answer is a text, `2` and `2.0` are two answers: the key is not parsed.
         return is_same_answer(answer, key if isinstance(right, str) else parse_value(key))

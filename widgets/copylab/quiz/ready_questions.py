@@ -100,6 +100,7 @@ class Declaration:
         name = self.find_answer.__name__
         # What the question is about; `at` and what all questions take can only be keywords.
         subject = arguments.args
+        # `at`, `prompt`, `wrong` and `hint`, as far as they were given.
         keywords = arguments.kwargs
         own_prompt, at = keywords.get("prompt"), keywords.get("at")
         # The same by the names of the parameters, for `{x}` in the prompt.
@@ -116,6 +117,8 @@ class Declaration:
                 f"{name}() with a function needs a prompt, for it cannot know what is asked"
             )
 
+        # A question asks for these with the run and the answer alone: it does not know what it is
+        # about.
         def bind_subject(
             find: Callable[..., str | None] | None,
         ) -> Callable[[QuizRun, str], str | None] | None:
@@ -191,6 +194,7 @@ def _signature_of_maker(find_answer: Callable[..., Any], is_free: bool) -> inspe
 
     `is_free`: there are no choices, and a `hint` says how to write the answer.
     """
+    # Users give no run: it is there once the program has run.
     _run, *parameters = inspect.signature(find_answer).parameters.values()
     shared_parameters = _COMMON_PARAMETERS | (_HINT_PARAMETER if is_free else {})
     for name, annotation in shared_parameters.items():
@@ -218,6 +222,7 @@ def _format_prompt(template: str, subject_by_parameter: Mapping[str, Any], at: i
 
 def _name_question(function: str, subject: Sequence[Any], at: int | None) -> str:
     """Return the name under which an answer is stored: `same_storage(x, y) at 4`."""
+    # A test that is a function is known by its name; its repr has an address.
     subject_text = ", ".join(getattr(item, "__name__", str(item)) for item in subject)
     name = f"{function}({subject_text})" if subject else function
     return name if at is None else f"{name} at {at}"

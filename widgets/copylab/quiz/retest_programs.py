@@ -111,6 +111,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
         RetestProgram("x = torch.tensor(S); y = x; x += T", {2: "y = x.clone()"}, ask.value, "y"),
         RetestProgram(f"{_MATRIX}; y = x; y *= T", {2: "y = x.clone()"}, ask.version, "x"),
     ),
+    # Believed: a second tensor of the same numbers is the first one.
     "equal numbers are one tensor": (
         RetestProgram(
             "x = torch.tensor(V); y = torch.tensor(V); y[I] = K", {2: "y = x"}, ask.value, "x"
@@ -118,6 +119,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
         RetestProgram("x = torch.ones(N); y = torch.ones(N); x += T", {2: "y = x"}, ask.value, "y"),
         RetestProgram(f"{_MATRIX}; y = x.clone(); z = y", {2: "y = x"}, ask.same_tensor, "x", "z"),
     ),
+    # A write in each direction, and a view of all cells, which looks most like a copy.
     "a view is a copy": (
         RetestProgram(
             "x = torch.tensor(V); y = x[1:]; y[0] = K", {2: "y = x[1:].clone()"}, ask.value, "x"
@@ -127,6 +129,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "x = torch.tensor(V); y = x[:]; x[I] = K", {2: "y = x.clone()"}, ask.value, "y"
         ),
     ),
+    # Of a vector with these numbers, the index is the offset, as is believed of a row.
     "an offset is an index": (
         RetestProgram(f"{_MATRIX}; y = x[1]; y[0] = K", {2: "y = x.view(P)[1]"}, ask.offset, "y"),
         RetestProgram(f"{_MATRIX}; y = x[1:]; y *= T", {2: "y = x.view(P)[1:]"}, ask.offset, "y"),
@@ -137,6 +140,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "y",
         ),
     ),
+    # Whatever else named the storage is gone in each: only the view keeps it.
     "a slice frees the rest": (
         RetestProgram("x = torch.tensor(V); x = x[:2]", {2: "x = x[:2].clone()"}, ask.cells, "x"),
         RetestProgram(f"{_MATRIX}; y = x[1]; del x", {2: "y = x[1].clone()"}, ask.cells, "y"),
@@ -147,6 +151,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "x",
         ),
     ),
+    # By `.data` and `detach`: of views there is a misconception of its own, above.
     "another tensor, another memory": (
         RetestProgram(
             "x = torch.tensor(V); y = x.data; y[I] = K", {2: "y = x.data.clone()"}, ask.value, "x"
@@ -161,6 +166,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             f"{_MATRIX}; y = x.data[0]; y += T", {2: "y = x.data[0].clone()"}, ask.value, "x"
         ),
     ),
+    # The reverse of the one above: a copy is taken for a second name, or for a view.
     "a copy shares memory": (
         RetestProgram("x = torch.tensor(V); y = x.clone(); x[I] = K", {2: "y = x"}, ask.value, "y"),
         RetestProgram("x = torch.tensor(V); y = x * 1; y += T", {2: "y = x[:]"}, ask.value, "x"),
@@ -168,6 +174,8 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             f"{_MATRIX}; y = x.detach().clone(); x *= T", {2: "y = x.detach()"}, ask.value, "y"
         ),
     ),
+    # Believed: it is computed again after the write. On one line, so that no line changes its
+    # number.
     "a tensor is a formula": (
         RetestProgram(
             "x = torch.tensor(S); y = x * T; x += K", {3: "x += K; y = x * T"}, ask.value, "y"
@@ -185,6 +193,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "z",
         ),
     ),
+    # What is believed to prove it is in the program, and holds: the two ids differ.
     "id shows memory": (
         RetestProgram(
             "x = torch.tensor(V); y = x[:]; assert id(y) != id(x)",
@@ -207,6 +216,8 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "x",
         ),
     ),
+    # With `requires_grad_` where `backward` follows, which would raise otherwise and give no
+    # answer.
     "clone cuts the graph": (
         RetestProgram(
             f"{_X}; y = x.clone(); (y * T).sum().backward()",
@@ -225,6 +236,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "y",
         ),
     ),
+    # As above: a leaf that requires grad, where `backward` is called on what comes of it.
     "a clone is a leaf": (
         RetestProgram(
             f"{_X}; y = x.clone(); y.sum().backward()",
@@ -244,6 +256,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             f"{_X}; y = x * T; z = y.clone()", {3: "z = y.detach().clone()"}, ask.is_leaf, "z"
         ),
     ),
+    # Believed of whatever is computed, and true of what is recorded.
     "a leaf is not computed": (
         RetestProgram("x = torch.tensor(V); y = x * T; z = y + x", {1: _X}, ask.is_leaf, "z"),
         RetestProgram(
@@ -251,6 +264,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
         ),
         RetestProgram(f"{_X}; with torch.no_grad(): y = x * T", {2: "y = x * T"}, ask.is_leaf, "y"),
     ),
+    # Made a leaf by force: nothing else that is computed is one and requires grad.
     "the last result is a leaf": (
         RetestProgram(
             f"{_X}; y = x * T; z = y.sum()",
@@ -274,6 +288,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "loss",
         ),
     ),
+    # Believed: all nodes behind it are made a second time, for the copy.
     "a clone copies the graph": (
         RetestProgram(
             f"{_X}; y = x * S + T; z = y.clone()",
@@ -291,6 +306,8 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             _ask_added_nodes,
         ),
     ),
+    # Believed: the copy keeps its gradient, as after `retain_grad`. In the third: it keeps all of
+    # it, and nothing goes on.
     "the copy has the gradient": (
         RetestProgram(
             f"{_X}; y = x.clone(); (y * T).sum().backward()",
@@ -312,6 +329,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "y",
         ),
     ),
+    # Believed: `retain_grad` does nothing to a result.
     "a result never has a grad": (
         RetestProgram(
             f"{_X}; y = x * T; y.retain_grad(); (y * S).sum().backward()",
@@ -333,6 +351,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "y",
         ),
     ),
+    # Believed: what was there is gone before the second one adds its own.
     "backward overwrites": (
         RetestProgram(
             f"{_SCALAR}; (x * T).backward(); (x * U).backward()",
@@ -353,6 +372,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "x",
         ),
     ),
+    # Believed: the line that computes the result calls `backward`, too.
     "the graph has the gradient": (
         RetestProgram(
             f"{_SCALAR}; y = x * T; z = y + 1", {3: "z = y + 1; z.backward()"}, ask.gradient, "x"
@@ -368,6 +388,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "y",
         ),
     ),
+    # A zero is put there by hand, or arrives by a product with 0: then it is a gradient.
     "no gradient is a zero": (
         RetestProgram(
             f"{_SCALAR}; y = x * T", {2: "y = x * T; x.grad = torch.tensor(0.0)"}, ask.gradient, "x"
@@ -385,6 +406,8 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "y",
         ),
     ),
+    # Believed: the gradient goes into the tensor itself. Past autograd, which refuses a write into
+    # a leaf; through `detach` where the version is asked for, as `.data` would leave it.
     "backward changes its leaf": (
         RetestProgram(
             f"{_SCALAR}; y = x * T; y.backward()",
@@ -405,6 +428,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "x",
         ),
     ),
+    # Believed: it is off wherever nobody has asked for it.
     "grad is not inherited": (
         RetestProgram(
             f"{_X}; y = torch.tensor(W); z = x + y",
@@ -424,6 +448,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             f"{_X}; y = x * T; z = y[I]", {3: "z = y[I].detach()"}, ask.requires_grad, "z"
         ),
     ),
+    # Believed: what looks like an operation on `x` is recorded, or makes a tensor like `x`.
     "requires_grad is copied": (
         RetestProgram(f"{_X}; y = x.detach(); z = y * T", {2: "y = x * 1"}, ask.requires_grad, "z"),
         RetestProgram(
@@ -441,6 +466,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "z",
         ),
     ),
+    # The source is taken for one that requires grad: a copy of that has a node.
     "a plain copy has a node": (
         RetestProgram("x = torch.tensor(V); y = x.clone(); z = y * T", {1: _X}, ask.on_graph, "z"),
         RetestProgram(
@@ -453,11 +479,13 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
         ),
         RetestProgram("x = torch.tensor(V); y = x.clone(); z = y.sum()", {1: _X}, ask.node, "y"),
     ),
+    # Believed: a result looks at the cells of what it was computed from.
     "the graph joins memories": (
         RetestProgram(f"{_X}; y = x * T; z = y.sum()", {2: "y = x[:]"}, ask.sees_write, "x", "y"),
         RetestProgram(f"{_X}; y = x + T; z = y * y", {2: "y = x[:]"}, ask.same_storage, "x", "y"),
         RetestProgram(f"{_X}; y = x * T; y.data[I] = K", {2: "y = x[:]"}, ask.value, "x"),
     ),
+    # Believed: what shares memory is recorded, as a view is.
     "memory joins graphs": (
         RetestProgram(f"{_X}; y = x.data; z = y * T", {2: "y = x[:]"}, ask.gets_gradient, "x", "y"),
         RetestProgram(
@@ -488,6 +516,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "y",
         ),
     ),
+    # What `detach` returns is thrown away in each, so only a change of `y` itself could show.
     "detach works in place": (
         RetestProgram(
             f"{_SCALAR}; y = x * T; y.detach()", {3: "y.detach_()"}, ask.requires_grad, "y"
@@ -500,6 +529,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "x",
         ),
     ),
+    # Believed: it is computed from its source, like any result.
     "detach keeps the graph": (
         RetestProgram(
             f"{_X}; y = x.detach(); (x * y).sum().backward()", {2: "y = x * 1"}, ask.gradient, "x"
@@ -514,6 +544,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "x",
         ),
     ),
+    # Believed of `detach`, and true of `.data`.
     "detach has its own counter": (
         RetestProgram(f"{_X}; y = x.detach(); y[I] = K", {2: "y = x.data"}, ask.version, "x"),
         RetestProgram(
@@ -525,6 +556,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             ask.outcome,
         ),
     ),
+    # The same programs the other way round: believed of `.data`, and true of `detach`.
     ".data is detach": (
         RetestProgram(f"{_X}; y = x.data; y[I] = K", {2: "y = x.detach()"}, ask.version, "x"),
         RetestProgram(
@@ -545,6 +577,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             f"{_SCALAR}; (x * T).backward(); y = x.data", {3: "y = x"}, _ask_gradients, "x", "y"
         ),
     ),
+    # Believed: a write that raises nothing has no effect on `backward`.
     "no error, right gradient": (
         RetestProgram(
             f"{_X}; y = (x * x).sum(); x.data[I] = K; y.backward()",
@@ -562,6 +595,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "x",
         ),
     ),
+    # Believed of `no_grad`, and true of `.data`.
     "no_grad hides a write": (
         RetestProgram(
             f"{_X}; with torch.no_grad(): x[I] = K", {2: "x.data[I] = K"}, ask.version, "x"
@@ -577,6 +611,8 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             ask.outcome,
         ),
     ),
+    # The node of a sum or product with a number saves no result. That of `exp` does, and is what
+    # every node is taken for.
     "every write breaks backward": (
         RetestProgram(
             f"{_X}; y = x + T; y *= S; y.sum().backward()", {2: "y = x.exp()"}, ask.outcome
@@ -588,6 +624,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             f"{_SCALAR}; y = x * T; y.add_(K); y.backward()", {2: "y = x.exp()"}, ask.outcome
         ),
     ),
+    # Believed of every view, and true of a view of `.data`.
     "a counter for each tensor": (
         RetestProgram(
             "x = torch.tensor(V); y = x[1:]; y[0] = K", {2: "y = x.data[1:]"}, ask.version, "x"
@@ -600,6 +637,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "x",
         ),
     ),
+    # The reverse of the one above.
     "shared memory, shared counter": (
         RetestProgram("x = torch.tensor(V); y = x.data; y += T", {2: "y = x[:]"}, ask.version, "x"),
         RetestProgram(
@@ -609,6 +647,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             f"{_MATRIX}; y = x.data[0]; y += T", {2: "y = x[0]"}, ask.same_counter, "x", "y"
         ),
     ),
+    # The method in place does what the operator is believed to do.
     "computing is writing": (
         RetestProgram(
             "x = torch.tensor(V); y = x + T; z = y * x", {2: "y = x.add_(T)"}, ask.version, "x"
@@ -618,6 +657,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
         ),
         RetestProgram(f"{_MATRIX}; y = -x; z = y.sum()", {2: "y = x.neg_()"}, ask.value, "x"),
     ),
+    # The operator does what the method in place is believed to do.
     "in place makes a new tensor": (
         RetestProgram("x = torch.tensor(V); y = x; x += T", {3: "x = x + T"}, ask.value, "y"),
         RetestProgram(f"{_MATRIX}; y = x; x *= T", {3: "x = x * T"}, ask.same_tensor, "x", "y"),
@@ -625,6 +665,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "x = torch.tensor(V); y = x[:]; x.mul_(T)", {3: "x = x.mul(T)"}, ask.version, "y"
         ),
     ),
+    # In layouts of which no view is possible: transposed, or expanded.
     "reshape is a view": (
         RetestProgram(
             f"{_MATRIX}; y = x.t().reshape(P); y[0] = K", {2: "y = x.view(P)"}, ask.value, "x"
@@ -643,6 +684,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "x",
         ),
     ),
+    # In layouts of which a view is possible, and `reshape` gives one.
     "reshape is a copy": (
         RetestProgram(
             f"{_MATRIX}; y = x.reshape(P); y[0] = K",
@@ -663,6 +705,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "y",
         ),
     ),
+    # Believed: it is recorded, as a product with 1 or `stack` is.
     "torch.tensor keeps the history": (
         RetestProgram(
             f"{_SCALAR}; y = torch.tensor(x); z = y * T", {2: "y = x * 1"}, ask.requires_grad, "z"
@@ -702,6 +745,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "z",
         ),
     ),
+    # Believed: the target is a second name of the source, or a view of it.
     "copy_ shares memory": (
         RetestProgram(
             "x = torch.tensor(V); y = torch.zeros(N); y.copy_(x); x[I] = K",
@@ -723,6 +767,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "y",
         ),
     ),
+    # Believed: bare numbers are moved, which is true of a detached source.
     "copy_ is not recorded": (
         RetestProgram(
             f"{_X}; y = torch.zeros(N); y.copy_(x); (y * T).sum().backward()",
@@ -761,6 +806,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             f"{_MATRIX}; y = x.numpy(); y[0] = K", {2: "y = x.numpy().copy()"}, ask.value, "x"
         ),
     ),
+    # To the dtype and the device that it has already: there is nothing to convert.
     "to always copies": (
         RetestProgram(
             "x = torch.tensor(V); y = x.to(torch.float32); y[I] = K",
@@ -775,6 +821,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
             "x = torch.tensor(S); y = x.to('cpu'); y *= T", {2: "y = x.clone()"}, ask.version, "x"
         ),
     ),
+    # By a list or a mask, which pick elements. The slice of the same elements would be a view.
     "indexing is a view": (
         RetestProgram(
             "x = torch.tensor(V); y = x[[0, 1]]; y[0] = K", {2: "y = x[0:2]"}, ask.value, "x"
@@ -784,6 +831,7 @@ RETEST_PROGRAMS: Mapping[str, tuple[RetestProgram, ...]] = {
         ),
         RetestProgram(f"{_MATRIX}; y = x[[1]]; y += T", {2: "y = x[1:2]"}, ask.version, "x"),
     ),
+    # The container is copied in each, and the tensor in it is one.
     "a shallow copy is a copy": (
         RetestProgram(
             "x = torch.tensor(V); y = [x]; z = list(y); z[0][I] = K",

@@ -237,6 +237,7 @@ class QuizRun:
         the snapshot knows the size of all of them together.
         """
         storage = self.tensor(name, at).storage
+        # Several after `torch.from_numpy` and the like, see `StorageRecord`.
         objects = 0 if storage is None else self.snapshot(at).storage(storage).objects
         if objects > 1:
             raise ValueError(
@@ -305,6 +306,7 @@ class QuizRun:
 
     def run_variant(self, code: str) -> QuizRun:
         """Return the run of a variant of the program, made once: many answers are compared with it."""
+        # To make a QuizRun runs nothing, so one that is thrown away costs nothing.
         return self._variant_runs.setdefault(code, QuizRun(code, self.engine, self.level))
 
     def make_variables(self, at: int | None = None) -> dict[str, Any]:

@@ -47,6 +47,7 @@ def foresee_answers(run: QuizRun) -> list[str]:
             text = format_number(value)
             if len(text) <= _MAX_LENGTH:
                 answers.setdefault(text)
+        # Of a long loop each round has numbers of its own.
         if len(answers) >= _MAX_FORESEEN:
             break
     return list(answers)[:_MAX_FORESEEN]
@@ -178,6 +179,7 @@ def find_version_misconception(run: QuizRun, answer: str, x: str, *, at: int | N
     # for the same tensor, too: a number does not tell which of the two was taken for a copy.
     snapshot = run.snapshot(at)
     sharers = {name for name, _ in snapshot.names if snapshot.shares_counter(name, x)}
+    # Run, and not counted: a write may be through any of them, and in a loop.
     believed = _list_runs_with_copies(run, sharers, at)
     is_own_count = any(_read_version(each, x, at) == version for each in believed)
     return "a counter for each tensor" if is_own_count else None
@@ -374,6 +376,7 @@ def find_gradient_misconception(run: QuizRun, answer: str, x: str, *, at: int | 
 def _find_misconception_of_result(run: QuizRun, answer: str, x: str, at: int | None) -> str | None:
     """Find the misconception behind a gradient of what is no leaf: it is the one that arrives there."""
     lines = {line: f"{x}.retain_grad()" for line, bound, _ in _list_bindings(run, at) if x in bound}
+    # `retain_grad` on each line that gives it its name: then its `.grad` is what arrives there.
     code = add_after_lines(run.code, lines)
     arrived = None if code is None else _read_or_none(run.run_variant(code).gradient, x, at)
     return "the copy has the gradient" if is_same_answer(answer, arrived) else None

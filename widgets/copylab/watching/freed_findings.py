@@ -54,6 +54,7 @@ class FreedFinding(Finding):
             "freed": self._name_known(self.freed),
             "carried": self._name_known(self.carried),
         }
+        # Nothing was computed since: backward was called on the result itself once more.
         if not self.is_carried:
             if self.old_name:
                 headline = gettext(

@@ -77,6 +77,7 @@ def _list_variables(function: Any, frame: FrameType | None) -> dict[str, Any]:
     while hasattr(function, "func"):  # functools.partial
         variables["step.args"] = (function.args, function.keywords)
         function = function.func
+    # Of a bound method: what its object holds has a name that begins with `self`.
     if getattr(function, "__self__", None) is not None:
         variables["self"] = function.__self__
         function = getattr(function, "__func__", function)

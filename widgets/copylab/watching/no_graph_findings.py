@@ -147,6 +147,7 @@ def find_why_no_graph(
     names: dict[int, str] = {}
     for path, tensor in tensors:
         names.setdefault(id(tensor), path)
+    # Reversed: of several names of a tensor the nearest one stays.
     known_names = {id(leaf): path for path, leaf in reversed(tensors) if log.is_known(leaf)}
     name = names.get(id(root), "")
     flow = NameFlow([place_of(caller) for caller in callers], name)
@@ -157,6 +158,7 @@ def find_why_no_graph(
         label = join_few_names(sorted(labels)) if labels else gettext("values that require grad")
         sentences += describe_exits([(label, (seen.graph_exit,))])
     facts = list(describe_why_no_grad(root))
+    # Only then is it worth saying what was not seen.
     if not seen_exits and not facts:
         facts += _describe_nothing_seen(tensors, made_nodes=made_nodes)
         place = flow.find_assignment() if made_nodes else None

@@ -101,6 +101,7 @@ class BackwardMeasurement:
     def begin(self, root: Any, frame: FrameType | None) -> None:
         """Compute the numbers of a backward that is about to run; see `measure_gradients`."""
         self.has_new_changes = False
+        # Counted whether numbers come of it or not: it is the time that is limited.
         self._count += 1
         measured = measure_gradients(root, frame, self._find_retained)
         self._measured[find_program_thread()] = measured
