@@ -75,7 +75,8 @@ class _UnrankedSentence(NamedTuple):
     pair: NumberPair | None = None
     """The same in numbers."""
     level: Level = "names"
-    """From which level on it is said."""
+    """From which level on it is said. Given where the sentence is made, and in no table as the parts of
+    a picture are (`levels.py`): what one function says of an attribute or a write is of several levels."""
 
 
 def describe_step(
@@ -98,6 +99,7 @@ def describe_step(
     said, as `memory` has it. Returns at most twelve sentences, the last of which says how many were
     left out.
     """
+    # The level is a part of these sentences: a new tensor is described by what was taught of it.
     names = [_UnrankedSentence(text, "name") for text in _describe_names(changes, off_graph, level)]
     left_behind = [
         _UnrankedSentence(text, level="storage") for text in describe_left_behind(changes)

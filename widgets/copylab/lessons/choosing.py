@@ -97,7 +97,9 @@ def dangerous(names, torch):
         wrong(gettext('`names` has to be a list of names, such as `["clone", "view"]`.'))
     if not names:
         wrong(gettext("the list is empty, but there are such methods."))
+    # Found by running, as what the table says is: the two cannot differ.
     right = _find_methods_with(torch, {"after_write": "wrong, and no error"})
+    # By the name in the catalogue: a method may be written in several ways.
     listed = {_find_method(name).name for name in names}
     for extra in sorted(listed - right):
         sentence = gettext(

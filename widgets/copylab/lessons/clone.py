@@ -237,6 +237,7 @@ _GO = "\nout.backward()"
 )
 def both(a, c, out):
     yield graph_leads_back(c=c, a=a)
+    # A view leads back to `a`, too, and is no clone.
     yield share_no_cells(c=c, a=a)
     yield graph_leads_back(out=out, c=c)
     yield has_grad(12, a=a)

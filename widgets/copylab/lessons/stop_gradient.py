@@ -267,6 +267,7 @@ def frozen(A, B, loss):  # noqa: N803
 def hidden(w, h):
     yield shows_number(4.375, h=h)
     yield CheckedFact(
+        # That of the program as it was given: which it is says more than which it is not.
         grad(w) != 46.8125,
         gettext("`w.grad` is 46.8125: the gradients through the earlier rounds are still in it."),
     )

@@ -143,6 +143,7 @@ def find_lost_write(
         return None
     names = {"code": labels.shorten_text(ast.unparse(target), 40), "name": ast.unparse(base)}
     if is_hook:
+        # On the tensor itself, the hook stays.
         if _may_be_base(target):
             return None
         return StepSentence(
@@ -151,6 +152,7 @@ def find_lost_write(
                 **names,
             )
         )
+    # It was counted there: the line wrote through a view, and not in vain.
     if tensor.version != same.version:
         return None
     return StepSentence(

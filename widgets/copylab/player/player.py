@@ -580,6 +580,7 @@ class Steps(Sequence[Frame]):
                 "a link carries a program alone: for one that is a function, or that works with "
                 "names of yours, save a page: s.save('steps.html')"
             )
+        # By its type, as in `_check_drawing`.
         if type(step) is not int or not 1 <= step <= len(self):
             raise ValueError(f"there is no step {step!r}: they are 1 to {len(self)}")
         carried = urlencode({"program": self._program_text, "step": step})

@@ -345,6 +345,7 @@ class Marker:
     ) -> ast.stmt:
         outer_loops = self._loops
         for part in ("body", "orelse", "finalbody"):
+            # The `else` of a loop is no round of it.
             self._loops = (*outer_loops, loop) if loop and part == "body" else outer_loops
             if getattr(stmt, part, None):
                 setattr(stmt, part, self._mark_block(getattr(stmt, part), function))
@@ -442,6 +443,7 @@ def names_of_functions(tree: ast.AST) -> frozenset[str]:
     """Return the names by which the functions of a program can be chosen: `f`, `A.m`, `m`."""
     names: set[str] = set()
     for key, node in find_functions(tree):
+        # By its last name, too: `into="forward"` means that of each class.
         names |= {display_name(key), node.name}
     return frozenset(names)
 

@@ -100,7 +100,6 @@ def growth(step: Callable[[], Any], times: int = 10) -> Growth:
                 tuple(search.find_holders([allocation.key for allocation in alive])),
             )
         )
-    # By bytes: what fills the memory may be one large tensor among a thousand small ones.
     origins.sort(key=lambda origin: -origin.nbytes)
     return Growth(times, tuple(origins), sees_tinytorch=log.sees_tinytorch)
 
