@@ -85,7 +85,7 @@ class GraphRoot(Node):
 
     def _apply(self, gradients: list, on_arrays: bool) -> list:
         """Return the gradients that the walk starts with, which the caller holds, too."""
-        return GradientList(self.gradients, [HELD_BY_OTHERS] * len(self.gradients))
+        return GradientList.of(self.gradients, [HELD_BY_OTHERS] * len(self.gradients))
 
 
 class Capture(NamedTuple):
@@ -275,7 +275,7 @@ class GraphTask:
                 self.captured_gradients[index] = tensors[output_nr]
             if ends_here:
                 return None
-            arrived = GradientList(arrived, [s.held_by_others() for s in arrived.states])
+            arrived = GradientList.of(arrived, [s.held_by_others() for s in arrived.states])
         if node_hooks is not None:
 
             def run_all(tensors: tuple) -> tuple:
@@ -359,7 +359,7 @@ class GraphTask:
             return input_gradients
         # A copy, which is changed below: `input_gradients` may be a GradientList that a node keeps.
         states = GradientList.ensure_states(input_gradients).states
-        with_states = GradientList(input_gradients, [s or NEW_GRADIENT for s in states])
+        with_states = GradientList.of(input_gradients, [s or NEW_GRADIENT for s in states])
         devices = [CPU] * len(input_gradients)
         for index, edge in enumerate(node._edges):
             if edge is None and not (node._needs_tensors or node._formula_gives_all_inputs):
@@ -411,7 +411,10 @@ class GraphTask:
                     # Hooks may have switched it.
                     thread.is_recording = not self.on_arrays
                 else:
-                    self._push(target, GradientList((gradient,), [state]))
+                    # What `GradientList.of` does: nearly all gradients come here.
+                    arrived_there = GradientList((gradient,))
+                    arrived_there.states = [state]
+                    self._push(target, arrived_there)
                 continue
             # Not sent yet are this one and those after it. Two of them may be one array that goes
             # to the same target, as those of `x + x` do.
@@ -531,7 +534,7 @@ class GraphTask:
             accumulate_into_leaf(leaf, gradient, state)
             return
         accumulator = meta.accumulator and meta.accumulator()
-        self._finish_accumulator(leaf, leaf, GradientList((gradient,), [state]), accumulator)
+        self._finish_accumulator(leaf, leaf, GradientList.of((gradient,), [state]), accumulator)
 
     def _finish_accumulator(
         self, node: Any, leaf: Any, arrived: GradientList, accumulator: Any

@@ -144,7 +144,7 @@ def call_with_tensors(
     traces = _trace_returned(returned, arrays, gradients, ids_of_given)
     returned.clear()
     states = [NEW_GRADIENT if trace is None else trace.state_now() for trace in traces]
-    return GradientList(arrays, states)
+    return GradientList.of(arrays, states)
 
 
 class _Trace(NamedTuple):

@@ -20,6 +20,7 @@ from ..base import (
 from ..graph import (
     FORMULA_WRITES,
     NEW_GRADIENT,
+    ONLY_VIEW,
     GradientList,
     GradientState,
     Saved,
@@ -37,7 +38,6 @@ from ..tensor import as_array_of_torch, make_tensor_over
 ndarray = np.ndarray
 
 _NEW_VIEW = GradientState(0, SeenBy.SAME_MEMORY)
-_ONLY_VIEW = NEW_GRADIENT.of_only_view()
 
 # shape and dtype ----------------------------------------------------------------------------------
 
@@ -84,7 +84,7 @@ def fit_to_edges(node: Any, arrived: GradientList, input_gradients: list) -> lis
         if fitted is input_gradients:
             has_states = type(input_gradients) is GradientList
             states = input_gradients.states if has_states else [None] * len(input_gradients)
-            fitted = GradientList(input_gradients, [*states])
+            fitted = GradientList.of(input_gradients, [*states])
         if not gradient.size and type(input_gradients) is not GradientList:
             fitted[index] = gradient = _lay_out_empty(node, arrived, index, gradient)
         fitted[index] = fit_gradient(node, index, gradient, shape, dtype)
@@ -153,7 +153,7 @@ def _state_of_fitted(before: Any, after: Any) -> GradientState:
     """Return the state of a gradient that was brought to another shape or dtype."""
     # PyTorch sums with `keepdim` and removes the leading dimensions by a view of that.
     if before.ndim > after.ndim > 0 and getattr(after, "base", None) is not None:
-        return _ONLY_VIEW
+        return ONLY_VIEW
     return NEW_GRADIENT
 
 
@@ -281,7 +281,9 @@ def find_state(
         if gradient is first:
             return arrived.states[0]
         if base is not None and (base is first or base is first.base):
-            return arrived.states[0].of_only_view()
+            state = arrived.states[0]
+            # Of most weights, whose gradient `t` turns twice.
+            return state if state is ONLY_VIEW else state.of_only_view()
     return _find_state_by_memory(node, arrived, input_gradients, index)
 
 
@@ -304,7 +306,7 @@ def _find_state_by_memory(
     for other in input_gradients:
         if other is not input_gradient and other is not None and memory_owner(other) is memory:
             return _NEW_VIEW
-    return _ONLY_VIEW
+    return ONLY_VIEW
 
 
 def _state_of_passed_on(

@@ -94,6 +94,7 @@ class GradientState:
 
 
 NEW_GRADIENT = GradientState(0, SeenBy.NOBODY)
+ONLY_VIEW = NEW_GRADIENT.of_only_view()
 HELD_BY_OTHERS = GradientState(0, SeenBy.SAME_TENSOR)
 
 # the writes of formulas ---------------------------------------------------------------------------
@@ -161,9 +162,14 @@ class GradientList(list):
 
     __slots__ = ("states",)
 
-    def __init__(self, gradients: Iterable[Any], states: list[Any]) -> None:
-        list.__init__(self, gradients)
-        self.states = states
+    states: list[Any]
+
+    @classmethod
+    def of(cls, gradients: Iterable[Any], states: list[Any]) -> GradientList:
+        """These gradients, with these states."""
+        made = cls(gradients)
+        made.states = states
+        return made
 
     @classmethod
     def empty(cls, count: int) -> GradientList:
@@ -171,11 +177,11 @@ class GradientList(list):
 
         Whoever puts a gradient in sets its state, too, or leaves the one that allows nothing.
         """
-        return cls([None] * count, [HELD_BY_OTHERS] * count)
+        return cls.of([None] * count, [HELD_BY_OTHERS] * count)
 
     @classmethod
     def ensure_states(cls, gradients: list) -> GradientList:
         """Return gradients with their states: those that they have, else those of new arrays."""
         if isinstance(gradients, cls):
             return gradients
-        return cls(gradients, [NEW_GRADIENT] * len(gradients))
+        return cls.of(gradients, [NEW_GRADIENT] * len(gradients))

@@ -256,7 +256,7 @@ class CopySlices(Node):
             return results
         # Their versions count the writes above, as in PyTorch: `whole` was written to twice.
         states = [NEW_GRADIENT if g is None else state_of_new(g) for g in results]
-        return GradientList(results, states)
+        return GradientList.of(results, states)
 
     def _release(self) -> None:
         """Drop the node of the write. If the user holds it, what it saved stays."""

@@ -22,7 +22,7 @@ from ..base import CPU
 from .autograd_meta import HIGHEST_NUMBER, materialize_meta
 from .hooks import RemovableHandle, hooks_of
 from .modes import NODE_LISTENERS
-from .saved import Saved, save_result, show_saved
+from .saved import Saved, SavedTensor, save_result, show_saved
 
 next_number = itertools.count().__next__
 
@@ -190,7 +190,9 @@ class Node:
     def _release(self) -> None:
         """Free the tensors that were saved; sizes and flags stay readable, as in torch."""
         for saved in self._saved:
-            if isinstance(saved, Saved):
+            if type(saved) is SavedTensor:
+                saved.tensor = saved.packed = None  # as its `release` does, in most cases
+            elif isinstance(saved, Saved):
                 saved.release()
 
     def __call__(self, *grads: Any) -> Any:

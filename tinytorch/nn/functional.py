@@ -47,7 +47,7 @@ from ..ops import filling as _filling
 from ..ops import log_softmax as _log_softmax
 from ..ops import pointwise as _pointwise
 from ..ops import sigmoid as _sigmoid
-from ..tensor import Tensor, make_tensor
+from ..tensor import Tensor, device_of, make_tensor
 
 _HIDDEN = {"function": False, "method": False, "out": False}
 
@@ -293,6 +293,12 @@ def _check_classes(a: np.ndarray, y: np.ndarray) -> None:
         raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {batch}")
 
 
+def _find_rows_that_count(y: np.ndarray) -> np.ndarray:
+    """Return the positions of the targets that are not to be ignored."""
+    (rows,) = (y.reshape(-1) != _IGNORED).nonzero()
+    return rows
+
+
 def _index_of_classes(a: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return which rows of `a` count, and the right class in each.
 
@@ -300,12 +306,14 @@ def _index_of_classes(a: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndar
     """
     _check_classes(a, y)
     classes = y.reshape(-1)
-    (rows,) = (classes != _IGNORED).nonzero()
-    classes = classes[rows]
     is_outside = (classes < 0) | (classes >= a.shape[-1])
-    if is_outside.any():
-        raise IndexError(f"Target {int(classes[is_outside][0])} is out of bounds.")
-    return rows, classes
+    if not is_outside.any():
+        return np.arange(classes.size), classes
+    # Those to be ignored are outside, too.
+    rows = _find_rows_that_count(y)
+    if is_outside[rows].any():
+        raise IndexError(f"Target {int(classes[rows][is_outside[rows]][0])} is out of bounds.")
+    return rows, classes[rows]
 
 
 def _nll_gradient(
@@ -327,8 +335,10 @@ def _compute_nll(
 ) -> np.ndarray:
     index = rows, _ = _index_of_classes(a, y)
     matrix = a if a.ndim == 2 else a[None]
-    losses = np.zeros(len(matrix), a.dtype)
-    losses[rows] = -matrix[index]
+    losses = counted = -matrix[index]
+    if rows.size < len(matrix):
+        losses = np.zeros(len(matrix), a.dtype)
+        losses[rows] = counted
     if reduction == _NONE:
         return losses.reshape(a.shape[:-1])
     total = np.add.reduce(losses, None)
@@ -339,8 +349,8 @@ def _total_weight(values: tuple) -> Tensor:
     """Return the number of targets that count, or 0 where PyTorch does not count them."""
     a, y, _, reduction, _ = values
     is_counted = reduction != _NONE or a._data.ndim == 1
-    count = np.count_nonzero(y._data != _IGNORED) if is_counted else 0
-    return make_tensor(np.asarray(count, a._data.dtype), a.device)
+    count = _find_rows_that_count(y._data).size if is_counted else 0
+    return make_tensor(np.asarray(count, a._data.dtype), device_of(a))
 
 
 # PyTorch saves these, too, and shows them: `ignore_index` through an unsigned type, and the number

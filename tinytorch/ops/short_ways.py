@@ -196,14 +196,13 @@ def make_reader(
     is_last = schema.positional_count == schema.required_count == sizes_at + 1
     if is_last and schema.params[sizes_at].is_sizes:
         return _make_reader_of_sizes(params[:-1], defaults[len(params) :])
-    int_positions = [i for i, p in enumerate(params) if int in p.plain_types]
     min_count = max(schema.required_count - first, 0)
     plain_types = [p.plain_types for p in params]
     if numbers and len(schema.params) > 1:
         plain_types[1 - first] = plain_types[1 - first] | {float, int}
-    # By combination of types, the positions of arguments whose type alone does not say that they
-    # fit. Remembered of calls that were plain: most programs call an operation in one or two ways.
-    positions_by_types: dict[tuple, list[int]] = {}
+    # By combination of types, the positions of ints, and of arguments whose type alone does not say
+    # that they fit. Remembered, as most programs call an operation in one or two ways.
+    positions_by_types: dict[tuple, tuple[list[int], list[int]]] = {}
 
     def read(args: tuple) -> tuple | None:
         types = tuple(map(type, args))
@@ -211,30 +210,37 @@ def make_reader(
         if positions is None:
             if not min_count <= len(args) <= len(params):
                 return None
-            triples = enumerate(zip(params, plain_types, types, strict=False))
-            positions = [i for i, triple in triples if not _is_plain(*triple)]
-        for i in int_positions:
-            if i < len(args) and type(args[i]) is int and not _LEAST <= args[i] <= _MOST:
+            positions = _find_positions(params, plain_types, types)
+        ints, unread = positions
+        for i in ints:
+            if not _LEAST <= args[i] <= _MOST:
                 return None
-        if not positions:
-            positions_by_types[types] = positions
-            return args + defaults[len(args) :]
-        values = list(args)
-        for i in positions:
-            values[i] = _read_plain(params[i], args[i])
-            if values[i] is _NOT_PLAIN:
-                return None
+        values: Any = args
+        if unread:
+            values = list(args)
+            for i in unread:
+                values[i] = _read_plain(params[i], args[i])
+                if values[i] is _NOT_PLAIN:
+                    return None
         positions_by_types[types] = positions
         return (*values, *defaults[len(args) :])
 
     return read
 
 
-def _is_plain(param: Param, plain_types: Collection[type], type_of_value: type) -> bool:
-    """Return True if the type of an argument alone says that it fits."""
-    # By class, as a Parameter is a tensor, too.
-    is_tensor = param.is_tensor and issubclass(type_of_value, Tensor)
-    return is_tensor or type_of_value in plain_types
+def _find_positions(
+    params: list[Param], plain_types: list[Collection[type]], types: tuple[type, ...]
+) -> tuple[list[int], list[int]]:
+    """Return the positions of ints, and of arguments whose type alone does not say that they fit."""
+    ints, unread = [], []
+    for i, (param, plain, type_given) in enumerate(zip(params, plain_types, types, strict=False)):
+        # By class, as a Parameter is a tensor, too.
+        is_tensor = param.is_tensor and issubclass(type_given, Tensor)
+        if not is_tensor and type_given not in plain:
+            unread.append(i)
+        elif type_given is int and int in param.plain_types:
+            ints.append(i)
+    return ints, unread
 
 
 def _make_reader_of_sizes(before: list[Param], defaults: tuple) -> Callable[[tuple], tuple | None]:
