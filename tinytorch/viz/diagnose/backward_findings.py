@@ -422,6 +422,7 @@ def _describe_write_to_grad(
 def _find_not_compared(
     snap: Snapshot, saved_entries: Sequence[SavedEntry]
 ) -> Iterator[BackwardFinding]:
+    # By reason: of hundreds of layers each reason is one sentence.
     groups: dict[tuple[Phrase | None, bool], list[SavedEntry]] = {}
     for entry in saved_entries:
         if entry.saved.state == "live" and entry.saved.bytes_unchanged is None:

@@ -224,8 +224,11 @@ def _find_repeated_keys(snap: Snapshot) -> set[Any]:
 def _attach_checksum(saved: SavedRecord, earlier: SavedRecord | None) -> SavedRecord:
     if earlier is None or earlier.checksum_now is None:
         return saved
+    # What a watch has compared with the save needs no earlier look, and what is not live no
+    # comparison.
     if saved.state != "live" or saved.checksum_then is not None:
         return saved
+    # That of the first look is passed on: a write between two looks is seen at the third, too.
     first_seen = earlier.checksum_now if earlier.checksum_then is None else earlier.checksum_then
     return replace(saved, checksum_then=first_seen)
 

@@ -44,6 +44,7 @@ def find_cuts(snap: Snapshot, reads: Sequence[NumberRead] = ()) -> list[GraphCut
     copies = {read.tensor: read.source for read in reads if read.tensor}
     cuts = []
     for tensor in snap.tensors:
+        # What has a node is on the graph, and a gradient shares no memory by a cut.
         if not tensor.is_leaf or tensor.storage is None or tensor.grad_of is not None:
             continue
         # What nothing leads to, neither a name nor a node, is not in the program any more.

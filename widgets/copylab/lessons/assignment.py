@@ -94,6 +94,7 @@ written = predict(
 )
 def earlier(position, before):
     yield shows_values([11, 12], position=position)
+    # Before the values of `before`: sharing cells is the reason for these.
     yield share_no_cells(position=position, before=before)
     yield shows_values([1, 2], before=before)
 
@@ -117,6 +118,7 @@ def earlier(position, before):
     right="the result has cells of its own: nothing was written into the caller's tensor.",
 )
 def doubled(double, a, torch):
+    # Other numbers than those of the cell, which the function may have been written for.
     t = torch.tensor([3.0, 5.0])
     result = {"double(t)": double(t)}
     yield shows_values([3, 5], t=t).with_objection(
@@ -127,6 +129,7 @@ def doubled(double, a, torch):
     )
     yield share_no_cells(t=t, **result)
     yield shows_values([6, 10], **result)
+    # An earlier run of the cell, with the function as it was, may have written into it.
     yield shows_values([1, 2], a=a).with_objection(
         gettext(
             "`double` is right now, but `a` shows {value}. Run the whole cell again.",

@@ -60,6 +60,7 @@ families = predict(
     right="the result has cells of its own, also where `x` has the right dtype already and `to` would give back `x` itself.",
 )
 def scaled(to_percent, torch):
+    # `float32`, too: there `to` gives back `x` itself, and a write reaches the caller.
     for dtype in (torch.float64, torch.float32):
         x = torch.tensor([0.5, 0.25], dtype=dtype)
         got = to_percent(x)
@@ -96,6 +97,7 @@ def scaled(to_percent, torch):
 )
 def picked(x):
     yield shows_values([0, 2, 0, 4], x=x)
+    # A new tensor with these numbers is not what was asked for.
     yield was_written(x=x)
 
 
@@ -132,5 +134,6 @@ def deep(layer, best):
     yield share_no_cells(**name_elements(best=best), **weight, **bias)
     for name in best:
         yield needs_no_grad(**{f"best[{name!r}]": best[name]})
+    # The numbers of this seed: those of a layer made anew are others.
     yield shows_values([[-0.007487]], **{"best['weight']": best["weight"]})
     yield shows_values(values(layer.bias), **{"best['bias']": best["bias"]})

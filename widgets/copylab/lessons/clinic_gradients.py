@@ -66,6 +66,7 @@ def write_before(a, h):
     yield graph_leads_back(h=h, a=a)
     yield shows_values([3.7183, 8.3891], h=h)
     yield has_grad([2.7183, 7.3891], a=a)
+    # A gradient that was corrected by hand has the right numbers, too.
     yield left_grad_to_backward(a=a)
     yield sends_gradient([2.7183, 7.3891], **{"h.sum()": h.sum()}, a=a)
     yield was_gone_through(h=h)
@@ -113,7 +114,10 @@ def data_update(w):
         ),
     )
     yield follows_numbers(
-        "torch.tensor([4.0]", "torch.tensor([5.0]", lambda w: shows_values([3.2], w=w)
+        # Two updates that were typed in give these numbers for 4 alone.
+        "torch.tensor([4.0]",
+        "torch.tensor([5.0]",
+        lambda w: shows_values([3.2], w=w),
     )
 
 
@@ -156,6 +160,7 @@ _TRAIN = _LOSS_OF_LAYER + "    opt.step()"
 def optimizer(layer, opt, loss):
     weight = {"layer.weight": layer.weight}
     yield are_tensors(**weight)
+    # By what it holds: an optimizer of any class will do.
     parameters = chain.from_iterable(group["params"] for group in opt.param_groups)
     yield CheckedFact(
         any(parameter is layer.weight for parameter in parameters),
@@ -273,6 +278,7 @@ def hidden_state(w, h):
     yield shows_number(0.125, h=h)
     yield has_grad(1.75, w=w)
     yield left_grad_to_backward(w=w)
+    # A number of Python's is handed on without a history, too, and has no nodes.
     if is_tensor(h):
         yield was_freed(h=h)
     yield follows_numbers("tensor(0.5", "tensor(2.0", lambda h: shows_number(8, h=h))

@@ -141,6 +141,7 @@ def keep_value(a, y):
     yield graph_leads_back(y=y, a=a)
     yield shows_values(9, y=y)
     yield has_grad(3, a=a)
+    # Half of the gradient through each factor would be 3 as well.
     yield leads_back_once(y=y, a=a)
     yield sends_gradient(3, y=y, a=a)
     yield was_gone_through(y=y)

@@ -182,5 +182,6 @@ def weights(weighted, torch):
             gettext("its dtype is that of `x`, for `float32`, `float64` and `float16`."),
         )
         yield graph_leads_back(**result, x=x)
+        # Each dtype has an `x` of its own, so no gradient is added to another.
         got.backward()
         yield has_grad([1, 10], x=x)

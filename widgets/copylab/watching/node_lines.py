@@ -122,6 +122,7 @@ class NodeLines:
         if node_line is not None:
             self._node_lines[node_nr] = node_line
             if len(self._node_lines) > _MOST_LINES:
+                # Half of them at once, so that most nodes find room.
                 for oldest in list(islice(self._node_lines, _MOST_LINES // 2)):
                     del self._node_lines[oldest]
         return node_line
@@ -311,6 +312,7 @@ def _find_way_in(
 
 def _iterate_up(node: Any, parents: dict[int, tuple[Any, list[Any]]]) -> Iterator[Any]:
     """Yield a node and all that lead to it, the nearest first."""
+    # Breadth first: the list grows while it is gone through.
     nodes, seen_ids = [node], {id(node)}
     for each in nodes:
         yield each
