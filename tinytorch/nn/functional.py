@@ -306,13 +306,15 @@ def _index_of_classes(a: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndar
     """
     _check_classes(a, y)
     classes = y.reshape(-1)
-    is_outside = (classes < 0) | (classes >= a.shape[-1])
-    if not is_outside.any():
+    (outside,) = ((classes < 0) | (classes >= a.shape[-1])).nonzero()
+    if not outside.size:
         return np.arange(classes.size), classes
     # Those to be ignored are outside, too.
+    wrong = classes[outside]
+    wrong = wrong[wrong != _IGNORED]
+    if wrong.size:
+        raise IndexError(f"Target {int(wrong[0])} is out of bounds.")
     rows = _find_rows_that_count(y)
-    if is_outside[rows].any():
-        raise IndexError(f"Target {int(classes[rows][is_outside[rows]][0])} is out of bounds.")
     return rows, classes[rows]
 
 

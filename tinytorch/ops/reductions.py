@@ -52,6 +52,7 @@ from .sums import (
     expand,
     expand_grad,
     numpy_axes,
+    numpy_axis,
     restore_dims,
     shape_reduced,
     sum_all,
@@ -589,12 +590,12 @@ def _make_softmax_kernel(log: bool) -> Any:
                 stub = f"log_{stub}"
             check_kernel(a.dtype, "f", stub)
         check_memory(a.shape, a.itemsize)
-        x, axes = a.astype(np.float32) if a.dtype.char == "e" else a, numpy_axes(a, (d,))
+        x, axis = a.astype(np.float32) if a.dtype.char == "e" else a, numpy_axis(a, d)
         if a.size:
             # The largest becomes 0, so that `exp` cannot overflow.
-            x = x - np.maximum.reduce(x, axes, keepdims=True)
+            x = x - np.maximum.reduce(x, axis, keepdims=True)
             e = np.exp(x)
-            total = np.add.reduce(e, axes, keepdims=True)
+            total = np.add.reduce(e, axis, keepdims=True)
             x = x - np.log(total) if log else e / total
         # An empty input is still `a` itself, and the result has memory of its own.
         return np.asarray(x).astype(a.dtype, copy=x is a)
@@ -604,7 +605,7 @@ def _make_softmax_kernel(log: bool) -> Any:
 
 _softmax_backward_data = op(
     "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype)",
-    lambda g, r, dim, _: (g - np.add.reduce(g * r, numpy_axes(g, (dim,)), keepdims=True)) * r,
+    lambda g, r, dim, _: (g - np.add.reduce(g * r, numpy_axis(g, dim), keepdims=True)) * r,
     method=False,
     out=False,
     grad_output=lambda grad, output, dim, _output_dtype: _softmax_backward_data(
@@ -619,7 +620,7 @@ _softmax_backward_data = op(
 _log_softmax_backward_data = op(
     "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType "
     "input_dtype)",
-    lambda g, r, dim, _: g - np.exp(r) * np.add.reduce(g, numpy_axes(g, (dim,)), keepdims=True),
+    lambda g, r, dim, _: g - np.exp(r) * np.add.reduce(g, numpy_axis(g, dim), keepdims=True),
     method=False,
     out=False,
     grad_output=lambda grad, output, dim: grad - sum_dims(grad * exp(output), (dim,), True),

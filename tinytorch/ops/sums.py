@@ -58,6 +58,11 @@ def numpy_axes(a: Any, dims: tuple | None) -> tuple | None:
     return dims if a.ndim else None
 
 
+def numpy_axis(a: Any, dim: int) -> int | None:
+    """Return a dimension as NumPy takes it, in half a microsecond less than a tuple of it."""
+    return dim if a.ndim else None
+
+
 # sums ---------------------------------------------------------------------------------------------
 
 
