@@ -86,6 +86,7 @@ from .show import ReadStep as ReadStep
 from .show import StepSentence as StepSentence
 from .show import check_level as check_level
 from .show import describe_kept_graphs as describe_kept_graphs
+from .show import describe_new_cuts as describe_new_cuts
 from .show import describe_step as describe_step
 from .show import find_backward_root as find_backward_root
 from .show import find_expressions as find_expressions

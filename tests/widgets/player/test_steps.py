@@ -89,10 +89,10 @@ class TestWords:
             "y is a new tensor with a storage of its own; it is on the graph (grad_fn=CloneBackward0)."
         ]
         assert changes(made, 4) == [
-            "z is a new tensor over the storage of y, with the same version counter; it is not on the graph."
+            "z is a new tensor over the storage of y, with the same version counter; it is cut off from the graph."
         ]
         assert changes(made, 5) == [
-            "d is a new tensor over the storage of x, but with a version counter of its own; it is not on the graph."
+            "d is a new tensor over the storage of x, but with a version counter of its own; it is cut off from the graph."
         ]
         assert changes(made, 7) == [
             "v is a new tensor over the storage of s, with the same version counter."

@@ -66,3 +66,25 @@ def test_it_is_said_as_long_as_its_names_mean_the_same(engine: ModuleType) -> No
 def test_what_a_backward_has_freed_is_still_called_so(engine: ModuleType) -> None:
     words = drawn_graph("z = (b * y.detach()).sum()\nz.backward()", engine)
     assert {"y.detach()", "freed by backward", "cut off"} <= set(words)
+
+
+def test_a_step_says_what_it_has_cut_off(engine: ModuleType) -> None:
+    """The picture alone showed it, where its mark was to be watched."""
+    begin = "a = torch.tensor(2.0, requires_grad=True)\ny = a * 10\n"
+    cut = "Cut off: no gradient goes through {} to y."
+    for line, label in {
+        "z = a * y.detach()": "y.detach()",
+        "h = y.detach().clone()": "h",
+        "n = y.item()": "n",
+        "leaf = y.detach().requires_grad_()": "leaf",
+    }.items():
+        *_, at_cut, later = steps(f"{begin}{line}\nk = 1\n", engine=engine)
+        assert cut.format(label) in at_cut.changes, line
+        # Once: what is still cut off is no news.
+        assert not any("Cut off" in sentence for sentence in later.changes)
+    # The sentence on a new name says it itself.
+    *_, named = steps(f"{begin}d = y.detach()\n", engine=engine)
+    assert not any("Cut off" in sentence for sentence in named.changes)
+    assert named.changes[0].endswith("it is cut off from the graph.")
+    *_, whole = steps(f"{begin}z = a * y\n", engine=engine)
+    assert not any("Cut off" in sentence for sentence in whole.changes)

@@ -22,7 +22,7 @@ from ..read import Snapshot
 from ..show import NodeSelection, describe_graph, find_freed_cuts, select_nodes
 from ..wording import cache_in_language, current_language, gettext
 from . import layout
-from .graph_cards import Card
+from .graph_cards import MEANING_OF_CUTS, Card
 from .graph_svg import PAGE, GraphSheet, Room, draw_sheet, list_folds, make_sheet
 from .picture import FIXED, TYPST_MISSING, Folded, PictureBase, convert
 from .style import colour, lang_attribute, stylesheet
@@ -88,8 +88,10 @@ class GraphPicture(PictureBase, graphviz.Digraph):
             for card in sheet.cards:
                 self._add_card(card)
             for edge in sheet.edges:
-                style = "dashed" if edge.kind in ("saved", "cut", "was cut", "copied") else "solid"
-                self.edge(edge.tail, edge.head, label=edge.label or None, style=style)
+                is_cut = edge.kind in MEANING_OF_CUTS
+                style = "dashed" if is_cut or edge.kind == "saved" else "solid"
+                label = gettext("cut off") if is_cut else edge.label
+                self.edge(edge.tail, edge.head, label=label or None, style=style)
         # To notice whether somebody adds to the graph: then Graphviz has to draw it. The attributes
         # above are for that, and for those who take the source elsewhere.
         self._own_source: str = self.source

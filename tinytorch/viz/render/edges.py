@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import hypot
 
 from ..show import GraphEdge
-from ..wording import gettext, gettext_noop, ngettext, text_width
+from ..wording import ngettext, text_width
 from .routes import Point, draw_straight, point_on_curve
 from .style import Canvas, format_point
 
@@ -29,18 +29,6 @@ _LOOKS_OF_EDGES = {
     "saved": ("arrow dash", ""),
 }
 """Classes of the line and of its tip, by the state or the kind of an edge."""
-_CUT_SIGN = "✂"
-_MEANING_OF_CUTS = {
-    "cut": gettext_noop("the same memory, and no gradient goes from one to the other"),
-    "was cut": gettext_noop("it was the same memory, and no gradient went from one to the other"),
-    "copied": gettext_noop("only the numbers were read, and no gradient goes back"),
-}
-"""The tooltips of that sign, by the kind of an edge."""
-
-
-def measure_cut_sign(edge: GraphEdge) -> float:
-    """Return how wide the scissors on an edge are, in px; 0 for an edge without."""
-    return _width_of_sign(_CUT_SIGN) if edge.kind in _MEANING_OF_CUTS else 0
 
 
 def measure_count(count: int) -> float:
@@ -80,9 +68,6 @@ def draw_edge(
         left = (base[0] - half * uy, base[1] + half * ux)
         right = (base[0] + half * uy, base[1] - half * ux)
         canvas.path("M" + "L".join(map(format_point, (end, left, right))) + "z", tip)
-    if edge.kind in _MEANING_OF_CUTS:
-        meaning = gettext(_MEANING_OF_CUTS[edge.kind])
-        _draw_sign(canvas, points, _CUT_SIGN, meaning, is_in_middle=True)
 
 
 def find_direction(course: Sequence[Point]) -> Point:

@@ -6,8 +6,25 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..show import FoldEntry, FreedEntry, NamedTensor, NodeEntry, NumberEntry, Remark, RemarkKind
-from ..wording import cut_middle, gettext, join_facts, shorten_text, text_width, wrap_text
+from ..show import (
+    FoldEntry,
+    FreedEntry,
+    GraphEdge,
+    NamedTensor,
+    NodeEntry,
+    NumberEntry,
+    Remark,
+    RemarkKind,
+)
+from ..wording import (
+    cut_middle,
+    gettext,
+    gettext_noop,
+    join_facts,
+    shorten_text,
+    text_width,
+    wrap_text,
+)
 from .style import Canvas
 
 NAME_COLUMNS, TITLE_COLUMNS, REMARK_COLUMNS = 24, 36, 36
@@ -32,6 +49,14 @@ GAP = 4
 """Between a box and the names beside it, and between two names."""
 SIGN_WIDTH = 16
 """The room of a sign before a line."""
+MARK_GAP = 3
+"""Between the mark of a cut and the two halves of the line that is cut, in px."""
+MEANING_OF_CUTS = {
+    "cut": gettext_noop("the same memory, and no gradient goes from one to the other"),
+    "was cut": gettext_noop("it was the same memory, and no gradient went from one to the other"),
+    "copied": gettext_noop("only the numbers were read, and no gradient goes back"),
+}
+"""The tooltips of the mark of a cut, by the kind of an edge."""
 
 
 def _measure_text(text: str, style: str) -> float:
@@ -157,8 +182,8 @@ class Card:
     name: str
     """Its name in DOT: the id of a node, a fold or a tensor."""
     kind: str
-    """ "node", "sum" for an accumulator, "fold", "leaf", "cut" for a tensor that is cut off, "off" for
-    what is not in this picture."""
+    """ "node", "sum" for an accumulator, "fold", "leaf", "cut" for a tensor that is cut off, "mark" for the
+    mark of a cut, "off" for what is not in this picture."""
     lines: tuple[CardLine, ...]
     """The first is its title."""
     whole: str = ""
@@ -180,6 +205,8 @@ class Card:
         else:
             width = round(max(line.width for line in self.lines) + 2 * PADDING)
             height = BOX_HEIGHT + LINE_HEIGHT * (len(self.lines) - 1)
+        if self.kind == "mark":
+            width += 2 * MARK_GAP
         if not self.beside:
             return CardSize(width, height)
         parts_width = sum(part.width for part in self.beside) + GAP * len(self.beside)
@@ -257,7 +284,10 @@ def _make_name_line(tensor: NamedTensor) -> CardLine:
         return CardLine(shorten_text(tensor.expression, EXPRESSION_COLUMNS), "mono")
     # Without a name it is called by its id (T5), which a drawing does not have.
     if not tensor.has_name and tensor.id in tensor.label:
-        return CardLine(gettext("no name"))
+        # Of a leaf in whole words: "no name" alone reads as if its name had failed to load.
+        return CardLine(
+            gettext("leaf without a name") if tensor.is_grad_leaf else gettext("no name")
+        )
     return CardLine(cut_middle(tensor.label, NAME_COLUMNS), "mono b")
 
 
@@ -270,7 +300,6 @@ def make_cut_card(tensor: NamedTensor) -> Card:
     if tensor.has_name and tensor.is_new:
         state = "new"
         words.append(Beside(gettext("new"), is_fresh=True))
-    words.append(Beside(gettext("cut off")))
     whole = tensor.expression or tensor.label
     return Card(tensor.id, "cut", (line,), whole, state, tensor.id, tuple(words))
 
@@ -289,7 +318,7 @@ def make_freed_card(freed: FreedEntry) -> Card:
     whole = gettext(
         "only the graph held this tensor: backward freed it, and a second backward that needs it raises"
     )
-    return Card(freed.id, "cut", tuple(lines), whole, beside=(Beside(gettext("cut off")),))
+    return Card(freed.id, "cut", tuple(lines), whole)
 
 
 def make_number_card(number: NumberEntry) -> Card:
@@ -299,8 +328,15 @@ def make_number_card(number: NumberEntry) -> Card:
     if number.is_new:
         state = "new"
         words.append(Beside(gettext("new"), is_fresh=True))
-    words.append(Beside(gettext("a number, cut off")))
+    words.append(Beside(gettext("a number")))
     return Card(number.id, "cut", (line,), number.label, state, beside=tuple(words))
+
+
+def make_cut_mark(edge: GraphEdge) -> Card:
+    """Make the mark of a cut, between the two halves of its line: what is to be seen first."""
+    line = CardLine(gettext("cut off"), "b", "scissors")
+    whole = gettext(MEANING_OF_CUTS[edge.kind])
+    return Card(f"{edge.tail}/{edge.head}", "mark", (line,), whole)
 
 
 def _state_of_entry(entry: NodeEntry | FoldEntry, *, is_freed: bool) -> str:
@@ -375,6 +411,9 @@ _INKS_OF_SIGNS = {"cross": "bad-t", "warn": "bad-t", "was": "new-t"}
 
 def draw_card(canvas: Canvas, card: Card, middle: tuple[float, float], names: str) -> None:
     """Draw a card with the middle of its box at a point, and its names "below" or "right"."""
+    if card.kind == "mark":
+        _draw_mark(canvas, card, middle)
+        return
     x, y = middle
     size = card.size
     left, top = x - size.width / 2, y - size.height / 2
@@ -402,6 +441,17 @@ def draw_card(canvas: Canvas, card: Card, middle: tuple[float, float], names: st
         line_y += LINE_HEIGHT
         whole = ""  # the first line is the one that may be cut
     _draw_beside(canvas, card, (x, y), names)
+
+
+def _draw_mark(canvas: Canvas, card: Card, middle: tuple[float, float]) -> None:
+    """Draw the mark of a cut, dark on light and light on dark: it stands out from all other cards."""
+    (x, y), size, line = middle, card.size, card.lines[0]
+    left, height = x - size.width / 2, size.height - 2 * MARK_GAP
+    width = size.width - 2 * MARK_GAP
+    canvas.rect(left + MARK_GAP, y - height / 2, width, height, "mark", height / 2)
+    canvas.sign(line.sign, left + PADDING + 9, y)
+    text_x = x + (SIGN_WIDTH + 2) / 2
+    canvas.text(text_x, y + 4.5, line.text, f"mark-t {line.style} c", whole=card.whole)
 
 
 def _draw_beside(canvas: Canvas, card: Card, middle: tuple[float, float], names: str) -> None:

@@ -36,13 +36,15 @@ from ..wording import (
     wrap_text,
 )
 from . import layout
-from .edges import SIGN_HEIGHT, TIP_LENGTH, draw_count, draw_edge, measure_count, measure_cut_sign
+from .edges import SIGN_HEIGHT, TIP_LENGTH, draw_count, draw_edge, measure_count
 from .graph_cards import (
+    MEANING_OF_CUTS,
     Card,
     CardLine,
     CardSize,
     draw_card,
     make_cut_card,
+    make_cut_mark,
     make_fold_card,
     make_freed_card,
     make_leaf_card,
@@ -211,6 +213,23 @@ def make_sheet(contents: GraphContents) -> GraphSheet:
     return GraphSheet(contents, cards, list(contents.edges))
 
 
+def mark_cuts(sheet: GraphSheet) -> GraphSheet:
+    """Return a sheet whose cuts each have a mark, as a card between the two halves of the line.
+
+    By then its cards have the names of their run, from which a mark has its own. As a card it has room of its own: a
+    sign on a line had none, and was the smallest thing in the picture.
+    """
+    cards, edges = list(sheet.cards), list[GraphEdge]()
+    for edge in sheet.edges:
+        if edge.kind not in MEANING_OF_CUTS:
+            edges.append(edge)
+            continue
+        mark = make_cut_mark(edge)
+        cards.append(mark)
+        edges += [edge._replace(head=mark.name), edge._replace(tail=mark.name)]
+    return sheet._replace(cards=cards, edges=edges)
+
+
 def list_folds(contents: GraphContents, room: Room) -> list[Folded]:
     """List the folds of a graph, each with a picture of what is in it."""
     folds = (entry for entry in contents.entries if isinstance(entry, FoldEntry))
@@ -241,8 +260,8 @@ class DotLine(NamedTuple):
     """The width of a sign on it, in px, for which it is longer than others; 0 without one."""
     is_to_leaf: bool
     """True from an accumulator to its leaf."""
-    has_tip: bool = True
-    """False for that of a cut, which is no arrow: it needs no room for one beside its sign."""
+    is_from_mark: bool = False
+    """True for the second half of a line that is cut."""
     ports: str = ""
     """Where it leaves and arrives, in the words of DOT; empty for the middles of two sides."""
 
@@ -339,6 +358,7 @@ def _share_slots(sheets: Sequence[GraphSheet]) -> dict[str, str]:
 
 def lay_out_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
     """Lay out all cards of a run together, each as large as it ever is."""
+    sheets = list(map(mark_cuts, sheets))
     sizes: dict[str, CardSize] = {}
     smallest: dict[str, CardSize] = {}
     for sheet in sheets:
@@ -386,25 +406,25 @@ def _make_dot_lines(sheets: Sequence[GraphSheet]) -> list[DotLine]:
     counts: Counter[tuple[str, str]] = Counter()
     sign_widths: dict[tuple[str, str], float] = {}
     to_leaf: set[tuple[str, str]] = set()
-    without_tip: set[tuple[str, str]] = set()
+    from_mark: set[tuple[str, str]] = set()
     for sheet in sheets:
         counts_of_step: Counter[tuple[str, str]] = Counter()
+        marks = {card.name for card in sheet.cards if card.kind == "mark"}
         for edge in sheet.edges:
             ends = (edge.tail, edge.head)
             counts_of_step[ends] += 1
             if edge.kind == "leaf":
                 to_leaf.add(ends)
-            if measure_cut_sign(edge):
-                without_tip.add(ends)
+            if edge.tail in marks:
+                from_mark.add(ends)
         # The larger number of each pair of cards.
         counts |= counts_of_step
         for ends, width in measure_signs(sheet).items():
             sign_widths[ends] = max(width, sign_widths.get(ends, 0))
-    lines = []
-    for ends in counts.elements():
-        sign_width, has_tip = sign_widths.get(ends, 0), ends not in without_tip
-        lines.append(DotLine(*ends, sign_width, ends in to_leaf, has_tip))
-    return lines
+    return [
+        DotLine(*ends, sign_widths.get(ends, 0), ends in to_leaf, ends in from_mark)
+        for ends in counts.elements()
+    ]
 
 
 class ChosenLayout(NamedTuple):
@@ -644,11 +664,7 @@ def _width_of_head(sheets: Sequence[GraphSheet], room: Room, direction: str) -> 
 def measure_signs(sheet: GraphSheet) -> dict[tuple[str, str], float]:
     """Return how wide the signs on lines are, by the two cards between which they are."""
     counts = Counter((edge.tail, edge.head) for edge in sheet.edges if edge.label)
-    widths = {ends: measure_count(count) for ends, count in counts.items()}
-    for edge in sheet.edges:
-        if width := measure_cut_sign(edge):
-            widths.setdefault((edge.tail, edge.head), width)
-    return widths
+    return {ends: measure_count(count) for ends, count in counts.items()}
 
 
 def write_dot(
@@ -684,12 +700,13 @@ def write_dot(
             length = f"[weight={WEIGHT_IN_CHAIN}]"
         if line.sign_width:
             # Beside the sign the line has to be seen, and its tip.
-            shown = 0.0
+            shown = SIGN_HEIGHT + 2 * TIP_LENGTH
             if goes_right:
                 shown = line.sign_width + 3 * TIP_LENGTH
-            elif line.has_tip:
-                shown = SIGN_HEIGHT + 2 * TIP_LENGTH
             length += f"[minlen={max(2, ceil(shown / (72 * gap)))}]"
+        elif line.is_from_mark and not goes_right and heads[line.head] > 1:
+            # Another line comes down beside the mark, and has to turn below it: with less room its tip would be bent.
+            length += "[minlen=2]"
         dot.append(f'"{line.tail}"->"{line.head}"{length}{line.ports}')
     return "\n".join([*dot, "}"])
 
@@ -728,6 +745,7 @@ def draw_sheet(
     """Draw a picture on the stage of its run, or laid out by itself; returns the SVG document."""
     canvas, contents = Canvas(), sheet.contents
     stage = stage or lay_out_sheets([sheet], room)
+    sheet = mark_cuts(sheet)
     canvas.text(EDGE, 11, _heading_of(sheet, room, stage.direction), "m b" if sheet.cards else "m")
     unused_routes = _group_points_by_ends(stage.routes)
     cards = {card.name: card for card in sheet.cards}

@@ -82,6 +82,9 @@ _COLOUR_RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "thin-t": (("fill", "line"),),
     "flow": (("stroke", "new-line"),),
     "flow-t": (("fill", "new-line"),),
+    "mark": (("fill", "ink"),),
+    "mark-l": (("stroke", "bg"),),
+    "mark-t": (("fill", "bg"),),
 }
 """Class -> (property, palette name) pairs: pictures use these and nothing else for colour."""
 _SUFFIXES = {
@@ -98,7 +101,7 @@ for _stem in ("name", "view", "count", "leaf", "new", "bad", *_HUES):
             (prop, f"{_stem}-{name}") for prop, name in _colours if f"{_stem}-{name}" in PALETTE
         )
 _OTHER_RULES: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("arrow", "thin", "count-l", "leaf-l", "bad-l"), "fill:none;stroke-width:1.5"),
+    (("arrow", "thin", "count-l", "leaf-l", "bad-l", "mark-l"), "fill:none;stroke-width:1.5"),
     (("thin",), "stroke-width:1"),
     (("flow",), "fill:none;stroke-width:3"),
     (("dash",), "stroke-dasharray:4 3"),
@@ -119,9 +122,9 @@ _OTHER_RULES: tuple[tuple[tuple[str, ...], str], ...] = (
 class Sign(NamedTuple):
     """A small sign: a path that starts to the left of its middle and above it."""
 
-    left: int
+    left: float
     """How far left of its middle the path starts, in px."""
-    above: int
+    above: float
     """How far above it."""
     path: str
     """What follows the M of an SVG path, in relative steps."""
@@ -135,6 +138,13 @@ SIGNS = {
     "warn": Sign(5, -4, "l5 -9l5 9zm5 -6v2.5m0 1.2v1", "bad-l"),
     "was": Sign(5, 0, "l5 -5l5 5l-5 5z", "new"),
     "void": Sign(4, 0, "a4 4 0 1 0 8 0a4 4 0 1 0 -8 0m1.2 2.8l5.6 -5.6", "thin"),
+    "scissors": Sign(
+        7,
+        3.5,
+        "a2.2 2.2 0 1 0 4.4 0a2.2 2.2 0 1 0 -4.4 0m0 7a2.2 2.2 0 1 0 4.4 0a2.2 2.2 0 1 0 -4.4 0"
+        "m3.8 -1.2l10 -6m0 7.4l-10 -6",
+        "mark-l",
+    ),
     "dot": Sign(2, 0, "a2 2 0 1 0 4 0a2 2 0 1 0 -4 0", "tip"),
 }
 

@@ -29,7 +29,13 @@ from .number_reads import NumberRead, ReadStep, find_number_reads
 from .origins import find_expressions, find_origins
 from .select_nodes import NodeSelection, select_nodes
 from .select_storages import select_storages
-from .step_sentences import StepSentence, describe_step, format_values, list_texts
+from .step_sentences import (
+    StepSentence,
+    describe_new_cuts,
+    describe_step,
+    format_values,
+    list_texts,
+)
 
 __all__ = [
     "ALL_PARTS",
@@ -65,6 +71,7 @@ __all__ = [
     "describe_graph",
     "describe_kept_graphs",
     "describe_memory",
+    "describe_new_cuts",
     "describe_step",
     "find_backward_root",
     "find_expressions",

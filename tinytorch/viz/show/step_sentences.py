@@ -18,6 +18,8 @@ from ..wording import (
     ngettext,
     short_node_name,
 )
+from .graph_cuts import find_cuts
+from .graph_remarks import LineFacts
 from .left_behind import RETURNED, describe_left_behind
 from .levels import LEVELS, Level
 
@@ -259,7 +261,7 @@ def _describe_new_tensor(
         graph = gettext("; it is not on the graph (grad mode is off)")
     elif any(sharer.requires_grad for sharer in sharers):
         # Worth saying of a detached tensor only: all others are off the graph as a matter of course.
-        graph = gettext("; it is not on the graph")
+        graph = gettext("; it is cut off from the graph")
     return gettext(
         "{name_is} a new tensor {where}{graph}.",
         name_is=start,
@@ -710,6 +712,42 @@ def format_values(snap: Snapshot, tensor_id: str) -> str:
 
 
 # -- the graph ---------------------------------------------------------------------
+
+
+def describe_new_cuts(changes: Changes, line: LineFacts) -> Iterator[StepSentence]:
+    """Yield a sentence on each cut of the graph that came with a step, and that no other sentence of it tells.
+
+    `line`: what the line of the step tells.
+    """
+    now = changes.now
+    earlier_nodes = {node.key for node in changes.since.nodes} if changes.since else set[object]()
+    for cut in find_cuts(now, line.reads):
+        tensor, source = now.tensor(cut.tensor), now.tensor(cut.source)
+        if tensor.id in changes.earlier_tensors or (_is_told(tensor) and not cut.is_copy):
+            continue
+        # What only a node holds may be read as another object after a write: it is as old as the node.
+        if not tensor.names and earlier_nodes.issuperset(now.node(node).key for node in cut.savers):
+            continue
+        label = now.first_name(tensor) or line.expressions.get(tensor.id) or now.label(tensor.id)
+        yield from _describe_cut(label, now.first_name(source))
+    for read in line.reads:
+        # A tensor with the numbers of another is among the cuts above.
+        if read.is_new and not read.tensor:
+            yield from _describe_cut(read.name, now.first_name(now.tensor(read.source)))
+
+
+def _is_told(tensor: TensorRecord) -> bool:
+    """Return True if the sentence on its new name has said that it is cut off from the graph."""
+    return bool(tensor.names) and not tensor.requires_grad
+
+
+def _describe_cut(label: str, source: str) -> Iterator[StepSentence]:
+    # Without a name for its source nothing on the page can be found by the sentence.
+    if source:
+        text = gettext(
+            "Cut off: no gradient goes through {tensor} to {source}.", tensor=label, source=source
+        )
+        yield StepSentence(text)
 
 
 def _describe_saved(changes: Changes) -> Iterator[_UnrankedSentence]:

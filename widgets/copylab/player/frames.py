@@ -28,6 +28,7 @@ from tinytorch.viz import (
     StepSentence,
     blame_lines,
     compare_snapshots,
+    describe_new_cuts,
     describe_step,
     find_backward_root,
     find_expressions,
@@ -284,7 +285,9 @@ def make_frames(
     """
     differences = _compare_observations(run)
     blames = _blame_steps(run, differences)
-    pictures = _draw_pictures(run, differences, blames, level, stretches)
+    # What is known of graphs alone is said at their level.
+    lines = _find_line_facts(run, differences) if level == "graph" else {}
+    pictures = _draw_pictures(run, differences, blames, lines, level, stretches)
     has_several_texts = len(run.texts) > 1
     alarms, code_words = _raise_alarms(run, blames), collect_code_words(run)
     frames: list[Frame] = []
@@ -296,7 +299,8 @@ def make_frames(
         if number not in differences:
             frames.append(Frame(number, step, (), {}, place, code))
             continue
-        sentences = _describe_step(step, differences[number], silent_keys, level)
+        line = lines.get(number, LineFacts())
+        sentences = _describe_step(step, differences[number], line, silent_keys, level)
         # Written for good, and no backward asks for it: then there is nothing to be alarmed at.
         if not any(later.error for later in run.steps[number:]):
             sentences = tuple(
@@ -342,9 +346,9 @@ def collect_code_words(run: RecordedRun) -> CodeWords:
 
 
 def _describe_step(
-    step: Step, difference: Difference, silent_keys: set[object], level: Level
+    step: Step, difference: Difference, line: LineFacts, silent_keys: set[object], level: Level
 ) -> tuple[StepSentence, ...]:
-    """Return what a step changed, and why it copied; `silent_keys` as `describe_step` has them."""
+    """Return what a step changed and cut off, and why it copied; `silent_keys` as `describe_step` has them."""
     before, changes = difference
     sentences = describe_step(
         changes,
@@ -357,12 +361,13 @@ def _describe_step(
     )
     if level == "names":
         return sentences
+    cuts = describe_new_cuts(changes, line) if level == "graph" else ()
     site, after = step.site, step.observation.snapshot
     reasons = [explain_copy(site.source, site.function, after)]
     # Of several rounds, the last line does not tell what they did.
     if step.kind == "ran" and not step.folded:
         reasons.append(find_lost_write(site.source, site.function, before.snapshot, after))
-    return (*sentences, *filter(None, reasons))
+    return (*sentences, *cuts, *filter(None, reasons))
 
 
 def _quote_root(step: Step) -> str:
@@ -505,6 +510,7 @@ def _draw_pictures(
     run: RecordedRun,
     differences: Mapping[int, Difference],
     blames: Mapping[int, Blame],
+    lines: Mapping[int, LineFacts],
     level: Level,
     stretches: Sequence[StepRange],
 ) -> dict[int, StepPictures]:
@@ -529,7 +535,6 @@ def _draw_pictures(
     wrong_nodes = [
         frozenset() if run.steps[number - 1].error else blames[number].nodes for number in graphs
     ]
-    lines = _find_line_facts(run, differences)
     time_of_graphs = _DrawingTime(seconds - time_of_memories.seconds_used())
     marks = GraphMarks(wrong_nodes, [lines[number] for number in graphs])
     count = _draw_graphs(graphs, marks, pictures, time_of_graphs)
