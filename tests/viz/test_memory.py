@@ -97,8 +97,8 @@ def test_a_level_leaves_out_what_was_not_taught(engine: ModuleType) -> None:
     assert drawn["graph"] == memory(names).svg
     assert "In trouble" not in memory(names, level="counter").text
     bundle = memory(names, level="names")._repr_mimebundle_()
-    assert "everything</summary>" in bundle["text/html"], "without a kernel"
-    assert "everything</summary>" not in memory(names)._repr_mimebundle_()["text/html"]
+    assert "every detail</summary>" in bundle["text/html"], "without a kernel"
+    assert "every detail</summary>" not in memory(names)._repr_mimebundle_()["text/html"]
     with pytest.raises(ValueError, match="level must be one of names, storage, counter, graph"):
         memory(names, level="all")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="level= is of type str, not "):

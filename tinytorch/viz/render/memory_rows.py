@@ -22,7 +22,7 @@ from ..wording import (
 from .strip import LANE_HEIGHT, Strip, ViewLane, make_lane, make_strip
 from .style import Canvas, format_point, hue_of
 
-PADDING, BAND_MARGIN, ARROW_WIDTH = 12, 4, 28
+PADDING, BAND_MARGIN, ARROW_WIDTH = 12, 4, 24
 """Around what is drawn; around the ground of a band; from a name to its cells, in px."""
 LEAST_ROW_HEIGHT, LINE_HEIGHT, PILL_HEIGHT, PILL_STEP = 32, 15, 22, 28
 """The least height of a row; the heights of a line of words and of a name, and from one name of a
@@ -264,7 +264,7 @@ class Pill(NamedTuple):
     @property
     def width(self) -> float:
         """The width in px."""
-        return max(34.0, text_width(self.text, "mono b") + 12)
+        return max(34.0, text_width(self.text, "mono b") + 16)
 
     def arrow_width(self, width_behind_flag: float) -> float:
         """Return the room for its arrow, and for the flag before it.
@@ -312,6 +312,17 @@ class Row:
             # A gap where they have several lines: two captions would be read as one.
             return max(pills, lines + (GAP if has_neighbours and lines > LINE_HEIGHT else 4))
         return max(pills, LANE_MIDDLE + LANE_HEIGHT / 2 + (lines + 6 if lines else 4))
+
+    def find_indent(self, width: float, start: float) -> float:
+        """Return how far right its words begin: below its lane, which begins at `start`, as far as there is room.
+
+        At the first cell of the storage "begins at cell 3" was below cell 0.
+        """
+        if self.lane is None:
+            return 0
+        widest = max((line.width for line in break_captions(self.captions, width)), default=0)
+        # Widths are those of wide letters: of a sentence a sixth is left.
+        return max(0.0, min(start, width - widest * 5 / 6))
 
     def draw_captions(self, canvas: Canvas, x: float, width: float, middle: float) -> None:
         """Draw what there is to say of it: beside its name, or below its lane."""
@@ -563,7 +574,8 @@ class BandDrawing:
         for row, middle in zip(self.rows, middles, strict=True):
             if row.lane is not None:
                 self.strip.draw_lane(canvas, x, middle, row.lane, row.tensor_id)
-            row.draw_captions(canvas, self.captions_x(columns), width, middle)
+            indent = row.find_indent(width, self._start_of_lane(row))
+            row.draw_captions(canvas, self.captions_x(columns) + indent, width, middle)
         if self.has_lanes:
             draw_caption_lines(
                 canvas, break_captions(self.captions, width), x, strip_y + self.strip.height
@@ -783,7 +795,8 @@ def _find_counter_range(
         words = _measure_captions(row.captions, LEAST_WORDS_WIDTH)
         least = max(least, columns.strip_x + words.least)
         unbroken = max(unbroken, columns.strip_x + words.unbroken)
-    return WidthRange(least + GAP / 2, unbroken + GAP / 2)
+    # "grad_fn SumBackward0" is wider than its letters are counted, and touched the counter behind it.
+    return WidthRange(least + GAP / 2, unbroken + GAP)
 
 
 def _measure_captions(captions: Iterable[Caption], least_words_width: float) -> WidthRange:

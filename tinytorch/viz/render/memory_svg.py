@@ -202,7 +202,10 @@ class _MemoryRun:
         if self.parts == ALL_PARTS:
             return folds
         # Below a picture that says less, for whoever wants to see all: it needs no kernel.
-        return [*folds, Folded(gettext("everything"), partial(self._open_all, step))]
+        return [
+            *folds,
+            Folded(gettext("this picture with every detail"), partial(self._open_all, step)),
+        ]
 
     def _open_all(self, step: int) -> tuple[str, str, list[Folded]]:
         whole = _MemoryRun([self.run[step]], self.find, self.fold, ALL_PARTS).make_picture(0)
@@ -331,12 +334,18 @@ class BandStage(NamedTuple):
     """Row -> the middle of its name."""
     foot: float
     """Where what is below the rows begins."""
+    foot_height: float
+    """The height of that, at most."""
 
-    def lay_out_step(self, band: BandDrawing) -> BandStepLayout:
-        """Return the layout of the storage in one picture, which has the rows of that step alone."""
+    def lay_out_step(self, band: BandDrawing, columns: Columns) -> BandStepLayout:
+        """Return the layout of the storage in one picture, which has the rows of that step alone.
+
+        Its ground ends where this step ends: with the room for a hazard of another step it looked half empty.
+        """
         # A tuple, as `_draw_band` is cached by it.
         middles = tuple(self.row_middles[row_id] for row_id in band.row_ids)
-        return BandStepLayout(self.height, self.cells_middle, middles, self.foot)
+        height = self.height - self.foot_height + band.foot_height(columns)
+        return BandStepLayout(height, self.cells_middle, middles, self.foot)
 
 
 class RunLayout(NamedTuple):
@@ -500,7 +509,7 @@ def _lay_out_band(bands: list[BandDrawing], columns: Columns) -> BandStage:
         middle = y + (LANE_MIDDLE if bands[0].has_lanes else height / 2)
         row_middles |= dict.fromkeys(row_ids, middle)
         y += height
-    return BandStage(end + foot + edge, cells_middle, row_middles, end)
+    return BandStage(end + foot + edge, cells_middle, row_middles, end, foot)
 
 
 def assign_slots(steps: Sequence[Iterable[str]]) -> list[list[str]]:
@@ -553,7 +562,8 @@ def draw_sheet(sheet: MemorySheet, stage: Stage) -> str:
     for name, entry in sheet.entries.items():
         y = stage.tops[name]
         if isinstance(entry, BandDrawing):
-            elements = _draw_band(entry, columns, y, stage.band_stages[name].lay_out_step(entry))
+            layout = stage.band_stages[name].lay_out_step(entry, columns)
+            elements = _draw_band(entry, columns, y, layout)
             canvas.parts.append(elements.parts)
             canvas.classes |= elements.classes
         elif isinstance(entry, Row):

@@ -70,7 +70,7 @@ def make_bundle(svg: str, text: str, folds: Sequence[Folded] = ()) -> dict[str, 
     if not folds:
         return {"text/html": _image_html(svg, text), "text/plain": text}
     image = _image_html(svg, text.partition("\n")[0])
-    in_words = Folded(gettext("all of it in words"), lambda: ("", text, ()))
+    in_words = Folded(gettext("this picture in words"), lambda: ("", text, ()))
     details = _folds_html([*folds, in_words], MOST_CHARACTERS - ROOM_FOR_LINES - len(image))
     return {"text/html": f"<div>{image}{details}</div>", "text/plain": text}
 
