@@ -74,8 +74,10 @@ TEXTS = """(root) => {
 PLACES = """(player) => {
     const top = player.getBoundingClientRect().top;
     const places = [...player.querySelectorAll('button, figure, .cl-listing, .cl-happened')];
-    return [player.offsetHeight, ...places.map((one) => Math.round(one.getBoundingClientRect().top - top))].join();
+    return places.map((one) => Math.round(one.getBoundingClientRect().top - top)).join();
 }"""
+# Whether a step has an alarm or an error, and how high the player is.
+HEIGHT = """(player) => [player.querySelector('.cl-alarms').childElementCount > 0, player.offsetHeight]"""
 PARTS = """([player, tensor]) => [...player.querySelectorAll('.cl-holder')].flatMap(({ shadowRoot }) =>
     [...shadowRoot.querySelectorAll(`[data-t=${tensor}]`)].map((one) => [...one.classList]))"""
 
@@ -87,18 +89,25 @@ def smallest(found: Locator) -> float:
 
 
 def walk(page: Page, player: Locator) -> None:
-    """Go through all steps: the same height, and everything in its place."""
+    """Go through all steps: everything in its place, and one height until something goes wrong, one from then on."""
     player.focus()
     page.keyboard.press("Home")
     count = int(player.get_attribute("data-steps") or 0)
     page.wait_for_timeout(200)
     places = {}
+    heights: dict[bool, set[int]] = {False: set(), True: set()}
+    has_gone_wrong = False
     for number in range(1, count + 1):
         expect(player).to_have_attribute("data-step", str(number))
         places[number] = player.evaluate(PLACES)
+        is_loud, height = player.evaluate(HEIGHT)
+        has_gone_wrong = has_gone_wrong or is_loud
+        heights[has_gone_wrong].add(height)
         assert smallest(player) >= 11
         page.keyboard.press("ArrowRight")
     assert len(set(places.values())) == 1, places
+    assert max(map(len, heights.values())) == 1, heights
+    assert min(heights[False]) <= max(heights[True], default=10_000)
 
 
 @pytest.mark.parametrize("narrow", [False, True])
@@ -392,6 +401,32 @@ def test_a_long_error_leaves_the_first_line_in_view(watched: Watched, tmp_path: 
     expect(player.locator(".cl-end")).to_have_count(1)
     player.press("ArrowLeft")
     expect(player.locator(".cl-happened > .cl-end")).to_be_hidden()
+
+
+def test_the_room_of_an_error_is_there_with_the_error(watched: Watched, tmp_path: Path) -> None:
+    """More than half of the player was empty at step 1, for the error of step 4."""
+    steps(
+        "w = torch.tensor([1.0, 2.0], requires_grad=True)\ny = w.sigmoid()\ny[0] = 0.0\n"
+        "y.sum().backward()",
+        engine=tinytorch,
+    ).save(tmp_path / "page.html")
+    page = watched.page
+    page.set_viewport_size({"width": 848 + 16, "height": 800})
+    page.goto((tmp_path / "page.html").as_uri())
+    player = page.locator(".cl-player")
+    box, words = player.locator(".cl-program"), player.locator(".cl-happened > .cl-says")
+    low = player.evaluate("(player) => player.offsetHeight")
+    # Below the words of the first step there is no more room than the longest words before the error need.
+    bottoms = [one.evaluate("(one) => one.getBoundingClientRect().bottom") for one in (box, words)]
+    assert bottoms[0] - bottoms[1] <= 80
+    player.press("ArrowRight")
+    assert player.evaluate("(player) => player.offsetHeight") == low
+    player.press("End")
+    grown = player.evaluate("(player) => player.offsetHeight")
+    assert low + 40 <= grown <= 560
+    # And it stays: nothing moves a second time.
+    player.press("Home")
+    assert player.evaluate("(player) => player.offsetHeight") == grown
 
 
 def test_the_error_after_another_copy_is_seen_whole(watched: Watched, tmp_path: Path) -> None:

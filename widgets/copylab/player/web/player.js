@@ -372,7 +372,7 @@ class Player {
     const gap = memory && graph ? GAP : 0;
     const below = isBelow ? gap + graphHeight : 0;
     const pictures = name === "beside" ? memoryHeight + gap + graphHeight : Math.max(memoryHeight, isBelow ? 0 : graphHeight);
-    const [code, words] = [this.measureCode(program), this.measureWords(program)];
+    const [code, [words, calmWords]] = [this.measureCode(program), this.measureWords(program)];
     // With the two borders of their box.
     const texts = Math.max(Math.min(code + words + 2, room - below), Math.min(code, LEAST_CODE) + words + 2);
     const height = Math.min(Math.max(texts, pictures) + below, most);
@@ -380,12 +380,14 @@ class Player {
     const cut = memory - memoryHeight + graph - graphHeight + Math.max(words - roomForWords, 0);
     // To scroll aside is worse than to scroll down.
     const cost = 2 * hidden + cut + Math.max(height - room, 0);
-    const wordsHeight = Math.min(words, roomForWords);
-    return { name, width, program, memoryWidth, memoryHeight, graphHeight, code, wordsHeight, below, height, cost };
+    const grown = [height, Math.min(words, roomForWords)];
+    const calmHeight = Math.max(code + calmWords + 2, pictures) + below;
+    const calm = cut || code + words + 2 + below > height ? grown : [calmHeight, calmWords];
+    return { name, width, program, memoryWidth, memoryHeight, graphHeight, below, height, grown, calm, cost };
   }
 
   /** How much larger memory can be where it is alone, and the stage stays as high; 1 where anything is cut. */
-  enlargeMemory({ width, program, height, cost }) {
+  enlargeMemory({ width, program, calm: [height], cost }) {
     const { memory, graph } = Object.fromEntries(this.panes);
     // The title of a graph is in its picture, beside its words: it would grow into these.
     if (cost || !graph.figure.hidden) return 1;
@@ -400,7 +402,7 @@ class Player {
     return this.code.scrollHeight;
   }
 
-  /** The height of the longest words of a stop, where code and words have a width. */
+  /** The height of the longest words of a stop, where code and words have a width; and of one without an alarm or error. */
   measureWords(width) {
     if (!this.wordsHeights.has(width)) {
       const addLength = (sum, { textContent }) => sum + 20 + textContent.length;
@@ -408,7 +410,8 @@ class Player {
       const stops = [...this.steps.keys()].filter((at) => this.isStop[at]).map((at) => this.describeStop(at));
       const longest = stops.sort((a, b) => length(b) - length(a)).slice(0, MEASURED_STOPS);
       this.happened.style.height = "0";
-      const copies = [...longest, this.describeStop(this.steps.length - 1)].map((stop) => {
+      longest.push(this.describeStop(this.steps.length - 1));
+      const copies = longest.map((stop) => {
         this.showWords(stop);
         return this.happened.cloneNode(true);
       });
@@ -418,22 +421,23 @@ class Player {
       this.happened.after(...copies);
       const heights = copies.map((copy) => copy.scrollHeight);
       for (const copy of copies) copy.remove();
+      const calm = heights.filter((_, at) => !longest[at].outputs.some(isLoud));
       // And the line above them.
-      this.wordsHeights.set(width, Math.max(...heights) + 1);
+      this.wordsHeights.set(width, [Math.max(...heights) + 1, Math.max(0, ...calm) + 1]);
     }
     return this.wordsHeights.get(width);
   }
 
   /** Put the stage into a form, as `measureForm` has it. */
   useForm(form) {
-    const { name, program, memoryWidth, memoryHeight, graphHeight, wordsHeight, below, height } = form;
-    const { stage, happened, panes } = this;
+    const { name, program, memoryWidth, memoryHeight, graphHeight } = form;
+    const { stage, panes } = this;
     const zoom = this.enlargeMemory(form);
     stage.dataset.form = name;
-    const sizes = { program, memory: memoryWidth, beside: height - below };
+    const sizes = { program, memory: memoryWidth };
     for (const [part, size] of Object.entries(sizes)) stage.style.setProperty(`--cl-${part}`, `${size}px`);
-    stage.style.height = `${height}px`;
-    happened.style.height = `${wordsHeight}px`;
+    this.form = form;
+    this.setHeight();
     const { memory, graph } = Object.fromEntries(panes);
     memory.figure.style.maxHeight = `${zoom > 1 ? measurePane(memory, zoom) : memoryHeight}px`;
     graph.figure.style.maxHeight = `${graphHeight}px`;
@@ -441,12 +445,27 @@ class Player {
     graph.sheet.style.zoom = 1;
   }
 
+  /**
+   * Give the stage the height of what is seen before anything goes wrong; once that is shown, room for it, too, for good.
+   *
+   * With that room from the start, half of it was empty, and looked as if something were missing.
+   */
+  setHeight() {
+    const { stage, happened, form } = this;
+    if (!form) return;
+    const [height, words] = form[this.isGrown ? "grown" : "calm"];
+    stage.style.height = `${height}px`;
+    stage.style.setProperty("--cl-beside", `${height - form.below}px`);
+    happened.style.height = `${words}px`;
+  }
+
   /** Put all parts of the stage below each other. */
   useOneColumn(width) {
     const { stage, happened, panes } = this;
+    this.form = null;
     delete stage.dataset.form;
     stage.style.setProperty("--cl-program", "100%");
-    happened.style.height = `${Math.min(this.measureWords(width), MAX_WORDS_HEIGHT)}px`;
+    happened.style.height = `${Math.min(this.measureWords(width)[0], MAX_WORDS_HEIGHT)}px`;
     for (const { figure, size, sheet } of panes.values()) {
       figure.style.maxHeight = size[1] > TALL_PICTURE ? "60vh" : "";
       sheet.style.zoom = Math.max(LEAST_SCALE, Math.min(1, width / size[0]));
@@ -604,6 +623,8 @@ class Player {
     this.pillRow?.follow(this.steps, index);
     const stop = this.describeStop(index);
     this.showWords(stop);
+    this.isGrown ||= stop.outputs.some(isLoud);
+    this.setHeight();
     for (const [kind, pane] of this.panes) this.showPicture(pane, stop.pictures.get(kind));
     const ending = this.end && stop.isLast ? [this.ending] : [];
     const heard = [...stop.outputs.filter(isLoud), ...stop.says, ...stop.outputs.filter(isQuiet), ...ending]
