@@ -302,10 +302,11 @@ def test_a_button_asks_again_about_what_was_wrong(watched: Watched, lab: Lab) ->
     assert results.violations_count == 0, results.generate_report()
     button.press("Enter")
     form = page.locator(".cl-predict")
-    expect(form.locator(".cl-title")).to_have_text("New program 1 on “a copy shares memory”")
     seed = json.loads(Path(file).read_text("utf-8"))["seed"]
     retest = Retest("a copy shares memory", seed=seed, number=0, engine=tinytorch)
     (question,) = retest.questions
+    title = f"New program 1: {question.text.replace('`', '')}"
+    expect(form.locator(".cl-title")).to_have_text(title)
     form.locator("input").fill(format_answer(question.right_answer(retest.run())))
     form.locator("input").press("Enter")
     expect(form.locator(".cl-headline")).to_contain_text("Right, and that settles it")

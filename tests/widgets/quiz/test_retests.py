@@ -224,14 +224,16 @@ def test_a_button_below_a_wrong_row_opens_a_retest_once() -> None:
     form, below = view.children
     assert form.says == "A new program is below."
     asked = below._prediction
-    assert asked.title == "New program 1 on “a view is a copy”"
+    assert asked.title == f"New program 1: {asked.questions[0].text.replace('`', '')}"
+    # What is wrong is no title: it would give the answer away.
+    assert NAME not in asked.title
     asked.commit(answer_of(asked, right=False))
     assert 'data-do="retest"' in below.form.content
     for refused in ("retry", "reset"):
         assert f'data-do="{refused}"' not in below.form.content
     below._handle_message(None, press, None)
     assert below.children[-1]._prediction.code != asked.code
-    assert below.children[-1]._prediction.title == "New program 2 on “a view is a copy”"
+    assert below.children[-1]._prediction.title.startswith("New program 2: ")
     view._handle_message(None, {"do": "steps"}, None)
     *own, last = view.children
     assert [type(each).__name__ for each in own] == ["PredictionForm", "HTML", "StepsWidget"]

@@ -529,11 +529,16 @@ class Retest(Prediction):
 
     @property
     def title(self) -> str:
-        """The line above it, by which several below one prediction are told apart."""
+        """The line above it, by which several below one prediction are told apart.
+
+        It names what is asked: the name of the misconception, which is not true, would give the answer away.
+        """
         if self.has_title:
             return super().title
-        name = gettext(self.tested_misconception.name)
-        return gettext("New program {number} on “{name}”", number=self._number + 1, name=name)
+        (question,) = self.questions
+        # A title has no code in it: backticks would be seen.
+        asked = question.text.replace("`", "")
+        return gettext("New program {number}: {question}", number=self._number + 1, question=asked)
 
     def describe_all_right(self) -> str:
         """Return the headline if the row is right; if that was noted, it settles the misconception."""

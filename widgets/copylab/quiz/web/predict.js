@@ -214,10 +214,13 @@ class PredictionForm {
   }
 }
 
-/** Go to the first field of a form once it is laid out: it may lie below a long table. */
+/** Go to the first field of a form once it is laid out, with all of the form in view: it may lie below a player. */
 function focusWhenShown(form) {
   awaited.retest = false;
-  whenLaidOut(form.root, () => form.emptyFields[0]?.focus());
+  whenLaidOut(form.root, () => {
+    form.root.scrollIntoView({ block: "nearest" });
+    form.emptyFields[0]?.focus();
+  });
 }
 
 function whenLaidOut(element, act) {
