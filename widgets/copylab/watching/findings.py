@@ -66,7 +66,7 @@ class Finding(Presentation):
     rank: Rank | None = None
     """The process that found it, of several that train together; None if it is the only one."""
     picture: Any = None
-    """The memory picture of its aliases when backward read it; None if none of them has a name."""
+    """The memory picture of its aliases when backward read it; None if fewer than two of them have a name."""
 
     def __repr__(self) -> str:
         return format_repr(self.title)

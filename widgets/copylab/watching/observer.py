@@ -918,7 +918,8 @@ class Watch(Presentation):
             aliases = {} if save is None else find_aliases(save.tensor, frame)
             finding.names = tuple(aliases)
             finding.rank = find_rank()
-            finding.picture = memory(snapshot(**aliases)) if aliases else None
+            # Of one name it would show what the lines above it say.
+            finding.picture = memory(snapshot(**aliases)) if len(aliases) > 1 else None
             if finding.silent and finding.kind == "saved":
                 finding.gradients = self.measurement.find_measured().numbers
             return self._store_finding(key, finding, backward_nr, span)
