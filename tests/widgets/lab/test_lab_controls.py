@@ -68,15 +68,26 @@ class TestControls:
         controls.dtype.value = "float32"
         assert source(lab) == Source("result", (2, 3))
 
-    def test_the_last_of_a_row_is_in_no_row_of_its_own(self) -> None:
+    def test_what_is_seldom_asked_for_is_hidden_at_first(self) -> None:
+        """Four rows of controls with nine buttons were above an exercise that needs four of these."""
         controls = CopyLab(engine=tinytorch)._controls
-        last = controls.box.children[1].children[-1].children
-        assert [button.description for button in last] == ["Loss from x", "Loss from y", "Backward"]
-        assert controls.box.children[0].children[-1].children == (
+        first, actions, more = controls.box.children
+        assert first.children == (controls.method, controls.kind, controls.more)
+        names = [button.description for button in actions.children]
+        assert names == [
+            *("Write through x", "Write through y", "Loss from x", "Loss from y", "Backward"),
+            *("Undo", "Start over"),
+        ]
+        # What belongs together goes on to the next row together, so that none is there alone.
+        assert more.children[0].children == (
             controls.shape,
             controls.dtype,
             controls.transposed,
         )
+        for shown, description in (("none", "More choices"), ("", "Fewer choices")):
+            assert (more.layout.display, controls.more.description) == (shown, description)
+            controls.more.click()
+        assert more.layout.display == "none"
 
     def test_choices_that_do_not_fit_bring_others_along(self) -> None:
         lab = CopyLab(engine=tinytorch)

@@ -1,7 +1,7 @@
 """The controls of a CopyLab: stock widgets that share their layouts.
 
 Each layout and each style is a model of its own in the kernel and in the page. Shared, they make a
-lab of at most 32 models, all of which are freed when it is closed.
+lab of at most 34 models, all of which are freed when it is closed.
 """
 
 from __future__ import annotations
@@ -54,27 +54,27 @@ class ButtonText(NamedTuple):
     tooltip: str
 
 
-_WRITE = gettext_noop("Write into the memory of {name}, in the way chosen beside")
+_WRITE = gettext_noop("Write into the memory of {name}, in the way chosen under “More choices”")
 _LOSS = gettext_noop("Compute {code}")
 # A key is a method of CopyLab and, after a space, the name of the tensor that it acts on.
-_FIRST_ROW = {
+_ACTIONS = {
     "write x": ButtonText(gettext_noop("Write through x"), _WRITE),
     "write y": ButtonText(gettext_noop("Write through y"), _WRITE),
     "loss x": ButtonText(gettext_noop("Loss from x"), _LOSS),
     "loss y": ButtonText(gettext_noop("Loss from y"), _LOSS),
     "backward": ButtonText(gettext_noop("Backward"), gettext_noop("Call loss.backward()")),
-}
-_SECOND_ROW = {
-    "clear": ButtonText(gettext_noop("Clear grads"), gettext_noop("Set every .grad to None")),
-    "track": ButtonText(gettext_noop("y.requires_grad_()"), gettext_noop("Ask y to require grad")),
     "undo": ButtonText(gettext_noop("Undo"), gettext_noop("Take the last action back")),
     "start_over": ButtonText(gettext_noop("Start over"), gettext_noop("Take all actions back")),
     "take_anew": ButtonText(gettext_noop("Take x anew"), gettext_noop("Look at your tensor again")),
 }
+_MORE_ACTIONS = {
+    "clear": ButtonText(gettext_noop("Clear grads"), gettext_noop("Set every .grad to None")),
+    "track": ButtonText(gettext_noop("y.requires_grad_()"), gettext_noop("Ask y to require grad")),
+}
 
 
 class Controls:
-    """The box with three rows of controls.
+    """The box with two rows of controls, and a third for those who ask for more choices.
 
     act: called with the key of a button that was clicked.
     choose: called with the name of a choice and its new value.
@@ -118,14 +118,19 @@ class Controls:
             ("method", "kind", "shape", "dtype", "transposed"), choices, strict=True
         ):
             self._report_changes(control, name)
-        actions = self._make_buttons(_FIRST_ROW)
-        others = self._make_buttons(_SECOND_ROW, () if can_read_again else ("take_anew",))
+        actions = self._make_buttons(_ACTIONS, () if can_read_again else ("take_anew",))
+        others = self._make_buttons(_MORE_ACTIONS)
         self.buttons: dict[str, Any] = actions | others
-        writes, gradients = [*actions.values()][:2], [*actions.values()][2:]
+        self.more = ipywidgets.Button(layout=self._tight, style=self._button_style)
+        # What is asked of a learner first needs one choice and four buttons.
         self._lay_out_rows(
-            [*choices[:2], self._keep_together(choices[2:])],
-            [self.way_to_write, *writes, self._keep_together(gradients)],
-            [*others.values()],
+            [*choices[:2], self.more],
+            [*actions.values()],
+            [
+                self._keep_together(choices[2:]),
+                self.way_to_write,
+                *others.values(),
+            ],
         )
 
     def _keep_together(self, controls: list[Any]) -> Any:
@@ -140,8 +145,18 @@ class Controls:
         classes = ("cl-panel", "cl-lab-controls", f"cl-lab-{current_language()}")
         *first_rows, last_row = rows
         boxes = [ipywidgets.HBox(row, layout=line) for row in first_rows]
-        # The last row needs no box of its own: it begins where the others, as wide as all, end.
-        self.box = ipywidgets.VBox([*boxes, *last_row], layout=line, _dom_classes=classes)
+        # Hidden and not left out: what is closed is closed with its box.
+        more = ipywidgets.Layout(flex_flow="row wrap", width="100%")
+        boxes.append(ipywidgets.HBox(last_row, layout=more))
+        self.box = ipywidgets.VBox(boxes, layout=line, _dom_classes=classes)
+
+        self._show_more(more, is_shown=False)
+        self.more.on_click(lambda _: self._show_more(more, is_shown=more.display == "none"))
+
+    def _show_more(self, layout: Any, *, is_shown: bool) -> None:
+        """Show or hide the last row, by its layout, and say on the button which comes next."""
+        layout.display = "" if is_shown else "none"
+        self.more.description = gettext("Fewer choices") if is_shown else gettext("More choices")
 
     def _make_dropdown(self, label: str, options: Mapping[str, Any]) -> Any:
         return ipywidgets.Dropdown(
