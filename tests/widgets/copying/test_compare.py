@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from copylab import METHODS, Comparison, Method, compare
-from copylab.copying.comparison import COLUMNS
+from copylab.copying.comparison import COLUMNS, MAIN
 from copylab.copying.fact import QUESTIONS
 from copylab.run.run import execute_program
 from copylab.ui.theme import panel_style_sheet, read_web_files
@@ -259,3 +259,19 @@ def test_bad_input(
 ) -> None:
     with pytest.raises(error, match=re.escape(message)):
         compare(*methods, **given)
+
+
+def test_of_few_ways_the_columns_are_shown_that_tell_them_apart() -> None:
+    """At the end of the first lesson 3 rows had 11 columns."""
+
+    def list_shown(made: Comparison) -> list[str]:
+        heads = re.findall('<th scope="col"( hidden)? data-key="([a-z_]+)"', made.form)
+        return [key for hidden, key in heads if not hidden]
+
+    few = compare("=", "x[:]", "clone", source="result", engine=tinytorch)
+    assert "requires_grad" not in list_shown(few), "all three do"
+    assert {"same_tensor", "same_storage", "grad_fn"} <= set(list_shown(few))
+    alike = compare("detach", engine=tinytorch)
+    assert list_shown(alike) == [question.key for question in MAIN]
+    many = compare(*list(METHODS)[:6], engine=tinytorch)
+    assert list_shown(many) == [question.key for question in MAIN]

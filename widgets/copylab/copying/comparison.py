@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import ItemsView, Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from html import escape
 from types import ModuleType
 from typing import Any
@@ -46,6 +46,8 @@ KINDS = {
 COLUMNS = sorted(QUESTIONS, key=lambda question: (not question.main, question.key == "raises"))
 """The questions in the order of the table: the main ones, the others, and "raises" at the end."""
 MAIN = [question for question in COLUMNS if question.main]
+FEW_WAYS = 5
+"""Of so many ways and fewer, a page first shows the columns in which they differ, and nothing to filter them by."""
 _CELL_CHARACTERS = 24
 """Maximum number of characters of an answer that a cell shows."""
 
@@ -228,12 +230,16 @@ def make_comparison(source: Source, facts_by_name: Mapping[str, Facts]) -> Box:
         *map(_make_proofs, facts_by_name.values()),
         class_="cl-proofs",
     )
+    shown = select_columns(list(facts_by_name.values()))
     return Box(
         summary,
         Box(Code(source.code), note, class_="cl-source"),
         Table(
-            [gettext("y is made by"), *map(_make_head, COLUMNS)],
-            [_make_row(answers) for answers in facts_by_name.values()],
+            [
+                gettext("y is made by"),
+                *(_make_head(question, hidden=question not in shown) for question in COLUMNS),
+            ],
+            [_make_row(answers, shown) for answers in facts_by_name.values()],
             layout="rows",
             breaks=[1 + len(MAIN)],
         ),
@@ -243,17 +249,27 @@ def make_comparison(source: Source, facts_by_name: Mapping[str, Facts]) -> Box:
     )
 
 
-def _make_head(question: CopyQuestion) -> Cell:
+def select_columns(ways: Sequence[Facts]) -> list[CopyQuestion]:
+    """Return the questions whose columns a page shows first: the main ones, of few ways those that tell them apart."""
+
+    def tells_apart(question: CopyQuestion) -> bool:
+        return len({way[question.key].words for way in ways}) > 1
+
+    telling = list(filter(tells_apart, MAIN))
+    return telling if telling and len(ways) <= FEW_WAYS else MAIN
+
+
+def _make_head(question: CopyQuestion, *, hidden: bool) -> Cell:
     return Cell(
         gettext(question.column),
-        hidden=not question.main,
+        hidden=hidden,
         data_key=question.key,
         title=question.text,
     )
 
 
-def _make_row(answers: Facts) -> list[Cell | str]:
-    cells = [make_cell(answers[question.key], hidden=not question.main) for question in COLUMNS]
+def _make_row(answers: Facts, shown: Sequence[CopyQuestion]) -> list[Cell | str]:
+    cells = [make_cell(answers[question.key], hidden=question not in shown) for question in COLUMNS]
     return [_make_row_head(answers), *cells]
 
 

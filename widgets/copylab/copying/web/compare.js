@@ -5,6 +5,8 @@
 const ANSWER_BUTTON = "td > button[aria-expanded]";
 const NEXT_DIRECTION = { none: "ascending", ascending: "descending", descending: "none" };
 const SIGN_OF_DIRECTION = { ascending: 1, descending: -1, none: 0 };
+// So many ways need nothing to filter them by: Python shows the columns in which they differ.
+const FEW_WAYS = 5;
 // Yes first, then no, numbers and words, then cells without an answer.
 const RANK_OF_ANSWER = new Map([[say("yes"), 0], ["-", 2]]);
 
@@ -105,6 +107,7 @@ class CompareTable {
       }
     });
     this.holder.replaceChildren(table);
+    for (const field of [this.search, this.property, this.answer]) field.parentElement.hidden = this.rows.length <= FEW_WAYS;
     this.openProof = null;
     this.makeReachable(this.rows[rowIndex].cells[column].firstElementChild);
     this.showColumns();
