@@ -40,7 +40,7 @@ from copylab.quiz.checked_facts import (
     was_gone_through,
     was_written,
 )
-from copylab.quiz.diagnosis import Diagnosis
+from copylab.quiz.diagnosis import Counterevidence, Diagnosis
 from copylab.quiz.exercises import Exercise, Verdict, exercise, wrong
 from copylab.quiz.progress import find_note
 from copylab.quiz.verify import mutate_program
@@ -905,7 +905,11 @@ def make_diagnosed(**changes: Any) -> Exercise:
         right="memory is shared",
         because="`t` is a view of `x`.",
         holds=lambda x, t: t.data_ptr() == x.data_ptr(),
-        signs={"the graph is cut": "It looks cut."},
+        against={
+            "the graph is cut": Counterevidence(
+                "`x` requires no grad.", lambda x: not x.requires_grad
+            )
+        },
     )
     return exercise(
         "t/diagnosed",
@@ -929,7 +933,7 @@ def test_what_is_wrong_can_be_chosen_before_the_program_is_run() -> None:
         assert not view.card.says.strip()
     view._handle_message(None, {"do": "diagnose 1"}, None)
     assert view.card.says.startswith("✖ “the graph is cut” is not what is wrong here.")
-    assert view.card.says.endswith("run the program and look. It looks cut.")
+    assert view.card.says.endswith("run the program and look. `x` requires no grad.")
     assert find_note("exercises", asked.key) == {}
     view._handle_message(None, {"do": "diagnose 0"}, None)
     assert view.card.says == "✔ Right, memory is shared: `t` is a view of `x`."
@@ -965,6 +969,14 @@ def test_what_is_wrong_without_buttons_and_in_another_language() -> None:
         ({"holds": lambda t: t is None}, "does not hold at the start"),
         ({"holds": lambda t: t is not None}, "still holds after the solution"),
         ({"holds": lambda lost: lost is None}, "does not hold at the start"),
+        (
+            {"against": {"the graph is cut": Counterevidence("It is.", lambda x: x.requires_grad)}},
+            "it is not true at the start what speaks against 'the graph is cut': It is.",
+        ),
+        (
+            {"against": {"memory is shared": Counterevidence("It is.", lambda x: x is not None)}},
+            "evidence against what is no wrong choice",
+        ),
     ],
 )
 def test_a_diagnosis_is_verified(changes: dict[str, Any], fault: str) -> None:

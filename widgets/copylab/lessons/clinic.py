@@ -10,6 +10,7 @@ from ..doc import Box, Items, Paragraph, Part, html_element
 from ..questions import ENDS, gradient, outcome, value, version
 from ..quiz import (
     CheckedFact,
+    Counterevidence,
     Diagnosis,
     are_tensors,
     follows_numbers,
@@ -30,7 +31,7 @@ from ..quiz import (
 from ..watching import Watch
 from ..wording import gettext, gettext_noop, join_sentences
 from . import task
-from .mistakes import ADDED, CUT, ELSEWHERE, FAR, OVERWRITTEN, SHARED, SIGNS
+from .mistakes import ADDED, CUT, ELSEWHERE, FAR, OVERWRITTEN, SHARED
 
 # The training that goes on, in one write: 99 comes from nowhere else.
 _TRAIN = "with torch.no_grad():\n    layer.weight.fill_(99.0)\n"
@@ -76,7 +77,24 @@ _LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith 
     title="Patient 1",
     diagnosis=Diagnosis(
         choices=(OVERWRITTEN, ELSEWHERE, SHARED, CUT),
-        signs=SIGNS,
+        against={
+            OVERWRITTEN: Counterevidence(
+                gettext_noop(
+                    "Nothing was computed from `layer.weight`, so no node has saved it, and `backward` is not called."
+                ),
+                lambda layer: layer.weight.is_leaf and layer.weight.grad is None,
+            ),
+            ELSEWHERE: Counterevidence(
+                gettext_noop(
+                    "`layer.weight` is the same parameter from beginning to end, and the write arrived there: it shows 99."
+                ),
+                lambda layer: layer.weight.is_leaf and layer.weight.item() == 99,
+            ),
+            CUT: Counterevidence(
+                gettext_noop("No loss is computed here, so there is no graph that could be cut."),
+                lambda layer: layer.weight.is_leaf and layer.weight.grad is None,
+            ),
+        },
         right=SHARED,
         because=gettext_noop(
             '`best["weight"]` and `layer.weight` look at the same cells, and the training that goes on writes into them.'
@@ -129,7 +147,26 @@ _NEXT_FILE = '\nreader["buffer"][:] = 0.0  # the next file'
     title="Patient 2",
     diagnosis=Diagnosis(
         choices=(ELSEWHERE, CUT, OVERWRITTEN, SHARED),
-        signs=SIGNS,
+        against={
+            ELSEWHERE: Counterevidence(
+                gettext_noop(
+                    '`reader["buffer"]` is `array` itself, and `data` is the tensor that was made from it.'
+                ),
+                lambda reader, array, data: (
+                    reader["buffer"] is array and data.data_ptr() == array.ctypes.data
+                ),
+            ),
+            CUT: Counterevidence(
+                gettext_noop("`data` requires no grad, so there is no graph in this program."),
+                lambda data: not data.requires_grad,
+            ),
+            OVERWRITTEN: Counterevidence(
+                gettext_noop(
+                    "`data` requires no grad, so no node has saved it, and `backward` is not called."
+                ),
+                lambda data: not data.requires_grad,
+            ),
+        },
         right=SHARED,
         because=gettext_noop(
             "`data` looks at the memory of `array`, and the next file is read into it."
@@ -187,7 +224,22 @@ _BACK = "\nloss = (w * w).sum()\nloss.backward()"
     title="Patient 3",
     diagnosis=Diagnosis(
         choices=(CUT, ELSEWHERE, ADDED, OVERWRITTEN),
-        signs=SIGNS,
+        against={
+            CUT: Counterevidence(
+                gettext_noop(
+                    "`loss` and `w` have nodes, and `backward` raised no error: it went through `w` to a leaf behind it."
+                ),
+                lambda loss, w: loss.grad_fn is not None and w.grad_fn is not None,
+            ),
+            ADDED: Counterevidence(
+                gettext_noop("`backward` ran once, and `w.grad` is None: nothing was added to it."),
+                lambda w: not w.is_leaf and not w.retains_grad,
+            ),
+            OVERWRITTEN: Counterevidence(
+                gettext_noop("`w._version` is 0: nothing was written into it."),
+                lambda w: w._version == 0,
+            ),
+        },
         right=ELSEWHERE,
         because=gettext_noop(
             "`w` is the product; the leaf, which gets the gradient, is the tensor before `* 0.1`, and has no name."
@@ -233,7 +285,22 @@ _ERRORS = (
     title="Patient 4",
     diagnosis=Diagnosis(
         choices=(FAR, ADDED, CUT, OVERWRITTEN),
-        signs=SIGNS,
+        against={
+            FAR: Counterevidence(
+                gettext_noop("`loss.grad_fn` is None: its graph reaches no node at all."),
+                lambda loss: loss.grad_fn is None,
+            ),
+            ADDED: Counterevidence(
+                gettext_noop(
+                    "`w.grad` is None: no gradient has arrived to which another could be added."
+                ),
+                lambda w: w.grad is None,
+            ),
+            OVERWRITTEN: Counterevidence(
+                gettext_noop("`w._version` is 0: there was no write in place."),
+                lambda w, errors: w._version == 0 and not any(each._version for each in errors),
+            ),
+        },
         right=CUT,
         because=gettext_noop(
             "`item()` gives a Python number, so no node leads from `loss` back to `w`."
@@ -275,7 +342,22 @@ _LEARN = "\nloss.backward()"
     title="Patient 5",
     diagnosis=Diagnosis(
         choices=(CUT, FAR, OVERWRITTEN, ADDED),
-        signs=SIGNS,
+        against={
+            FAR: Counterevidence(
+                gettext_noop("`a.grad` is None: the graph of `loss` does not even reach `a`."),
+                lambda a: a.grad is None,
+            ),
+            OVERWRITTEN: Counterevidence(
+                gettext_noop(
+                    "`b._version` and `kept._version` are 0: nothing was written into what the node of the product has saved."
+                ),
+                lambda b, kept: b._version == kept._version == 0,
+            ),
+            ADDED: Counterevidence(
+                gettext_noop("`backward` ran once: `b.grad` is 12, one gradient and no sum."),
+                lambda b: b.grad.item() == 12,
+            ),
+        },
         right=CUT,
         because=gettext_noop(
             "`loss` was computed from `kept`, which is detached, so its graph leads to `b` and not to `a`."
@@ -322,7 +404,24 @@ def parts(a, b, kept, loss):
     title="Patient 6",
     diagnosis=Diagnosis(
         choices=(OVERWRITTEN, CUT, FAR, ADDED),
-        signs=SIGNS,
+        against={
+            OVERWRITTEN: Counterevidence(
+                gettext_noop(
+                    "Each `backward` ran without an error, and `w._version` is 0: nothing was written into `w`."
+                ),
+                lambda w: w._version == 0 and w.grad is not None,
+            ),
+            CUT: Counterevidence(
+                gettext_noop("A gradient has arrived at `w`: `w.grad` is 6."),
+                lambda w: w.grad.item() == 6,
+            ),
+            FAR: Counterevidence(
+                gettext_noop(
+                    "Each round computes from the leaf `w` alone, so its graph has nothing of the round before."
+                ),
+                lambda w: w.is_leaf,
+            ),
+        },
         right=ADDED,
         because=gettext_noop(
             "`backward` adds to the `.grad` that is there, in place, and the list holds that one tensor three times."
@@ -374,7 +473,9 @@ def refer(seen: Watch) -> Part:
     if not patients:
         nothing = gettext(
             "A watch knows six of the patients by their looks (4, 5, 7, 8, 9 and 12), and this program is "
-            "none of these. It may still have the fault of another one: look for its symptom in the table at the top."
+            "none of these. That does not mean that it is right. A watch cannot tell memory that is shared (1, 2) from "
+            "memory that should be, a result from the leaf that was meant (3), or gradients and graphs that grow on "
+            "purpose from others (6, 11); and the error of 10 says itself what it is. Look for the symptom in the table at the top."
         )
         return Box(Paragraph(join_sentences(seen.describe_reads())), Paragraph(nothing))
     return Items(_refer_to(title, number, words) for title, (number, words) in patients.items())

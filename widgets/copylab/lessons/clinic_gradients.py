@@ -6,6 +6,7 @@ from itertools import chain
 from ..looks import grad, is_tensor
 from ..quiz import (
     CheckedFact,
+    Counterevidence,
     Diagnosis,
     are_tensors,
     follows_numbers,
@@ -24,7 +25,7 @@ from ..quiz import (
 )
 from ..wording import gettext, gettext_noop
 from . import task
-from .mistakes import ADDED, CUT, ELSEWHERE, FAR, OVERWRITTEN, RECORDED, SHARED, SIGNS
+from .mistakes import ADDED, CUT, ELSEWHERE, FAR, OVERWRITTEN, RECORDED, SHARED
 
 
 def _raises_with_words(words: str, act: Callable[[], object]) -> bool:
@@ -44,7 +45,22 @@ def _raises_with_words(words: str, act: Callable[[], object]) -> bool:
     title="Patient 7",
     diagnosis=Diagnosis(
         choices=(CUT, OVERWRITTEN, RECORDED, ADDED),
-        signs=SIGNS,
+        against={
+            CUT: Counterevidence(
+                gettext_noop(
+                    "`h` has a node, and nodes lead from there to `a`: the graph is whole."
+                ),
+                lambda h: h.grad_fn is not None,
+            ),
+            RECORDED: Counterevidence(
+                gettext_noop("`h` is not a leaf, and `h += 1` raised no error: `h._version` is 1."),
+                lambda h: not h.is_leaf and h._version == 1,
+            ),
+            ADDED: Counterevidence(
+                gettext_noop("`a.grad` is None: no `backward` has come to its end."),
+                lambda a: a.grad is None,
+            ),
+        },
         right=OVERWRITTEN,
         because=gettext_noop("`exp` has saved its result, and `h += 1` wrote into that."),
         holds=lambda h: _raises_with_words("by an inplace operation", lambda: h.sum().backward()),
@@ -80,7 +96,26 @@ def write_before(a, h):
     title="Patient 8",
     diagnosis=Diagnosis(
         choices=(OVERWRITTEN, ADDED, CUT, FAR),
-        signs=SIGNS,
+        against={
+            ADDED: Counterevidence(
+                gettext_noop(
+                    "`w.grad` is set to None in each round, and 5.12 is less than the 6.4 of the second round alone."
+                ),
+                lambda w: abs(w.grad.item() - 5.12) < 0.01,
+            ),
+            CUT: Counterevidence(
+                gettext_noop(
+                    "A gradient has arrived at `w`: `w.grad` is 5.12, and only its number is wrong."
+                ),
+                lambda w: abs(w.grad.item() - 5.12) < 0.01,
+            ),
+            FAR: Counterevidence(
+                gettext_noop(
+                    "`w` is still a leaf, so the graph of a round ends there, and has nothing of the round before."
+                ),
+                lambda w: w.is_leaf,
+            ),
+        },
         right=OVERWRITTEN,
         because=gettext_noop(
             "`w * w` has saved `w`, and the line with `.data` writes into it before `backward`, unseen by the counter."
@@ -135,7 +170,22 @@ _TRAIN = _LOSS_OF_LAYER + "    opt.step()"
     title="Patient 9",
     diagnosis=Diagnosis(
         choices=(ADDED, CUT, OVERWRITTEN, ELSEWHERE),
-        signs=SIGNS,
+        against={
+            ADDED: Counterevidence(
+                gettext_noop(
+                    "They do add up here: `layer.weight.grad` is 16. But that would not keep the loss at 16; ask why `opt.zero_grad()` does not clear this one."
+                ),
+                lambda layer, loss: layer.weight.grad.item() == 16 and loss.item() == 16,
+            ),
+            CUT: Counterevidence(
+                gettext_noop("A gradient has arrived: `layer.weight.grad` is 16."),
+                lambda layer: layer.weight.grad.item() == 16,
+            ),
+            OVERWRITTEN: Counterevidence(
+                gettext_noop("`layer.weight._version` is 0: nothing was written into it."),
+                lambda layer: layer.weight._version == 0,
+            ),
+        },
         right=ELSEWHERE,
         because=gettext_noop("`layer.weight` is a new tensor, and `opt` holds the one before it."),
         holds=lambda layer, opt: opt.param_groups[0]["params"][0] is not layer.weight,
@@ -178,7 +228,22 @@ def optimizer(layer, opt, loss):
     title="Patient 11",
     diagnosis=Diagnosis(
         choices=(SHARED, OVERWRITTEN, FAR, CUT),
-        signs=SIGNS,
+        against={
+            SHARED: Counterevidence(
+                gettext_noop("`total` shows 14, as it should: no write has changed it."),
+                lambda total: total.item() == 14,
+            ),
+            OVERWRITTEN: Counterevidence(
+                gettext_noop(
+                    "Each `backward` ran, and `w._version` is 0: nothing was written into it."
+                ),
+                lambda w: w._version == 0 and w.grad is not None,
+            ),
+            CUT: Counterevidence(
+                gettext_noop("`w.grad` is 28, as it should be: every gradient has arrived."),
+                lambda w: w.grad.item() == 28,
+            ),
+        },
         right=FAR,
         because=gettext_noop("`total` has a node, and behind it are the graphs of all rounds."),
         holds=lambda total: getattr(total, "grad_fn", None) is not None,
@@ -213,7 +278,22 @@ def running_loss(w, total):
     title="Patient 10",
     diagnosis=Diagnosis(
         choices=(OVERWRITTEN, RECORDED, CUT, ADDED),
-        signs=SIGNS,
+        against={
+            OVERWRITTEN: Counterevidence(
+                gettext_noop(
+                    "`w._version` is 0: nothing was written yet, and no `backward` is called."
+                ),
+                lambda w: w._version == 0 and w.grad is None,
+            ),
+            CUT: Counterevidence(
+                gettext_noop("`first` has a node that leads to `w`: the graph is whole."),
+                lambda first: first.grad_fn is not None,
+            ),
+            ADDED: Counterevidence(
+                gettext_noop("`w.grad` is None: no `backward` was called."),
+                lambda w: w.grad is None,
+            ),
+        },
         right=RECORDED,
         because=gettext_noop(
             "`first` is a view of the leaf `w`, and outside of `no_grad` a write into it would be recorded."
@@ -252,7 +332,24 @@ def leaf_view(w):
     title="Patient 12",
     diagnosis=Diagnosis(
         choices=(CUT, SHARED, OVERWRITTEN, FAR),
-        signs=SIGNS,
+        against={
+            CUT: Counterevidence(
+                gettext_noop(
+                    "Gradients have arrived at `w`: `w.grad` is 2.75, which is too much and not too little."
+                ),
+                lambda w: abs(w.grad.item() - 2.75) < 0.01,
+            ),
+            SHARED: Counterevidence(
+                gettext_noop(
+                    "`h * w` computes a new tensor in each round, and `h._version` is 0: nothing was written into memory that others read."
+                ),
+                lambda h, w: h._version == 0 and h.data_ptr() != w.data_ptr(),
+            ),
+            OVERWRITTEN: Counterevidence(
+                gettext_noop("`w._version` and `h._version` are 0: there was no write in place."),
+                lambda w, h: w._version == h._version == 0,
+            ),
+        },
         right=FAR,
         because=gettext_noop(
             "`h` comes in with its history, so each `backward` goes through all rounds before it, too."

@@ -41,7 +41,7 @@ from .checked_facts import (
     was_gone_through,
     was_written,
 )
-from .diagnosis import Diagnosis
+from .diagnosis import Counterevidence, Diagnosis
 from .exams import (
     ExamQuestion,
     JudgedAnswer,
@@ -71,6 +71,7 @@ __all__ = [
     "MISCONCEPTIONS",
     "PROGRESS_FILE",
     "CheckedFact",
+    "Counterevidence",
     "Diagnosis",
     "ExamQuestion",
     "Exercise",

@@ -13,6 +13,18 @@ from ..wording import gettext, join_sentences
 from .answers import translate_choice
 
 
+class Counterevidence(NamedTuple):
+    """What in the run of a program speaks against one of the choices.
+
+    sentence: what can be seen there, with its numbers.
+    holds: called with the variables that it takes, returns True if the sentence is true after the start,
+        which `Exercise.verify` tries.
+    """
+
+    sentence: str
+    holds: Callable[..., bool]
+
+
 class Diagnosis(NamedTuple):
     """The kind of mistake that the start of an exercise has, among others to choose from.
 
@@ -28,14 +40,14 @@ class Diagnosis(NamedTuple):
     because: the sentence that says why.
     holds: called with the variables that it takes, returns True if the mistake is there. It is there
         after the start and not after the solution, which `Exercise.verify` tries.
-    signs: by the choice, the sentence that says what such a mistake looks like, wherever it is.
+    against: by a wrong choice, what in the run speaks against it.
     """
 
     choices: tuple[str, ...]
     right: str
     because: str
     holds: Callable[..., bool]
-    signs: Mapping[str, str] = MappingProxyType({})
+    against: Mapping[str, Counterevidence] = MappingProxyType({})
 
     def read_choice(self, choice: str) -> str:
         """Return the choice that a text means, in either language; ValueError if it means none."""
@@ -62,8 +74,8 @@ class Diagnosis(NamedTuple):
             "“{choice}” is not what is wrong here. Choose again, or run the program and look.",
             choice=name,
         )
-        if choice in self.signs:
-            text = join_sentences([text, gettext(self.signs[choice])])
+        if choice in self.against:
+            text = join_sentences([text, gettext(self.against[choice].sentence)])
         return Paragraph(text, mark="✖")
 
     def tree(self) -> Part:
@@ -107,14 +119,20 @@ class Diagnosis(NamedTuple):
         if self.right not in self.choices or len(set(self.choices)) < max(2, len(self.choices)):
             yield f"the diagnosis needs different choices, with {self.right!r} among them"
         # Asked of the variables, and not of the text: the start is a program like any other.
-        if not self._is_there(at_start):
+        if not _holds(self.holds, at_start):
             yield f"{self.right!r} does not hold at the start"
-        if self._is_there(when_solved):
+        if _holds(self.holds, when_solved):
             yield f"{self.right!r} still holds after the solution"
+        if not set(self.against) <= set(self.choices) - {self.right}:
+            yield "there is evidence against what is no wrong choice"
+        for choice, (sentence, holds) in self.against.items():
+            if not _holds(holds, at_start):
+                yield f"it is not true at the start what speaks against {choice!r}: {sentence}"
 
-    def _is_there(self, variables: Mapping[str, Any]) -> bool:
-        names = tuple(inspect.signature(self.holds).parameters)
-        # A solution may have no such variable any more.
-        if not all(name in variables for name in names):
-            return False
-        return bool(self.holds(**{name: variables[name] for name in names}))
+
+def _holds(fact: Callable[..., bool], variables: Mapping[str, Any]) -> bool:
+    """Return what a function says to the variables that it takes; False where one is missing, as after a solution."""
+    names = tuple(inspect.signature(fact).parameters)
+    if not all(name in variables for name in names):
+        return False
+    return bool(fact(**{name: variables[name] for name in names}))
