@@ -720,6 +720,9 @@ def describe_new_cuts(changes: Changes, line: LineFacts) -> Iterator[StepSentenc
     `line`: what the line of the step tells.
     """
     now = changes.now
+    # Without a graph picture there is no mark to explain.
+    if not now.nodes:
+        return
     earlier_nodes = {node.key for node in changes.since.nodes} if changes.since else set[object]()
     for cut in find_cuts(now, line.reads):
         tensor, source = now.tensor(cut.tensor), now.tensor(cut.source)
