@@ -1007,6 +1007,9 @@ def test_the_live_view_does_the_same(monkeypatch: pytest.MonkeyPatch, engine: Mo
     names |= {"x": engine.arange(6), "t": engine.ones(1)}
     assert press(view, "check") == "Not yet: t shows [1.0]."
     assert "✖ Not yet</span>" in view.card.html
+    assert "Not yet: t shows" in view.card.html
+    part.check(names)
+    assert "Not yet: t shows" not in view.card.html, "the cell says it, below itself"
     assert press(view, "hint") == "Hint 1 of 2: A slice picks a part."
     assert press(view, "hint").endswith("part.\n\nHint 2 of 2: What `copies` a view?")
     assert press(view, "check") == "Not yet: t shows [1.0]."

@@ -712,7 +712,11 @@ class ExerciseView(TaskView):
         self._verdict = verdict
         # Before the verdict is seen: who then saves the notebook at once saves it, too.
         self.renew_twin()
+        is_as_before = self.state == verdict.state
         self.state = verdict.state  # at a change the card is shown anew
+        # Without a verdict of the button, which would be there twice: `check()` prints its own below its cell.
+        if is_as_before:
+            self._follow_state(None)
 
     def close(self) -> None:
         """Close the card, and let it go: the exercise makes another when it is looked at again."""

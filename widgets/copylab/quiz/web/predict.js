@@ -116,7 +116,8 @@ class PredictionForm {
     if (!fields.length || !this.areChecked) return;
     for (const field of fields) field.ariaInvalid = field.name in unreadable;
     const problems = Object.values(unreadable).join(" ");
-    if (problems) this.showCount(problems, true);
+    // Said once: after a commit it is below the form already.
+    if (problems) this.showCount(this.problem.textContent ? say("Every row is filled in.") : problems, true);
     if (problems || !this.emptyFields.length) this.announce(problems || say("Every row is filled in. You can commit."));
   }
 
@@ -162,7 +163,8 @@ class PredictionForm {
   }
 
   sendAction(action, values = {}) {
-    const problem = say("The kernel is gone: run the imports at the top, then this cell. What you have filled in comes back.");
+    // What to do is said above the form already.
+    const problem = say("The kernel is gone, so nothing was done. What you have filled in comes back.");
     if (this.kernelIsGone) this.showProblem(problem);
     else this.model.send({ do: action, ...values });
   }
