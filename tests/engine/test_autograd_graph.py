@@ -10,6 +10,7 @@ import weakref
 import pytest
 
 import tinytorch as torch
+from tinytorch.autograd import gradient_tensors
 
 DEEP = 50_000  # far beyond what recursion could bear; a million takes the same path
 
@@ -274,3 +275,15 @@ def test_a_gradient_that_was_captured_is_not_added_to() -> None:
         total = ((captured + passed_on) + late * 2) * 2
         found = torch.autograd.grad(total, (captured, c, x), torch.ones(3), retain_graph=True)
         assert [g.tolist() for g in found] == [[2.0] * 3, [14.0] * 3, [14.0] * 3]
+
+
+def test_memory_is_noted_only_where_another_gradient_may_look_at_it() -> None:
+    w, x = torch.ones(3, 2, requires_grad=True), torch.ones(4, 2)
+    (x @ w.t()).sum().backward()
+    assert gradient_tensors._HOLDERS == {}
+    # The node of the sum sends one array to both: what `view` makes of it is not alone.
+    v, b = torch.ones(3, 2, requires_grad=True), torch.ones(6, requires_grad=True)
+    ((v.view(6) + b) * 2).sum().backward()
+    assert len(gradient_tensors._HOLDERS) == 1
+    del v, b
+    assert gradient_tensors._HOLDERS == {}
