@@ -19,6 +19,7 @@ from .base import (
     CPU,
     LARGE,
     AbsentName,
+    NamedByTorch,
     ShownAs,
     UntypedStorage,
     address_of,
@@ -119,7 +120,7 @@ def _as_size(position: int, n: Any) -> int:
     )
 
 
-class Layout(metaclass=ShownAs):
+class Layout(NamedByTorch):
     """The layout of a tensor; tinytorch has only `torch.strided`."""
 
     shown_as = "torch.layout"
@@ -130,7 +131,7 @@ class Layout(metaclass=ShownAs):
         return "torch.strided"
 
 
-strided = Layout()
+strided = object.__new__(Layout)
 
 
 # Attributes that only the engine uses: the slots, what makes a leaf the end of the graph, and the

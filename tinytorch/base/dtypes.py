@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .errors import ShownAs, make_absence_error
+from .errors import NamedByTorch, make_absence_error
 
 
-class dtype(metaclass=ShownAs):
+class dtype(NamedByTorch):
     """An element type, such as `torch.float32`.
 
     There is one object for each, so they compare by identity.
@@ -26,20 +26,15 @@ class dtype(metaclass=ShownAs):
     __slots__ = ("aliases", "called", "is_complex", "is_floating_point", "is_signed", "itemsize", "np", "scalar_name",
                  "tensor_type")  # fmt: skip
 
-    def __init__(
-        self, name: str, np_name: str, tensor_type: str, scalar_name: str, *aliases: str
-    ) -> None:
-        self.called, self.tensor_type, self.scalar_name, self.aliases = (
-            name,
-            tensor_type,
-            scalar_name,
-            aliases,
-        )
-        self.np = np.dtype(np_name)
-        self.itemsize = self.np.itemsize
-        self.is_floating_point = self.np.kind == "f"
-        self.is_complex = False
-        self.is_signed = self.np.kind in "if"
+    aliases: tuple[str, ...]
+    called: str
+    is_complex: bool
+    is_floating_point: bool
+    is_signed: bool
+    itemsize: int
+    np: Any
+    scalar_name: str
+    tensor_type: str
 
     def __repr__(self) -> str:
         return f"torch.{self.called}"
@@ -48,15 +43,30 @@ class dtype(metaclass=ShownAs):
         return dtype_by_name, (self.called,)
 
 
-bool_ = dtype("bool", "?", "BoolTensor", "Bool")
-uint8 = dtype("uint8", "u1", "ByteTensor", "Byte")
-int8 = dtype("int8", "i1", "CharTensor", "Char")
-int16 = dtype("int16", "i2", "ShortTensor", "Short", "short")
-int32 = dtype("int32", "i4", "IntTensor", "Int", "int")
-int64 = dtype("int64", "i8", "LongTensor", "Long", "long")
-float16 = dtype("float16", "f2", "HalfTensor", "Half", "half")
-float32 = dtype("float32", "f4", "FloatTensor", "Float", "float")
-float64 = dtype("float64", "f8", "DoubleTensor", "Double", "double")
+def _make_dtype(
+    name: str, np_name: str, tensor_type: str, scalar_name: str, *aliases: str
+) -> dtype:
+    """Make one of torch's dtypes: `__init__` would be for programs, which make none."""
+    made = object.__new__(dtype)
+    made.called, made.aliases = name, aliases
+    made.tensor_type, made.scalar_name = tensor_type, scalar_name
+    made.np = np.dtype(np_name)
+    made.itemsize = made.np.itemsize
+    made.is_floating_point = made.np.kind == "f"
+    made.is_complex = False
+    made.is_signed = made.np.kind in "if"
+    return made
+
+
+bool_ = _make_dtype("bool", "?", "BoolTensor", "Bool")
+uint8 = _make_dtype("uint8", "u1", "ByteTensor", "Byte")
+int8 = _make_dtype("int8", "i1", "CharTensor", "Char")
+int16 = _make_dtype("int16", "i2", "ShortTensor", "Short", "short")
+int32 = _make_dtype("int32", "i4", "IntTensor", "Int", "int")
+int64 = _make_dtype("int64", "i8", "LongTensor", "Long", "long")
+float16 = _make_dtype("float16", "f2", "HalfTensor", "Half", "half")
+float32 = _make_dtype("float32", "f4", "FloatTensor", "Float", "float")
+float64 = _make_dtype("float64", "f8", "DoubleTensor", "Double", "double")
 
 # In the order in which they promote.
 ALL = (

@@ -11,7 +11,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 PACKAGE_FOLDER = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120 - `pathlib` takes long to load
@@ -41,6 +41,21 @@ class ShownAs(type):
     def __repr__(cls) -> str:
         name = cls.__dict__.get("shown_as")
         return type.__repr__(cls) if name is None else f"<class '{name}'>"
+
+
+class NamedByTorch(metaclass=ShownAs):
+    """Base of a class whose objects have names in torch, and of which programs make none.
+
+    `object.__new__` makes them here.
+    """
+
+    shown_as: str
+
+    __slots__ = ()
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Raise torch's TypeError."""
+        raise TypeError(f"cannot create '{cls.shown_as}' instances")
 
 
 def is_pytorch_tensor(x: Any) -> bool:

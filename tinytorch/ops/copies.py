@@ -15,7 +15,7 @@ import numpy as np
 
 from ..base import (
     CPU,
-    ShownAs,
+    NamedByTorch,
     UntypedStorage,
     as_device,
     as_given_device,
@@ -54,13 +54,12 @@ from .schema import read_operand
 _type = type
 
 
-class MemoryFormat(metaclass=ShownAs):
+class MemoryFormat(NamedByTorch):
     """How a copy is laid out."""
 
     shown_as = "torch.memory_format"
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
@@ -69,8 +68,14 @@ class MemoryFormat(metaclass=ShownAs):
         return self.name
 
 
-contiguous_format = MemoryFormat("contiguous_format")
-preserve_format = MemoryFormat("preserve_format")
+def _make_memory_format(name: str) -> MemoryFormat:
+    made = object.__new__(MemoryFormat)
+    made.name = name
+    return made
+
+
+contiguous_format = _make_memory_format("contiguous_format")
+preserve_format = _make_memory_format("preserve_format")
 
 
 def strides_of_copy(a: np.ndarray, memory_format: Any, itemsize: int) -> tuple[int, ...]:

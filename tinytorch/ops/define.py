@@ -31,7 +31,7 @@ from .kernels import Kernel, pointwise
 from .late import LaterFunction, LaterMethod
 from .operation import Op, OpDeclaration
 from .out_argument import OutRule
-from .schema import has_tensor_self, is_number, read_operand
+from .schema import NOT_GIVEN, has_tensor_self, is_number, read_operand
 from .short_ways import make_short_way
 
 # All operations that are declared, an entry for each overload, in order.
@@ -184,8 +184,7 @@ def _offer_operators(operator: str, declared: Op, in_place: bool) -> None:
 
 def _make_operator_of_one(declared: Op) -> Callable:
     """Make `__neg__`, which is `Tensor.neg`."""
-    call = _make_declared_method(declared.name)
-    return lambda self: call(self)
+    return _make_declared_method(declared.name)
 
 
 def make_operator(operator: str, declared: Op) -> Callable:
@@ -198,17 +197,33 @@ def make_operator(operator: str, declared: Op) -> Callable:
     # `refuse_operand` returns it, too, but raises for a tensor of PyTorch: `==` must not.
     refuse = (lambda *_: NotImplemented) if operator in ("eq", "ne") else refuse_operand
 
-    def call_or_refuse(self: Any, other: Any) -> Any:
+    def call_or_refuse(self: Any, *args: Any, **named: Any) -> Any:
+        if len(args) != 1 or named:
+            return _call_by_name(call, self, *args, **named)
+        (other,) = args
         is_operand = isinstance(other, Tensor) or is_number(other)
         return call(self, other) if is_operand else refuse(self, other)
 
     return make_short_way(declared, call_or_refuse)
 
 
+def _call_by_name(call: Callable, *args: Any, **named: Any) -> Any:
+    """Call what an operator stands for as only `x.__add__(y, alpha=2)` does, not `x + y`.
+
+    NotImplemented, as PyTorch returns it, in the place of the TypeError of a call that does not fit.
+    """
+    try:
+        return call(*args, **named)
+    except TypeError:
+        return NotImplemented
+
+
 def _make_reflected_operator(declared: Op) -> Callable:
     """Make `__rsub__`, for a number on the left."""
 
-    def call_reflected(self: Any, other: Any) -> Any:
+    def call_reflected(self: Any, other: Any = NOT_GIVEN, *surplus: Any) -> Any:
+        if surplus:
+            return NotImplemented
         # A tensor comes here only if somebody calls the method by its name.
         if not (is_number(other) or isinstance(other, Tensor)):
             return refuse_operand(self, other)
@@ -221,7 +236,9 @@ def _make_operator_in_place(declared: Op) -> Callable:
     """Make `__imul__`, which is `Tensor.mul_`."""
     write = _make_declared_method(f"{declared.name}_")
 
-    def write_or_refuse(self: Any, other: Any) -> Any:
+    def write_or_refuse(self: Any, other: Any = NOT_GIVEN, *surplus: Any) -> Any:
+        if surplus:
+            return _call_by_name(write, self, other, *surplus)
         is_operand = isinstance(other, Tensor) or is_number(other)
         return write(self, other) if is_operand else refuse_operand(self, other)
 

@@ -12,7 +12,9 @@ from collections.abc import Callable
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..base import make_absence_error
+import numpy as np
+
+from ..base import as_torch_error, make_absence_error
 from ..tensor import Tensor
 from .define import make_function_of, offer_member, op
 from .kernels import composite
@@ -21,7 +23,7 @@ from .linalg import bmm
 from .parts import diagonal
 from .pointwise import mul
 from .sums import sum_dims
-from .views import permute, reshape, unsqueeze, view
+from .views import array_of, permute, reshape, unsqueeze, view
 
 _ANY = "..."
 
@@ -190,10 +192,28 @@ def _multiply_pair(left: Any, right: Any, summed: list[int]) -> Any:
     sizes = count(left, both), count(left, lefts), count(left, summed), count(right, rights)
     a = reshape(permute(left, (*both, *lefts, *summed, *rights)), (sizes[0], sizes[1], sizes[2]))
     b = reshape(permute(right, (*both, *summed, *rights, *lefts)), (sizes[0], sizes[2], sizes[3]))
+    for factor in (a, b):
+        _check_memory_for_copy(array_of(factor))
     order = (*both, *lefts, *summed, *rights)
     shape = [left.shape[d] for d in (*both, *lefts)] + [1] * len(summed)
     product = view(bmm(a, b), (*shape, *[right.shape[d] for d in rights]))
     return permute(product, tuple([order.index(d) for d in range(left.ndim)]))
+
+
+# So many elements are checked: fewer are multiplied in an instant.
+_MANY_ELEMENTS = 1 << 32
+
+
+def _check_memory_for_copy(factor: np.ndarray) -> None:
+    """Raise PyTorch's error if there is no memory for a copy of a factor, as its `bmm` makes one.
+
+    Elements that share cells (`expand`) need none in NumPy, which would multiply 2**40 of them for hours.
+    """
+    if factor.size > _MANY_ELEMENTS and not factor.flags.forc:
+        try:
+            np.empty(factor.shape, factor.dtype)
+        except MemoryError as error:
+            raise as_torch_error(error) from None
 
 
 def _check_sizes(operands: list, labels: list[list[str]]) -> None:

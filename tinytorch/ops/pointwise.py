@@ -38,7 +38,7 @@ from .kernels import (
 )
 from .late import LaterMethod
 from .out_argument import OutArgument, OutRule
-from .schema import is_number, read_operand
+from .schema import NOT_GIVEN, is_number, read_operand
 
 
 def offer_reflected(symbol: str, of_tensors: Any, of_number: Any) -> None:
@@ -49,7 +49,9 @@ def offer_reflected(symbol: str, of_tensors: Any, of_number: Any) -> None:
     tensors, if its kernel takes a number on either side.
     """
 
-    def method(self: Tensor, other: Any) -> Any:
+    def method(self: Tensor, other: Any = NOT_GIVEN, *surplus: Any) -> Any:
+        if surplus:  # as in PyTorch, for a call that no operator makes
+            return NotImplemented
         if isinstance(other, Tensor):
             return of_tensors(other, self)
         if is_number(other):
@@ -88,8 +90,8 @@ def _make_equality() -> Any:
     """Make `__eq__`, which alone takes an array, too, in torch."""
     equals_tensor = make_operator("eq", eq)
 
-    def equals_tensor_or_array(self: Tensor, other: Any) -> Any:
-        found = equals_tensor(self, other)
+    def equals_tensor_or_array(self: Tensor, other: Any = NOT_GIVEN, *surplus: Any) -> Any:
+        found = equals_tensor(self, other, *surplus)
         if found is NotImplemented and isinstance(other, np.ndarray):
             return self == from_numpy(other)
         return found
@@ -553,16 +555,20 @@ def _remainder_of_arrays(a: Any, b: Any) -> Any:
     return np.where((m != 0) & ((b < 0) != (m < 0)), m + b, m)
 
 
-def _divide_number_by(self: Tensor, other: Any) -> Any:
+def _divide_number_by(self: Tensor, other: Any = NOT_GIVEN, *surplus: Any) -> Any:
     """Return `other / self`, as PyTorch computes it: by the reciprocal."""
+    if surplus:
+        return NotImplemented
     try:
         return reciprocal(self) * other
     except TypeError:
         return refuse_operand(self, other)
 
 
-def _floor_divide_in_place(self: Any, other: Any) -> Any:
+def _floor_divide_in_place(self: Any, other: Any = NOT_GIVEN, *surplus: Any) -> Any:
     """Write the floor of `self / other` into `self`, for `self //= other`."""
+    if surplus:
+        return NotImplemented
     try:
         return self.floor_divide_(other)
     except TypeError:

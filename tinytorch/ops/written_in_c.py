@@ -112,7 +112,16 @@ def _read_and_call(
 
 
 for _name in (
-    *("_is_view", "data_ptr", "detach_", "dim", "element_size", "get_device", "is_complex"),
+    *(
+        "__invert__",
+        "_is_view",
+        "data_ptr",
+        "detach_",
+        "dim",
+        "element_size",
+        "get_device",
+        "is_complex",
+    ),
     *("is_inference", "is_signed", "item", "ndimension", "nelement", "retain_grad"),
     *("storage_offset", "tolist", "untyped_storage"),
 ):
