@@ -26,13 +26,13 @@ saved tensors and hooks, copies and conversions, printing, and PyTorch's errors 
 what programs need around that: creation, indexing, arithmetic, reductions, matrix products, and enough of `nn` and
 `optim` to train. Names are counted by the code itself, below.
 
-Absent are complex numbers, bfloat16, sparse and quantized tensors, factorings and solvers, special functions,
-convolutions, normalisation, embeddings, most losses, schedulers, data loaders, functional jacobians, forward mode
-and `torch.compile`: if you need them, use PyTorch: every picture and widget works on real PyTorch tensors. What is
-missing raises PyTorch's `AttributeError` with a note that says so, and `hasattr` works. `device="cuda"` is
-simulated on the CPU. `sys.modules["torch"] = tinytorch` at the start of a program makes all that it imports from
-`torch` come from here. Both packages have types, tinytorch those of PyTorch's stubs: `mypy --strict` and pyright
-know that `x * 2` is a `Tensor`.
+Absent are complex numbers, bfloat16, uint16 to uint64, `channels_last`, DLPack, sparse and quantized tensors,
+factorings and solvers, special functions, convolutions, normalisation, embeddings, most losses, schedulers, data
+loaders, functional jacobians, forward mode and `torch.compile`: if you need them, use PyTorch: every picture and
+widget works on real PyTorch tensors. What is missing raises PyTorch's `AttributeError` with a note that says so, and
+`hasattr` works. `device="cuda"` is simulated on the CPU. `sys.modules["torch"] = tinytorch` at the start of a program
+makes all that it imports from `torch` come from here. Both packages have types, tinytorch those of PyTorch's stubs:
+`mypy --strict` and pyright know that `x * 2` is a `Tensor`.
 
 """
 NEAR_COPYING = """A few of the methods are near copying, and absent all the same. `unsafe_split`, `unsafe_chunk`,
@@ -51,6 +51,10 @@ equal elements `median`, `kthvalue`, `topk` and `sort` choose the first in order
 if it is not asked to be stable). A write that meets an index out of range has written what comes before it, in PyTorch
 as here (`x[i] = y`, `index_add_`, `index_fill_`, `scatter_` and their kin), and is not counted; one into
 `out=` has written nothing here.
+
+PyTorch makes tensors that no memory holds: `x.resize_(0, -1)` has a negative size, and `x.as_strided_((2,), (2**62,))`
+reaches beyond its storage, as the bytes that it needs are counted modulo 2**64. Both are refused here; a refused
+`resize_` leaves the tensor as it was, where PyTorch's has the new shape.
 
 Of a tensor that `as_subclass` made, PyTorch makes results of the subclass; here they are plain tensors, with the same
 memory, versions and nodes. `__torch_function__` is never called."""

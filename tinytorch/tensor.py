@@ -130,6 +130,9 @@ class Layout(NamedByTorch):
     def __repr__(self) -> str:
         return "torch.strided"
 
+    def __reduce__(self) -> str:
+        return "strided"
+
 
 strided = object.__new__(Layout)
 

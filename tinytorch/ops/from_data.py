@@ -349,18 +349,17 @@ def _has_buffer(obj: Any) -> bool:
     return True
 
 
-def _make_tensor_over_buffer(obj: Any, dtype: Any, requires_grad: bool | None) -> Tensor:
-    """Make a tensor over the memory of a buffer, whatever it holds: its bytes are read as `dtype`."""
+def _make_tensor_over_buffer(
+    obj: Any, dtype: Any, requires_grad: bool | None, count: int = -1, offset: int = 0
+) -> Tensor:
+    """Make a tensor over the memory of a buffer, whatever it holds: its bytes are read as `dtype`.
+
+    `count`: of elements; all for a negative number. `offset`: in bytes.
+    """
     d, memory = dtype or dtypes.get_default_dtype(), memoryview(obj)
     if not memory.c_contiguous:
         raise RuntimeError("could not retrieve buffer from object")
-    if not memory.nbytes:
-        raise ValueError("both buffer length (0) and count (-1) must not be 0")
-    if memory.nbytes % d.itemsize:
-        raise ValueError(
-            f"buffer length ({memory.nbytes} bytes) after offset (0 bytes) must be a multiple of "
-            f"element size ({d.itemsize})"
-        )
+    _check_part_of_buffer(memory.nbytes, d.itemsize, count, offset)
     if memory.readonly:
         warn_in_torch(
             "The given buffer is not writable, and PyTorch does not support non-writable tensors. "
@@ -371,10 +370,47 @@ def _make_tensor_over_buffer(obj: Any, dtype: Any, requires_grad: bool | None) -
             "torch/csrc/utils/tensor_new.cpp:1556",
             once=True,
         )
-    tensor = _make_tensor_sharing(np.frombuffer(memory, d.np))
+    tensor = _make_tensor_sharing(np.frombuffer(memory, d.np, max(count, -1), offset))
     if requires_grad and not d.is_floating_point:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     return tensor
+
+
+def _check_part_of_buffer(nbytes: int, itemsize: int, count: int, offset: int) -> None:
+    """Raise PyTorch's ValueError for a part that a buffer of so many bytes does not have."""
+    if not nbytes or not count:
+        raise ValueError(f"both buffer length ({nbytes}) and count ({count}) must not be 0")
+    if not 0 <= offset < nbytes:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length "
+            f"({nbytes} bytes) minus 1"
+        )
+    left = nbytes - offset
+    if count < 0 and left % itemsize:
+        raise ValueError(
+            f"buffer length ({left} bytes) after offset ({offset} bytes) must be a multiple of "
+            f"element size ({itemsize})"
+        )
+    if count * itemsize > left:
+        raise ValueError(
+            f"requested buffer length ({count} * {itemsize} bytes) after offset ({offset} bytes) "
+            f"must not be greater than actual buffer length ({nbytes} bytes)"
+        )
+
+
+def _frombuffer(buffer: Any, dtype: Any, count: int, offset: int, requires_grad: bool) -> Tensor:
+    if not (_has_buffer(buffer) or isinstance(buffer, (np.ndarray, np.generic))):
+        raise ValueError("object does not implement Python buffer protocol.")
+    tensor = _make_tensor_over_buffer(buffer, dtype, requires_grad, count, offset)
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+op(
+    "frombuffer(PyObject buffer, *, ScalarType dtype, int count=-1, int offset=0, "
+    "bool requires_grad=False)",
+    composite(_frombuffer),
+    method=False,
+)
 
 
 _ASARRAY_WARNING = (

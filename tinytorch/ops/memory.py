@@ -163,3 +163,9 @@ op(
 )
 op("numel(Tensor self) -> int", composite(lambda self: self._data.size))
 op("is_floating_point(Tensor self) -> bool", composite(lambda self: self._data.dtype.kind == "f"))
+op("is_complex(Tensor self) -> bool", composite(lambda self: False), method=False)
+op(
+    "is_signed(Tensor self) -> bool",
+    composite(lambda self: self._data.dtype.kind in "if"),
+    method=False,
+)
