@@ -321,11 +321,9 @@ def _state_of_passed_on(
 ) -> GradientState:
     """Return the state of a gradient that a formula returned as it arrived."""
     input_gradient, memory = input_gradients[index], memory_owner(input_gradients[index])
-    others = []
-    for i, (other, edge) in enumerate(zip(input_gradients, node._edges, strict=True)):
-        if i == index or other is None or edge is None or memory_owner(other) is not memory:
-            continue
-        others.append(other)
+    pairs = enumerate(zip(input_gradients, node._edges, strict=True))
+    sent = [g for i, (g, edge) in pairs if i != index and g is not None and edge is not None]
+    others = [other for other in sent if memory_owner(other) is memory]
     if any(other is input_gradient for other in others):
         return state.returned_twice()
     return state.over_shared_memory() if others else state

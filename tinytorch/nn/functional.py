@@ -117,7 +117,9 @@ def softmax(
     Warn if it is not given: PyTorch then takes the first or the second one.
     Source: `torch.nn.functional.softmax`.
     """
-    return input.softmax(_choose_dim("softmax", input) if dim is None else dim, dtype=dtype)
+    if dim is None:
+        dim = _choose_dim("softmax", input)
+    return input.softmax(dim) if dtype is None else input.softmax(dim, dtype=dtype)
 
 
 def log_softmax(
@@ -127,7 +129,9 @@ def log_softmax(
 
     Warn if it is not given, as `softmax` does. Source: `torch.nn.functional.log_softmax`.
     """
-    return input.log_softmax(_choose_dim("log_softmax", input) if dim is None else dim, dtype=dtype)
+    if dim is None:
+        dim = _choose_dim("log_softmax", input)
+    return input.log_softmax(dim) if dtype is None else input.log_softmax(dim, dtype=dtype)
 
 
 def _choose_dim(name: str, input: Tensor) -> int:
