@@ -39,8 +39,9 @@ LEAST_ARROW_WIDTH, ROOMY_ARROW_WIDTH = 12, 24
 """Of an arrow behind the word "new", in px; in the wider one its bow is seen to come from there."""
 FLAG_GAP = 4
 """Between a name and the word "new", and between that and its arrow, in px."""
-GAP = 12
-"""Between cells and words, and between words and versions."""
+GAP, BESIDE_CELLS, BEFORE_COUNTER = 12, 8, 10
+"""Between the words of two rows, between cells and words, and between words and versions: "grad_fn SumBackward0" is
+wider than its letters are counted."""
 LEAST_WORDS_WIDTH, LEAST_WORDS_WIDTH_BELOW_LANE = 84, 226
 """The least width of words beside cells, and of words below a lane."""
 PICTURE_WIDTHS = (371, 404, 442, 480)
@@ -535,11 +536,11 @@ class BandDrawing:
         if self.has_lanes:
             return columns.strip_x
         alike_width = 0 if self.has_words_at_cells else columns.alike_width
-        return columns.strip_x + max(self.strip.width, alike_width) + GAP
+        return columns.strip_x + max(self.strip.width, alike_width) + BESIDE_CELLS
 
     def captions_width(self, columns: Columns) -> float:
         """Return the room for words."""
-        return columns.counter_x - GAP / 2 - self.captions_x(columns)
+        return columns.counter_x - BEFORE_COUNTER - self.captions_x(columns)
 
     def head_height(self, columns: Columns) -> float:
         """Return the height of what is above the rows: with lanes, cells and words of the storage."""
@@ -779,7 +780,7 @@ def _find_counter_range(
     """Return where counters may begin."""
     least = unbroken = columns.strip_x
     counter_width = columns.right - columns.counter_x
-    words_end = MOST_WIDTH_WITH_WORDS_BESIDE - PADDING - counter_width - GAP / 2
+    words_end = MOST_WIDTH_WITH_WORDS_BESIDE - PADDING - counter_width - BEFORE_COUNTER
     for band in bands:
         words_x = band.captions_x(columns)
         captions = list(band.captions)
@@ -795,8 +796,7 @@ def _find_counter_range(
         words = _measure_captions(row.captions, LEAST_WORDS_WIDTH)
         least = max(least, columns.strip_x + words.least)
         unbroken = max(unbroken, columns.strip_x + words.unbroken)
-    # "grad_fn SumBackward0" is wider than its letters are counted, and touched the counter behind it.
-    return WidthRange(least + GAP / 2, unbroken + GAP)
+    return WidthRange(least + BEFORE_COUNTER, unbroken + BEFORE_COUNTER)
 
 
 def _measure_captions(captions: Iterable[Caption], least_words_width: float) -> WidthRange:
