@@ -18,6 +18,7 @@ from copylab.doc import (
     Part,
     Table,
     html_element,
+    inline_html,
     protect_marks,
     split_paragraphs,
 )
@@ -144,3 +145,12 @@ def test_attributes() -> None:
         html_element("p", class_="a", data_key=0, hidden=True, open=False, id=None)
         == '<p class="a" data-key="0" hidden></p>'
     )
+
+
+def test_the_numbers_of_a_short_list_are_on_one_line() -> None:
+    """`[2., 4.]` was broken behind the comma, and read as two."""
+    for code in ("[2., 4.]", "[[1, 2], [3, 4]]", "[-1, 2e-05]"):
+        assert inline_html(f"It is `{code}`.") == f'It is <code class="cl-one">{code}</code>.'
+    # A long one may be broken, and what has no blank is not.
+    for code in ("[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]", "[1]", "[]", "x[0, 1]", "f(1, 2)"):
+        assert inline_html(f"`{code}`") == f"<code>{code}</code>"

@@ -27,6 +27,10 @@ from .wording import current_language, gettext, join_facts
 if TYPE_CHECKING:
     from tinytorch.viz import Picture
 
+_NUMBERS = re.compile(r"\[[][0-9., +e-]* [][0-9., +e-]*\]")
+"""A list of more than one number."""
+_LONGEST_UNBROKEN = 24
+"""So many characters of such a list, and fewer, are on one line."""
 _MARKS = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*")
 # A user's star or backtick is a private-use character until the marks of a sentence are replaced.
 _PROTECT = {ord("*"): "\uf02a", ord("`"): "\uf060"}
@@ -97,7 +101,9 @@ def inline_html(text: str) -> str:
         pieces.append(escape(text[end : mark.start()]))
         code, bold = mark.groups()
         if code is not None:
-            pieces.append(f"<code>{escape(code)}</code>")
+            # `[2., 4.]` is one thing: broken behind the comma, it was read as two.
+            is_one = len(code) <= _LONGEST_UNBROKEN and _NUMBERS.fullmatch(code)
+            pieces.append(html_element("code", escape(code), class_="cl-one" if is_one else None))
         else:
             pieces.append(f"<strong>{escape(bold)}</strong>")
         end = mark.end()
