@@ -155,9 +155,9 @@ How to read a graph picture: backward follows the arrows, to the right where tha
 does not (`direction="down"` or `"right"` says which). `+=` is an `AccumulateGrad`, which adds to the `.grad` of the
 leaf behind it. Names of what a node made are beside it. A cross marks what was written to since it was saved, a
 triangle what may have been. What has let go of what it had saved is pale and dashed. With `since=`, bold lines are
-those along which a gradient went, as far as that is certain. A dark mark with scissors, *cut off*, is on the line between
-two tensors over the same memory between which no gradient goes, as after `detach`. A dashed box, *freed by backward*, is a tensor that is gone: it had
-no name, only the graph held it, and backward let go of it.
+those along which a gradient went, as far as that is certain. A dark mark with scissors, *cut off*, is on the line
+between two tensors over the same memory between which no gradient goes, as after `detach`. A dashed box, *freed by
+backward*, is a tensor that is gone: it had no name, only the graph held it, and backward let go of it.
 
 What is large is folded: a graph of more than 40 nodes by module (noted with `modules(net)`, or else by whose tensors
 its nodes read) and by what is repeated, more than 30 tensors by module. What is in trouble, shared, named or new stays

@@ -139,7 +139,7 @@ def test_a_cell_that_raised_is_told_why(engine: ModuleType, source: str, why: st
     assert str(verdict) == f"Not yet: {verdict.says}"
     code = "<code>RuntimeError</code>"
     assert verdict.html().count(code) == 1
-    assert verdict.html().count("<code>") == verdict.says.count("`") // 2
+    assert len(re.findall("<code[ >]", verdict.html())) == verdict.says.count("`") // 2
 
 
 def test_only_what_runs_alone_is_run_again_for_the_reason(engine: ModuleType) -> None:
