@@ -36,7 +36,7 @@ from .errors import (
 )
 from .heap import LARGE, keep_freed_memory, pause_collection
 from .number_limits import finfo, iinfo
-from .printing import set_printoptions, tensor_repr
+from .printing import print_as_cpp, set_printoptions, tensor_repr
 from .storage import (
     UntypedStorage,
     as_absence_error,
@@ -135,6 +135,7 @@ __all__ = [
     "make_module_getattr",
     "memory_owner",
     "pause_collection",
+    "print_as_cpp",
     "refuse_keywords",
     "refuse_operand",
     "restride_array",

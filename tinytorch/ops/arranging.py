@@ -21,6 +21,7 @@ from ..base import (
     empty_like_strides,
     is_expanded,
     lay_out_result,
+    print_as_cpp,
     restride_array,
     store_values,
     warn_in_torch,
@@ -581,7 +582,8 @@ def _make_grids(tensors: list, indexing: str | None = None) -> tuple:
         a = array_of(t)
         if a.ndim > 1:
             raise RuntimeError(
-                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}"
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
+                + print_as_cpp(a)
             )
         shape[d] = a.size
     grids = []
