@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from inspect import getattr_static
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, Self, SupportsIndex, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, Self, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
@@ -222,8 +222,10 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         """Return a tensor without history over the same memory, with the same version counter."""
         return self._make_alias_of(self._data, self._counter)
 
-    def detach(self) -> Tensor:
+    def detach(self, *surplus: Never) -> Tensor:
         """Return a tensor over the same memory with the same version counter, without history."""
+        if surplus:  # in PyTorch's words, as of other methods in ops/written_in_c.py
+            raise TypeError(f"TensorBase.detach() takes no arguments ({len(surplus)} given)")
         # As in `_make_alias_of`, but without its call: `detach` and `data` are the most frequent
         # of all.
         t = _new(Tensor)

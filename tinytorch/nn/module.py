@@ -431,7 +431,9 @@ class Module(metaclass=ModuleMeta):
         return self._apply(lambda t: t.cuda(device))
 
     def train(self, mode: bool = True) -> Self:
-        """Switch training mode on or off, here and in all modules below."""
+        """Switch training mode on or off, here and in all modules below. ValueError for no bool."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
         self.training = mode
         for child in self.children():
             child.train(mode)

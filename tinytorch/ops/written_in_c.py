@@ -1,7 +1,7 @@
 """Calls that do not fit of what PyTorch has written in C, and tinytorch in Python without a schema.
 
 Python would say in its own words how many arguments a function of Python takes. What `op()` declares
-refuses calls itself, see ops/calling.py. `x.detach()` alone, of which programs make many, stays as it is.
+refuses calls itself, see ops/calling.py, and so does `x.detach()`, of which programs make many calls.
 """
 
 from __future__ import annotations
