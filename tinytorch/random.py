@@ -127,6 +127,10 @@ class Generator(metaclass=ShownAs):
         self.spare_normal = float(state["normal_y"]) if state["normal_is_valid"] else None
         return self
 
+    def clone_state(self) -> Generator:
+        """Return another generator, which goes on from the same state."""
+        return Generator(self.device).set_state(self.get_state())
+
 
 default_generator: Generator = Generator()
 """The generator that is used if none is given. As in torch, each process gives it another seed."""

@@ -646,7 +646,7 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
         return int(self._data.item())
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
-        return tensor_repr(self)
+        return tensor_repr(self, contents=tensor_contents)
 
     def __format__(self, spec: str) -> str:
         is_number = type(self) is Tensor and self._data.ndim == 0
