@@ -266,6 +266,8 @@ class AbsentName:
     A `__getattr__` could do the same, but would make every attribute of the class slower to read.
     """
 
+    __slots__ = ("name",)
+
     def __init__(self, name: str) -> None:
         self.name = name
 

@@ -51,8 +51,8 @@ class LaterMethod(LaterFunction):
     """Stands on a class for a method until that is first named, makes it, and gives it its place."""
 
     def __init__(self, owner: type, name: str, make: Callable[[], Callable]) -> None:
-        super().__init__(make)
-        self.owner, self.name = owner, name
+        # Not by `super`: an import makes 400 of these.
+        self.make, self.owner, self.name = make, owner, name
 
     def __get__(self, instance: Any, cls: type | None = None) -> Any:
         method: Any = self.function
