@@ -523,10 +523,23 @@ def _find_live_tensor(variables: Mapping[str, Any], name: str) -> Any:
 
 
 def _describe_path(snapshot: Snapshot, x: str, of: str) -> str:
-    """List the nodes on the shortest path from `of` to `x`."""
+    """Say which nodes lead from `of` to `x`."""
+    if snapshot.tensor(of).grad_fn is None:
+        return gettext("`{name}` has no node.", name=of)
+    path = find_path(snapshot, x, of)
+    if path is None:
+        return gettext("None of the nodes behind `{of}` leads to `{name}`.", of=of, name=x)
+    names = [labels.short_node_name(snapshot.node(node_id).name) for node_id in path]
+    if len(names) > _MAX_NODES:
+        names = [*names[:4], "...", *names[-3:]]
+    return gettext("The path of nodes: {nodes}.", nodes=join_list(names))
+
+
+def find_path(snapshot: Snapshot, x: str, of: str) -> list[str] | None:
+    """Return the ids of the nodes on the shortest path from `of` to `x`; None where none leads there."""
     source, start = snapshot.tensor(x), snapshot.tensor(of).grad_fn
     if start is None:
-        return gettext("`{name}` has no node.", name=of)
+        return None
     # A result is reached at its own node, a leaf at the AccumulateGrad node that holds it.
     goals = {node.id for node in snapshot.nodes if node.variable == source.id}
     if source.grad_fn is not None:
@@ -535,12 +548,9 @@ def _describe_path(snapshot: Snapshot, x: str, of: str) -> str:
     # Breadth first: longer paths are appended while we go on.
     for path in paths:
         if path[-1] in goals:
-            names = [labels.short_node_name(snapshot.node(node_id).name) for node_id in path]
-            if len(names) > _MAX_NODES:
-                names = [*names[:4], "...", *names[-3:]]
-            return gettext("The path of nodes: {nodes}.", nodes=join_list(names))
+            return path
         for end in snapshot.node(path[-1]).ends:
             if end not in visited:
                 visited.add(end)
                 paths.append([*path, end])
-    return gettext("None of the nodes behind `{of}` leads to `{name}`.", of=of, name=x)
+    return None
