@@ -397,6 +397,27 @@ def test_a_belief_is_named_where_its_run_shows_the_answer(
         assert refutation.argument, answer
 
 
+REBOUND = "x = torch.ones(3, requires_grad=True)\ny = x.clone()\ny = x[0]"
+REMADE = "x = torch.ones(3, requires_grad=True)\ny = x.clone()\ndel y\ny = x * 2"
+RENAMED = "x = torch.ones(3, requires_grad=True)\nz = x.clone()\nz += 1\ny = z\ndel z"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "of_clone", "of_other"),
+    [
+        (is_leaf("y"), "yes", "a clone is a leaf", "grad is not inherited"),
+        (on_graph("y"), "no", "clone cuts the graph", "grad is not inherited"),
+        (gets_gradient("x", "y"), "no", "clone cuts the graph", None),
+    ],
+)
+def test_a_clone_is_known_by_its_tensor_and_not_by_its_name(
+    question: Question, answer: str, of_clone: str, of_other: str | None, engine: ModuleType
+) -> None:
+    for code, expected in [(REBOUND, of_other), (REMADE, of_other), (RENAMED, of_clone)]:
+        found = question.refute(QuizRun(code, engine), answer).misconception
+        assert (found.name if found else None) == expected, code
+
+
 @pytest.mark.torch
 @pytest.mark.parametrize("code", [CLONE, VIEW, ERROR])
 def test_both_engines_say_the_same_words(code: str) -> None:

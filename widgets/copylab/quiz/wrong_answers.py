@@ -90,7 +90,7 @@ def find_shared_storage_misconception(
     # A clone is on the graph as well, but taking it for shared memory is an error about copies.
     # Only `b` can be the clone: both questions name the source first, and then the copy.
     is_on_graph = any(run.tensor(name, at).grad_fn is not None for name in (a, b))
-    if is_on_graph and not _was_cloned(run, b, at):
+    if is_on_graph and not _is_result_of_clone(run, b, at):
         return "the graph joins memories"
     return "a copy shares memory"
 
@@ -127,7 +127,7 @@ def find_node_misconception(run: QuizRun, answer: str, y: str, *, at: int | None
     """Find the misconception behind a wrong answer about a node."""
     if answer == "yes":
         return "a plain copy has a node" if _is_made_after_others(run, y) else None
-    return "clone cuts the graph" if _was_cloned(run, y, at) else "grad is not inherited"
+    return "clone cuts the graph" if _is_result_of_clone(run, y, at) else "grad is not inherited"
 
 
 def _is_made_after_others(run: QuizRun, y: str) -> bool:
@@ -141,10 +141,15 @@ def _is_made_after_others(run: QuizRun, y: str) -> bool:
     return bool(first_names) and y not in first_names
 
 
+def find_requires_grad_misconception(_run: QuizRun, answer: str, _y: str, **_at: int | None) -> str:
+    """Find the misconception behind a wrong answer about requires_grad."""
+    return "requires_grad is copied" if answer == "yes" else "grad is not inherited"
+
+
 def find_leaf_misconception(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
     """Find the misconception behind a wrong answer about a leaf."""
     if answer == "yes":
-        return "a clone is a leaf" if _was_cloned(run, y, at) else "grad is not inherited"
+        return "a clone is a leaf" if _is_result_of_clone(run, y, at) else "grad is not inherited"
     # Not "a plain copy has a node": a learner who says no may know well that it has none.
     return "a leaf is not computed" if _is_made_after_others(run, y) else None
 
@@ -154,7 +159,7 @@ def find_gradient_path_misconception(
 ) -> str | None:
     """Find the misconception behind a wrong answer about a gradient's path from `of` to `x`."""
     if answer == "no":
-        return "clone cuts the graph" if _was_cloned(run, of, at) else None
+        return "clone cuts the graph" if _is_result_of_clone(run, of, at) else None
     snapshot = run.snapshot(at)
     if not snapshot.shares_storage(x, of):
         return None
@@ -399,10 +404,14 @@ def _subtract_lists(value: Any, other: Any) -> Any:
     return value - other
 
 
-def _was_cloned(run: QuizRun, y: str, at: int | None) -> bool:
-    """Return True if `y` came from clone.
+def _is_result_of_clone(run: QuizRun, y: str, at: int | None) -> bool:
+    """Return True if the tensor that `y` means was made by a clone that has a node.
 
-    A write in place gives it another node, so past nodes count too.
+    A write in place gives it another node, so its past nodes count, too. It is known by its id: the
+    name may have meant another tensor, and the tensor had another name.
     """
-    new_values = run.history(lambda moment: moment.snapshot.tensor(y).grad_fn_name, at)
-    return any(each.value == "CloneBackward0" for each in new_values)
+    tensor_id = run.tensor(y, at).id
+    nodes = set()
+    for moment in run.list_moments(at):
+        nodes |= {each.grad_fn_name for each in moment.snapshot.tensors if each.id == tensor_id}
+    return "CloneBackward0" in nodes
