@@ -40,11 +40,11 @@ LESSON_ARGUMENTS: dict[str, tuple[int | str, ...]] = {
     "predict": ("title",),
     # Their `wrong` is for those who test them.
     **dict.fromkeys(("exercise", "task"), (1, "task", "title", "about", "hints", "right")),
-    "Misconception": (0, 1, 2, "name", "belief", "refutation"),
+    "Misconception": (0, 1, 2, "name", "belief", "argument"),
     "Question": (0, 1, 3, 4, "prompt", "choices", "wrong", "because", "hint"),
 }
 """The arguments in a lesson's data that are texts: literals, translated when they are shown."""
-TABLE = ("widgets/copylab/quiz/misconceptions.py", "_BELIEFS_AND_REFUTATIONS")
+TABLE = ("widgets/copylab/quiz/misconceptions.py", "_BELIEFS_AND_ARGUMENTS")
 """A table of nothing but texts, as plain as a lesson's."""
 CHECK_ARGUMENTS = {"CheckedFact": (1, 2), "with_objection": (0,), "wrong": (0,)}
 """The arguments of checks, which are put together when they run: texts go through gettext."""

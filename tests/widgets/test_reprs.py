@@ -94,7 +94,7 @@ def asked() -> Iterator[Any]:
         reveal,
         *reveal.rows,
         reveal.steps,
-        Misconception("m" * 200, "belief", "refutation"),
+        Misconception("m" * 200, "belief", "argument"),
     )
     part = copylab.exercise(
         "long/" * 40, "Make t.", lambda t: t == 1, solution="t = 1", hints=["Think. " * 50]

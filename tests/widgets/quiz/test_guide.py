@@ -48,8 +48,8 @@ def test_the_example_answers_refutes_and_retests(
     programs = eval(f"{{{retests}}}", vars(retest_programs))
     assert set(table) == set(programs) == {NAME}
     monkeypatch.setattr(misconceptions, "_own_misconceptions", {})
-    belief, refutation = table[NAME]
-    known = Misconception(NAME, belief, refutation, programs[NAME])
+    belief, argument = table[NAME]
+    known = Misconception(NAME, belief, argument, programs[NAME])
     monkeypatch.setitem(misconceptions.MISCONCEPTIONS, NAME, known)
 
     first, second = eval(f"[{rows}]", vars(questions) | {"VIEW": "x = torch.ones(3)\ny = x[1:]"})

@@ -45,7 +45,6 @@ from copylab.quiz.misconceptions import MISCONCEPTIONS, Misconception, misconcep
 from copylab.quiz.prediction import Prediction, predict
 from copylab.quiz.retest_programs import RetestProgram
 from copylab.quiz.runs import QuizRun
-from copylab.quiz.wrong_answers import make_yes_no_finder
 from copylab.wording import set_language
 
 NAN = "x = torch.tensor([float('nan'), 1.0])\ny = x.clone()\nz = x.view(2)"
@@ -167,7 +166,7 @@ def test_the_answers_change_with_the_program(engine: ModuleType) -> None:
 def test_a_question_is_called_as_its_help_says() -> None:
     assert str(inspect.signature(same_storage)) == (
         "(a: 'str', b: 'str', *, at: 'int | None' = None, prompt: 'str | None' = None, "
-        "wrong: 'Mapping[Any, Rebuttal] | None' = None) -> 'Question'"
+        "wrong: 'Mapping[Any, ArgumentSource] | None' = None) -> 'Question'"
     )
     with pytest.raises(TypeError, match="unexpected keyword argument 'hint'"):
         same_storage("x", "y", hint="a number")
@@ -362,7 +361,7 @@ def test_a_wrong_answer_meets_its_misconception_and_facts(
     assert row.refutation.misconception.name == name
     assert facts in row.refutation.facts
     assert row.refutation.facts in reveal.text
-    assert MISCONCEPTIONS[name].write_refutation(
+    assert MISCONCEPTIONS[name].write_argument(
         predict(code, [question], engine=engine).run()
     ) in reveal.text.replace("**", "")
     assert reveal.misconceptions == (name,)
@@ -499,7 +498,7 @@ def test_a_misspelt_misconception_is_no_sentence(engine: ModuleType) -> None:
             value("x", wrong={1: misspelt})
     value("x", wrong={1: "A view is not a copy.", 2: "a view is no copy!", 3: "`x` stays"})
     with pytest.raises(KeyError, match="did you mean 'a view is a copy'"):
-        make_yes_no_finder(behind_yes="view is a copy", behind_no="detach copies")
+        misconception("view is a copy")
 
     with pytest.raises(ValueError, match="'no copy'"):
         value("x", wrong={1: "no copy"})
@@ -645,7 +644,7 @@ def test_the_catalogue() -> None:
     for name, entry in MISCONCEPTIONS.items():
         assert entry.name == name
         assert len(entry.belief) > 10
-        assert len(str(entry.refutation)) > 40
+        assert len(str(entry.argument)) > 40
     assert len({entry.belief for entry in MISCONCEPTIONS.values()}) == len(MISCONCEPTIONS)
     assert misconception("detach copies").belief.startswith("`detach`")
     with pytest.raises(KeyError, match="did you mean 'clone cuts the graph'"):

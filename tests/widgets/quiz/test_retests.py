@@ -66,8 +66,8 @@ def check_retest(known: Misconception, engine: ModuleType, seed: int, number: in
     }, where
     against = question.refute(run, believed)
     assert f"“{believed}” would be right" in against.argument, where
-    assert known.write_refutation(run) in against.argument, where
-    for span in re.findall("`(.+?)`", known.write_refutation(run)):
+    assert known.write_argument(run) in against.argument, where
+    for span in re.findall("`(.+?)`", known.write_argument(run)):
         # A text that calls the tensors `x` and `t` is untrue of a program with other names.
         for word in re.findall(r"[^\W\d]\w*", span):
             is_word_of_code = hasattr(tinytorch.Tensor, word) or hasattr(tinytorch, word)

@@ -15,9 +15,9 @@ from ..questions import (
     version,
 )
 from ..quiz import (
+    ArgumentSource,
     CheckedFact,
     QuizRun,
-    Rebuttal,
     follows_numbers,
     graph_leads_back,
     has_grad,
@@ -62,7 +62,7 @@ _ERROR = gettext_noop("an error")
 _NOT_SAVED = gettext_noop("No node has saved `z`: `backward` does not read the zeros.")
 
 
-def _ask_for_effect(write: str, *, wrong: dict[str, Rebuttal]) -> Question:
+def _ask_for_effect(write: str, *, wrong: dict[str, ArgumentSource]) -> Question:
     """Ask what `backward` gives if a write comes between lines 2 and 3."""
 
     def run_with_write(run: QuizRun) -> QuizRun:

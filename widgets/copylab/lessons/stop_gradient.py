@@ -6,9 +6,9 @@ from .. import Misconception, Question, predict, tensor_facts
 from ..looks import grad, is_tensor
 from ..questions import gets_gradient, gradient, on_graph, requires_grad, value
 from ..quiz import (
+    ArgumentSource,
     CheckedFact,
     QuizRun,
-    Rebuttal,
     RetestProgram,
     are_tensors,
     follows_numbers,
@@ -102,7 +102,7 @@ def _run_changed(run: QuizRun, change: _Change) -> QuizRun:
     return run.run_variant(run.code.replace(piece, instead)) if piece else run
 
 
-def _ask_who_gets_a_gradient(change: _Change, *, wrong: dict[str, Rebuttal]) -> Question:
+def _ask_who_gets_a_gradient(change: _Change, *, wrong: dict[str, ArgumentSource]) -> Question:
     def find_names(run: QuizRun) -> set[str]:
         changed = _run_changed(run, change)
         return {name for name in ("a", "b") if changed.gradient(name) is not None}
@@ -130,7 +130,7 @@ def _ask_who_gets_a_gradient(change: _Change, *, wrong: dict[str, Rebuttal]) -> 
     )
 
 
-def _ask_for_node(change: _Change, *, wrong: dict[str, Rebuttal]) -> Question:
+def _ask_for_node(change: _Change, *, wrong: dict[str, ArgumentSource]) -> Question:
     def because(run: QuizRun) -> str:
         node = _run_changed(run, change).tensor("y").grad_fn_name
         return gettext("{change}, `y.grad_fn` is {node}.", change=gettext(change[0]), node=node)

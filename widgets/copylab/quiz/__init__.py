@@ -58,7 +58,7 @@ from .exercises import Exercise, Verdict, exercise, wrong
 from .misconceptions import MISCONCEPTIONS, Misconception, misconception
 from .prediction import Prediction, Retest, predict, retest
 from .progress import PROGRESS_FILE, find_progress_file, load_notes, parse_notes
-from .question import Question, Rebuttal
+from .question import ArgumentSource, Question
 from .recalls import Recall, find_answered_recall
 from .retest_programs import RetestProgram
 from .retests import find_programs
@@ -70,6 +70,7 @@ from .view import TaskView
 __all__ = [
     "MISCONCEPTIONS",
     "PROGRESS_FILE",
+    "ArgumentSource",
     "CheckedFact",
     "Counterevidence",
     "Diagnosis",
@@ -80,7 +81,6 @@ __all__ = [
     "Prediction",
     "Question",
     "QuizRun",
-    "Rebuttal",
     "Recall",
     "Retest",
     "RetestProgram",

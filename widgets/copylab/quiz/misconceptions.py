@@ -4,7 +4,7 @@
 
 The names are short statements, all of them wrong; most can be found in print. Many are found behind
 a wrong answer by `wrong_answers.py`; the others only where a lesson names them in `wrong=`. A lesson
-may make its own, too, with `Misconception(name, belief, refutation)`.
+may make its own, too, with `Misconception(name, belief, argument)`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Misconception:
 
     name: a short statement to know it by, such as "a name is a copy".
     belief: in a whole sentence, as its owner would say it.
-    refutation: what speaks against it: a text, or a function that makes one from the run. Facts of
+    argument: what speaks against it: a text, or a function that makes one from the run. Facts of
         a run (which storage, which value) belong into a function, which reads them off that run.
         Those of the catalogue are texts: there the `because` of the question says the facts.
     retests: small programs that test it, see `RetestProgram`; those of the catalogue are in
@@ -42,7 +42,7 @@ class Misconception:
 
     name: str
     belief: str
-    refutation: str | Callable[[QuizRun], str]
+    argument: str | Callable[[QuizRun], str]
     retests: Sequence[RetestProgram] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
@@ -52,17 +52,15 @@ class Misconception:
     def __repr__(self) -> str:
         return summarize_text(f"Misconception({self.name!r})")
 
-    def write_refutation(self, run: QuizRun) -> str:
-        """Return the refutation, with the facts of this run."""
-        return (
-            gettext(self.refutation) if isinstance(self.refutation, str) else self.refutation(run)
-        )
+    def write_argument(self, run: QuizRun) -> str:
+        """Return the argument, with the facts of this run."""
+        return gettext(self.argument) if isinstance(self.argument, str) else self.argument(run)
 
 
 # What each misconception says, and what speaks against it. A belief may have code of its own, as
-# `y = x`. A refutation has no names of variables, since a drawn program has others. Texts alone, and no
+# `y = x`. An argument has no names of variables, since a drawn program has others. Texts alone, and no
 # functions or calls: tools/make_catalogue.py takes every text of this table for translators.
-_BELIEFS_AND_REFUTATIONS = {
+_BELIEFS_AND_ARGUMENTS = {
     # Names, and what tells two tensors apart.
     "a name is a copy": (
         "`y = x` gives me a second tensor.",
@@ -267,8 +265,8 @@ _BELIEFS_AND_REFUTATIONS = {
 }
 
 MISCONCEPTIONS = {
-    name: Misconception(name, belief, refutation)
-    for name, (belief, refutation) in _BELIEFS_AND_REFUTATIONS.items()
+    name: Misconception(name, belief, argument)
+    for name, (belief, argument) in _BELIEFS_AND_ARGUMENTS.items()
 }
 """The catalogue, by name."""
 

@@ -33,8 +33,8 @@ from .objections import describe_missed_line
 from .runs import QuizRun
 from .wrong_answers import foresee_answers
 
-Rebuttal = Misconception | str | Callable[[QuizRun], str]
-"""What speaks against an answer: a misconception or its name, or a sentence or its function."""
+ArgumentSource = Misconception | str | Callable[[QuizRun], str]
+"""Where the argument against an answer is from: a misconception or its name, an objection or its function."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ class Refutation:
 
     facts: the facts of the run, in sentences; empty if there are none.
     misconception: the one behind the answer, if it is known.
-    argument: what speaks against the misconception, or else against this answer alone.
+    argument: that of the misconception, or else an objection, which speaks against this answer
+        alone; empty if there is none.
     """
 
     facts: str
@@ -72,6 +73,26 @@ class Refutation:
 
 
 @dataclass(frozen=True)
+class Features:
+    """What others than the question itself have to know of it; most questions have none of these.
+
+    shows_graph: where a retest asks it, the graph at the end of the run is drawn below the rows: what
+        it asks for is in no memory picture.
+    says_wrong_gradients: its facts end with `list_wrong_gradients`, or with one sentence of that.
+    asks_for_ending: the answer is how the run ends, so it has one after an error, too.
+    asks_for_numbers: the answer is numbers that a line could write down by hand.
+    """
+
+    shows_graph: bool = False
+    says_wrong_gradients: bool = False
+    asks_for_ending: bool = False
+    asks_for_numbers: bool = False
+
+
+NO_FEATURES = Features()
+
+
+@dataclass(frozen=True)
 class Question:
     """A question whose right answer is always found by running the code.
 
@@ -84,7 +105,7 @@ class Question:
     answer: returns the right answer from a QuizRun: True or False (yes, no), a number, a list, a
         text, a set of names.
     wrong: what speaks against particular wrong answers. A text that is the name of a misconception
-        of the catalogue means that one, any other is a sentence of its own. ValueError for what
+        of the catalogue means that one, any other is an objection. ValueError for what
         looks like a misspelt name.
     because: the facts of the run that decide the question, shown after every wrong answer.
     name: its name in `commit({name: answer})`; by default its prompt.
@@ -92,7 +113,7 @@ class Question:
     find_misconception: finds the misconception behind any wrong answer that `wrong` does not list,
         from the run and the answer: returns it, its name in the catalogue, or None. In a
         ready-made question `Declaration.make_question` has bound the names that it is about.
-    find_objection: returns a sentence against a wrong answer behind which no misconception is found,
+    find_objection: returns an objection to a wrong answer behind which no misconception is found,
         from the run and the answer; or None.
     find_fallback_objection: the same, asked last: where that returns None, and leaving out a line of the
         run makes the answer right for none of its lines (`describe_missed_line`).
@@ -100,12 +121,13 @@ class Question:
         small letters; a free answer has to match it, or to be the name of a node of the run or a
         key of `wrong`. Any other answer is asked for again.
     names: those that the question is about, where it asks which of them: an answer may be "all".
+    features: what a result, a table of rows or a rewrite has to know of it, see `Features`.
     """
 
     prompt: str | Callable[[], str]
     choices: Sequence[str] | Callable[[str], Sequence[str]] | None
     answer: Callable[[QuizRun], Any]
-    wrong: Mapping[Any, Rebuttal] = field(default_factory=dict)
+    wrong: Mapping[Any, ArgumentSource] = field(default_factory=dict)
     because: str | Callable[[QuizRun], str] = ""
     name: str = ""
     hint: str = ""
@@ -114,6 +136,7 @@ class Question:
     find_fallback_objection: Callable[[QuizRun, str], str | None] | None = None
     pattern: str = ""
     names: tuple[str, ...] = ()
+    features: Features = NO_FEATURES
 
     def __post_init__(self) -> None:
         for entry in self.wrong.values():
@@ -286,17 +309,17 @@ class Question:
         # What the author of the program foresaw comes first.
         entry = self._find_in_wrong(answer, self.right_answer(run))
         if entry is not None:
-            found = _read_rebuttal(run, entry)
+            found = _read_source(run, entry)
         elif self.find_misconception is not None:
             found = _read_misconception(self.find_misconception(run, answer))
         if found is None:
             return Refutation(facts, None, self._choose_objection(run, answer) or "")
         if isinstance(found, str):
             return Refutation(facts, None, gettext(found))
-        return Refutation(facts, found, found.write_refutation(run))
+        return Refutation(facts, found, found.write_argument(run))
 
     def _choose_objection(self, run: QuizRun, answer: str) -> str | None:
-        """Return a sentence against a wrong answer that points to no misconception, or None."""
+        """Return an objection to a wrong answer that points to no misconception, or None."""
         # Sentences begin with it: `3 is what ...`, where "three" was written.
         if self.choices is None and isinstance(number := parse_value(answer), int):
             answer = format_number(number)
@@ -335,7 +358,7 @@ class Question:
                     refutations[answer] = refutation
         return refutations
 
-    def _find_in_wrong(self, answer: str, right: Any) -> Rebuttal | None:
+    def _find_in_wrong(self, answer: str, right: Any) -> ArgumentSource | None:
         """Return what `wrong` has against an answer; None if it does not list the answer."""
         for key, entry in self.wrong.items():
             if self._matches_key(answer, key, right):
@@ -412,10 +435,10 @@ class Question:
         return []
 
 
-def _read_rebuttal(run: QuizRun, entry: Rebuttal) -> Misconception | str:
-    """Return what an entry of `wrong` means: a misconception, or a sentence against the answer."""
+def _read_source(run: QuizRun, entry: ArgumentSource) -> Misconception | str:
+    """Return what an entry of `wrong` means: a misconception, or an objection to the answer."""
     found = entry(run) if callable(entry) else entry
-    # A text that is no name in the catalogue is a sentence, also where a function returns it.
+    # A text that is no name in the catalogue is an objection, also where a function returns it.
     return MISCONCEPTIONS.get(found, found) if isinstance(found, str) else found
 
 

@@ -22,16 +22,20 @@ The arguments of `_question`:
 - `find_misconception`, a function in `wrong_answers.py`, finds the one behind a wrong answer. It is
   called as `find_misconception(run, answer, *subject, at=at)`, and so are the next two. Where there is
   one, a right row says why it is right, too;
-- `find_objection`, a function in `objections.py`, returns a sentence against a wrong answer behind
+- `find_objection`, a function in `objections.py`, returns an objection to a wrong answer behind
   which no misconception is found. Where it finds none, the run is tried without each of its lines;
 - `find_fallback_objection`, another one there, is called where the answer is wrong without any of them;
 - `choices` are the answers to choose from; with neither `choices` nor `hint` they are yes and no;
 - `hint` says how to write a free answer, such as "a number";
-- `pattern` is there for `node` alone, whose answers look like names of nodes.
+- `pattern` is there for `node` alone, whose answers look like names of nodes;
+- `features` say what the code around a question does otherwise for this one: `shows_graph` (`node`),
+  `says_wrong_gradients` (`gradient`, `outcome`), `asks_for_ending` (`outcome`) and `asks_for_numbers`
+  (`value`). None of that is read off the name of a question.
 
-If the answering function has no `at`, as that of `outcome` has none, these four are called without
-it, too. `choices`, `hint` and `pattern` are said in full in `Question`, of which a
-declaration makes one; there is also how an answer is judged (`is_right`) and refuted (`refute`).
+If the answering function has no `at`, as that of `outcome` has none, `because` and the three that
+find something are called without it, too. A declaration makes a `Question`, which says `choices`,
+`hint` and `pattern` in full, as `Features` does its own, and how an answer is judged (`is_right`) and
+refuted (`refute`).
 Texts are marked for translators with `gettext_noop`, and translated when they are shown. In the
 names of parameters `y` is a result, `x` any tensor, `a` and `b` are two that are compared.
 """
@@ -50,7 +54,7 @@ from tinytorch.viz import short_node_name
 from .. import tensor_facts
 from ..wording import gettext, gettext_noop, join_list
 from . import evidence, objections, wrong_answers
-from .question import Question, Rebuttal
+from .question import NO_FEATURES, ArgumentSource, Features, Question
 from .runs import QuizRun
 
 ENDS = gettext_noop("it runs to its end")
@@ -58,7 +62,7 @@ ENDLESS = gettext_noop("it never ends")
 
 _COMMON_PARAMETERS = {
     "prompt": "str | None",
-    "wrong": "Mapping[Any, Rebuttal] | None",
+    "wrong": "Mapping[Any, ArgumentSource] | None",
 }
 """What every question takes, with its type."""
 
@@ -74,7 +78,7 @@ class QuestionMaker(Protocol):
         *subject: Any,
         at: int | None = None,
         prompt: str | None = None,
-        wrong: Mapping[Any, Rebuttal] | None = None,
+        wrong: Mapping[Any, ArgumentSource] | None = None,
         hint: str | None = None,
     ) -> Question:
         """Return the question about these names or values."""
@@ -94,6 +98,7 @@ class Declaration:
     choices: Sequence[str] | Callable[[str], Sequence[str]] | None
     hint: str
     pattern: str
+    features: Features
 
     def make_question(self, arguments: inspect.BoundArguments) -> Question:
         """Return the question about some arguments, as `same_storage("x", "y", at=4)` has them."""
@@ -139,6 +144,7 @@ class Declaration:
             find_objection=bind_subject(self.find_objection),
             find_fallback_objection=bind_subject(self.find_fallback_objection),
             pattern=self.pattern,
+            features=self.features,
             names=tuple(subject_by_parameter.get("names", ())),
         )
 
@@ -153,6 +159,7 @@ def _question(
     choices: Sequence[str] | Callable[[str], Sequence[str]] | None = None,
     hint: str = "",
     pattern: str = "",
+    features: Features = NO_FEATURES,
 ) -> Callable[[Callable[..., Any]], QuestionMaker]:
     """Turn a function that answers a question into one that makes the question.
 
@@ -174,6 +181,7 @@ def _question(
             choices,
             hint,
             pattern,
+            features,
         )
         signature = _signature_of_maker(find_answer, is_free=choices is None)
 
@@ -278,6 +286,7 @@ def on_graph(run: QuizRun, y: str, *, at: int | None = None) -> bool:
     find_objection=objections.find_node_objection,
     hint=gettext_noop("a name such as SinBackward0, or none"),
     pattern=r"\w+backward\d*|copybackwards|copyslices|accumulategrad",
+    features=Features(shows_graph=True),
 )
 def node(run: QuizRun, y: str, *, at: int | None = None) -> str:
     """Ask for the name of a tensor's node; `none` where it has none."""
@@ -288,9 +297,7 @@ def node(run: QuizRun, y: str, *, at: int | None = None) -> str:
 @_question(
     gettext_noop("Does `{y}` require grad?"),
     because=evidence.describe_requires_grad,
-    find_misconception=wrong_answers.make_yes_no_finder(
-        behind_yes="requires_grad is copied", behind_no="grad is not inherited"
-    ),
+    find_misconception=wrong_answers.find_requires_grad_misconception,
 )
 def requires_grad(run: QuizRun, y: str, *, at: int | None = None) -> bool:
     """Ask whether a tensor requires grad."""
@@ -353,6 +360,7 @@ def cells(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
     find_objection=objections.find_value_objection,
     find_fallback_objection=objections.find_fallback_value_objection,
     hint=gettext_noop("a number, or numbers such as [1, 2]"),
+    features=Features(asks_for_numbers=True),
 )
 def value(run: QuizRun, x: str, *, at: int | None = None) -> Any:
     """Ask for the numbers of a tensor, or the value of a plain variable."""
@@ -366,6 +374,7 @@ def value(run: QuizRun, x: str, *, at: int | None = None) -> Any:
     find_objection=objections.find_gradient_objection,
     find_fallback_objection=objections.find_fallback_gradient_objection,
     hint=gettext_noop("a number, numbers such as [1, 2], or None"),
+    features=Features(says_wrong_gradients=True),
 )
 def gradient(run: QuizRun, x: str, *, at: int | None = None) -> Any:
     """Ask for the numbers in a tensor's `.grad`; None where there is none."""
@@ -415,6 +424,7 @@ def _list_outcomes(code: str) -> list[str]:
     because=evidence.describe_outcome,
     find_objection=objections.find_outcome_objection,
     choices=_list_outcomes,
+    features=Features(says_wrong_gradients=True, asks_for_ending=True),
 )
 def outcome(run: QuizRun) -> str:
     """Ask what happens when the code runs: it ends, or which line raises an error.

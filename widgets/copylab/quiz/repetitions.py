@@ -57,9 +57,8 @@ def _point_to_row(number: int, rest: Sequence[str], _run: QuizRun) -> str:
 
 def list_repeated_sentences(questions: Sequence[Question], run: QuizRun) -> list[str]:
     """Return the sentences on wrong gradients, if the facts of several questions may have them."""
-    # By their names: these two have facts that end with `list_wrong_gradients`, or with one of it.
-    asked = [question.name.startswith(("outcome", "gradient(")) for question in questions]
-    return list_wrong_gradients(run) if sum(asked) > 1 else []
+    count = sum(question.features.says_wrong_gradients for question in questions)
+    return list_wrong_gradients(run) if count > 1 else []
 
 
 def say_wrong_gradients_once(

@@ -21,7 +21,7 @@ from functools import partial
 
 from ..wording import gettext, gettext_noop
 from . import ready_questions as ask
-from .question import Question
+from .question import Features, Question
 from .runs import QuizRun
 
 
@@ -92,6 +92,7 @@ def _ask_added_nodes() -> Question:
         lambda run: _count_nodes(run, 3) - _count_nodes(run, 2),
         because=_describe_added_nodes,
         name="added nodes",
+        features=Features(shows_graph=True),
         hint=gettext_noop("a number"),
     )
 

@@ -88,9 +88,9 @@ def draw_retest(
     believed_answer = _find_believed_answer(program, question, replacements, engine)
     misconception_with_belief = replace(
         misconception,
-        refutation=lambda run: join_sentences(
+        argument=lambda run: join_sentences(
             [
-                misconception.write_refutation(run),
+                misconception.write_argument(run),
                 _describe_belief(program, replacements, believed_answer),
             ]
         ),

@@ -26,7 +26,7 @@ from ..doc import (
     plain_text,
 )
 from ..player import Steps
-from ..wording import cached_property_in_language, gettext, gettext_noop, join_sentences, ngettext
+from ..wording import current_language, gettext, gettext_noop, join_sentences, ngettext
 from .answers import format_answer, has_decimal_comma, is_one_of_several, translate_choice
 from .evidence import describe_limit
 from .misconceptions import Misconception
@@ -263,17 +263,25 @@ class Reveal(Presentation):
         self._questions, self._answers, self._run = questions, answers, run
         self._describe_all_right = describe_all_right
         self._tested_misconception = tested_misconception
-        # Judged at once: raises UnreadableAnswerError for what cannot be read.
-        self.right = sum(row.is_right for row in self.rows)
+        # Raises UnreadableAnswerError for what cannot be read.
+        rows = judge_answers(questions, answers, run, tested_misconception)
+        self._rows_by_language = {current_language(): rows}
+        self.right = sum(row.is_right for row in rows)
         """The number of rows that are right."""
 
     def __repr__(self) -> str:
         return f"Reveal({self.right} of {len(self.rows)} right)"
 
-    @cached_property_in_language
+    @property
     def rows(self) -> tuple[JudgedRow, ...]:
         """The answers with what the run says to each, in the order of the questions."""
-        return judge_answers(self._questions, self._answers, self._run, self._tested_misconception)
+        language = current_language()
+        # Their sentences are in the language of when they were made.
+        if language not in self._rows_by_language:
+            self._rows_by_language[language] = judge_answers(
+                self._questions, self._answers, self._run, self._tested_misconception
+            )
+        return self._rows_by_language[language]
 
     @property
     def steps(self) -> Steps:
@@ -322,8 +330,8 @@ class Reveal(Presentation):
 
     def _draw_graph(self, *, live: bool) -> Figure | None:
         """Return a picture of the graph if a retest asks for its nodes, which no memory shows."""
-        names = [question.name for question in self._questions]
-        if self._tested_misconception is None or not any("node" in name for name in names):
+        is_asked_for = any(question.features.shows_graph for question in self._questions)
+        if self._tested_misconception is None or not is_asked_for:
             return None
         graph = viz.graph(self._run.snapshot())
         return Figure(graph, gettext("The graph at the end of the run"), live=live)

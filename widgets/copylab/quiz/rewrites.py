@@ -161,7 +161,8 @@ class Rewrite:
             )
         # An error is an answer where the question is what happens; elsewhere nothing is left to
         # ask.
-        if run.is_endless or (run.trace.error is not None and self.question.name != "outcome"):
+        has_error = run.trace.error is not None
+        if run.is_endless or (has_error and not self.question.features.asks_for_ending):
             return _describe_end(run)
         try:
             answer = self.question.right_answer(run)
@@ -225,7 +226,7 @@ def find_rewritable(misconception: Misconception, engine: ModuleType) -> Sequenc
     numbers = []
     for number in range(len(find_programs(misconception))):
         rewrite = _make_rewrite(misconception, number, engine, seed=0)
-        if not rewrite.keeps_numbers and rewrite.question.name.startswith("value("):
+        if not rewrite.keeps_numbers and rewrite.question.features.asks_for_numbers:
             continue
         if rewrite.judge_cell(rewrite.right_answer).state != "right":
             continue

@@ -17,7 +17,6 @@ from typing import Any
 
 from .answers import format_number, is_same_answer, parse_value
 from .evidence import is_uninitialized
-from .misconceptions import misconception
 from .runs import Moment, QuizRun, add_after_lines
 
 _MAX_FORESEEN = 100
@@ -51,17 +50,6 @@ def foresee_answers(run: QuizRun) -> list[str]:
         if len(answers) >= _MAX_FORESEEN:
             break
     return list(answers)[:_MAX_FORESEEN]
-
-
-def make_yes_no_finder(*, behind_yes: str, behind_no: str) -> Callable[..., str]:
-    """Return a function that finds one misconception behind a wrong yes, another behind a wrong no.
-
-    KeyError if one of the two is no name of the catalogue.
-    """
-    # For the KeyError alone: a misspelt name raises at import, not when a learner answers.
-    for name in (behind_yes, behind_no):
-        misconception(name)
-    return lambda _run, answer, *_names, **_at_keyword: behind_yes if answer == "yes" else behind_no
 
 
 def find_same_tensor_misconception(
