@@ -293,7 +293,7 @@ def test_misconceptions_are_met() -> None:
 @pytest.mark.parametrize(
     ("lesson", "name", "before", "after", "remark"),
     [
-        ("clone", "both", "a.clone()", "a * 1", "only `clone` says that a copy is wanted."),
+        ("clone", "both", "a.clone()", "a * 1", "write `clone`, which says so."),
         ("clone", "both", "a.clone()", "a.clone()", ""),
         ("clinic_gradients", "hidden_state", "h.detach()", "h.data", "nothing writes through it"),
         (
@@ -321,5 +321,5 @@ def test_a_right_answer_is_told_what_it_does_not_say(
     verdict = asked._judge_attempt(asked.code.replace(before, after), engine, [])
     assert verdict.state == "right"
     assert remark in verdict.says
-    is_told = "`clone` says" in verdict.says or "`.data`" in verdict.says
+    is_told = "write `clone`" in verdict.says or "`.data`" in verdict.says
     assert is_told == bool(remark)

@@ -74,7 +74,7 @@ def _describe_calls_in_place(run: QuizRun) -> str:
             )
             ends.append(raises if step.error else runs)
     return gettext(
-        "Some do. Here {calls}: a call that `backward` can go back through is recorded like any other operation.",
+        "Some do. Here {calls}. A call that `backward` can go back through is recorded, like any other operation; `resize_` is none, and is refused for every tensor that requires grad, clone or not.",
         calls=join_phrases(ends),
     )
 

@@ -451,7 +451,8 @@ def recommend_clone() -> CheckedFact:
         call.rpartition(".")[2] in _CALLS_THAT_COPY for call in calls
     )
     yes = gettext(
-        "The numbers have cells of their own here, but only `clone` says that a copy is wanted."
+        "The numbers have cells of their own here, as the result of every operation has. Where you "
+        "only want a copy, write `clone`, which says so."
     )
     return CheckedFact(True, "", yes if lacks_copy else "", is_told=lacks_copy)
 

@@ -114,7 +114,7 @@ _BELIEFS_AND_ARGUMENTS = {
     ),
     "the last result is a leaf": (
         "A leaf is an end of the graph, and the last result is one, too.",
-        "Leaves are where the ways back end. `backward` begins at the last result, which has a node.",
+        "`backward` begins at the last result, which has a node. Its paths end at leaves, which have none.",
     ),
     "a clone copies the graph": (
         "To keep the gradient, `clone` has to copy the whole graph behind it.",
@@ -181,7 +181,7 @@ _BELIEFS_AND_ARGUMENTS = {
         "`detach` gives a tensor with no node, so `backward` cannot go on from there.",
     ),
     "detach has its own counter": (
-        "A write into the detached tensor is not counted at its source.",
+        "A detached tensor and its source count their writes separately.",
         "`detach` shares the version counter along with the storage. That is how autograd notices such a write.",
     ),
     ".data is detach": (
