@@ -21,8 +21,10 @@ from viz.programs import PROGRAMS, run
 import tinytorch
 from tinytorch.viz import LEVELS, LayoutError, Picture, graph, memory, snapshot
 from tinytorch.viz.diagnose.diff import compare_snapshots
+from tinytorch.viz.read import SavedRecord
 from tinytorch.viz.render import memory_rows
 from tinytorch.viz.render.memory_svg import memories_of
+from tinytorch.viz.show import hazard_sentences
 from tinytorch.viz.show.arrangement import TIMES
 from tinytorch.viz.wording import set_language, text_width
 
@@ -105,6 +107,35 @@ def test_a_level_leaves_out_what_was_not_taught(engine: ModuleType) -> None:
         memory(level=names["a"])
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_counter_names_no_gradient_that_a_level_leaves_out(
+    level: str, engine: ModuleType
+) -> None:
+    """It was "shared by h and x.grad", where h was the only tensor in the picture."""
+    x = engine.ones(3, requires_grad=True)
+    x.grad = engine.zeros(3)
+    h = x.grad.detach()
+    text = memory(x=x, h=h, level=level).text  # type: ignore[arg-type]
+    assert ("shared by h and x.grad: at version 0." in text) == (level == "graph")
+    assert ("version counter C2, of h alone: at version 0." in text) == (level == "counter")
+    g = x.grad
+    text = memory(x=x, h=h, g=g, level=level).text  # type: ignore[arg-type]
+    # A gradient with a name is in each picture.
+    assert ("version counter C2, shared by h and g:" in text) == (level in {"counter", "graph"}), (
+        text
+    )
+
+
+@pytest.mark.parametrize(
+    ("language", "size"), [("en", "0 bytes"), ("zh", "0 字节"), ("ko", "0바이트")]
+)
+def test_the_size_of_an_empty_storage_is_translated(language: str, size: str) -> None:
+    set_language(language)
+    text = memory(x=tinytorch.empty(0)).text
+    assert size in text
+    assert ("bytes" in text) == (language == "en")
+
+
 def test_a_run_says_what_computed_a_tensor_until_something_else_does(engine: ModuleType) -> None:
     lines = ["a = torch.ones(1, requires_grad=True)", "b = a * 3", "c = b", "b += 1", "pass"]
     names: dict[str, Any] = {}
@@ -179,6 +210,30 @@ def test_a_stale_tensor_without_a_row_is_called_what_the_graph_calls_it(engine: 
     y.mul_(1)
     assert f"\nIn trouble: y[0]: SinBackward0 {line}." in memory(y=y, out=out).text
     assert "saved self: y[0], STALE" in graph(out=out, y=y).text
+
+
+def test_saves_that_differ_in_a_version_alone_are_drawn_once(
+    engine: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key says whether two hazards are one for the drawing: a number in the caption changes nothing."""
+    x = engine.ones(3, requires_grad=True)
+    y = x * 1
+    first = y.sin()
+    y.add_(1)
+    second = y.sin()
+    y.add_(1)
+    names = {"y": y, "out": first + second}
+
+    def add_version(sentence: str, saved: SavedRecord) -> str:
+        return f"{sentence} [{saved.saved_version}]"
+
+    for expected in (["backward will raise"], ["backward will raise [0]"]):
+        picture = memory(**names)
+        for version in (0, 1):
+            assert f"SinBackward0 saved it at version {version}, now at 2" in picture.text
+        lines = re.findall(r'<text class="bad-t b"[^>]*>([^<]*)', picture.svg)
+        assert " ".join(lines).split(": ")[1:] == expected, lines
+        monkeypatch.setattr(hazard_sentences, "add_lines_that_wrote", add_version)
 
 
 def test_every_hazard_of_a_tensor_without_a_row_is_said(engine: ModuleType) -> None:

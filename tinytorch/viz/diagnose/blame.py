@@ -78,12 +78,14 @@ class PastStep:
 
 
 class Blame(NamedTuple):
-    """Which lines are to blame, in sentences, and the keys of the nodes that saved their target."""
+    """Which earlier lines are to blame for what a backward did."""
 
     sentences: tuple[str, ...] = ()
+    """Why it raised, or which lines saved and wrote; then the ways out. Empty if none is to blame."""
     nodes: frozenset[object] = frozenset()
+    """The keys of the nodes of which something saved was written to by these lines."""
     writers: frozenset[int] = frozenset()
-    """The indices, in `past`, of the steps that wrote."""
+    """The indices, in `past` of `blame_lines`, of the steps that wrote."""
     raised: frozenset[tuple[object, str]] = frozenset()
     """What the backward raised on: the key of the node, and the name of what it had saved."""
     reasons: tuple[str, ...] = ()

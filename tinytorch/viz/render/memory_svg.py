@@ -131,7 +131,7 @@ class _MemoryRun:
         parts: frozenset[MemoryPart],
         sources: Iterable[str] = (),
     ) -> None:
-        self.find, self.fold, self.parts = find, fold, parts
+        self.find, self.fold = find, fold
         self.run = list(run)
         # Selected at once, since that raises for wrong options; the rest is made when it is asked for.
         self.selections = [select_storages(changes, find, fold, parts) for changes in self.run]
@@ -198,8 +198,9 @@ class _MemoryRun:
         return second if second.stage.size[0] < layout.stage.size[0] else layout
 
     def _list_folds(self, step: int) -> list[Folded]:
-        folds = _list_packs(self._describe_step_once(step).entries)
-        if self.parts == ALL_PARTS:
+        contents = self._describe_step_once(step)
+        folds = _list_packs(contents.entries)
+        if contents.is_complete:
             return folds
         # Below a picture that says less, for whoever wants to see all: it needs no kernel.
         return [

@@ -182,6 +182,8 @@ class MemoryContents:
     have no row."""
     is_unfolded: bool
     """True with fold=False: the picture keeps its size, however large."""
+    is_complete: bool
+    """False where a level leaves something out: a notebook can then open the whole below the picture."""
 
 
 # -- graphs ------------------------------------------------------------------------

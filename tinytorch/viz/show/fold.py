@@ -14,7 +14,7 @@ from itertools import accumulate, groupby
 from ..wording import gettext, join_few_names
 from .repeats import SHORTEST, choose_repeats, find_repeats
 
-MOST_PARTS, MOST_CHUNKS = 40, 16
+MOST_STRETCHES, MOST_CHUNKS = 40, 16
 """A fold with more parts has them in chunks, and in no more than so many."""
 ModulePath = tuple[str, ...]
 
@@ -74,63 +74,66 @@ class FoldableLine:
             # Below 0, where no other kind has its number.
             self._kinds[position] = -position - 1
         self._sums = [0, *accumulate(sizes)]
-        self._parts: dict[tuple[int, int], list[Stretch]] = {}
+        self._stretches: dict[tuple[int, int], list[Stretch]] = {}
 
     def open_stretch(self, start: int, stop: int) -> list[Stretch]:
         """Return the parts of a stretch, opened as far as there is room."""
-        parts = list(self.split(start, stop))
+        stretches = list(self.split(start, stop))
         for position in self.visible:
             if start <= position < stop:
-                self._open_down_to(parts, position)
+                self._open_down_to(stretches, position)
         while True:
             # The smallest first: so most folds are opened.
             costs = []
-            for index, part in enumerate(parts):
-                if not part.is_single:
-                    inner = self.split(part.start, part.stop)
+            for index, stretch in enumerate(stretches):
+                if not stretch.is_single:
+                    inner = self.split(stretch.start, stretch.stop)
                     costs.append((self._count_entries(inner), index))
-            if not any(self._open_part(parts, index, self.room) for _, index in sorted(costs)):
-                return parts
+            if not any(
+                self._replace_stretch(stretches, index, self.room) for _, index in sorted(costs)
+            ):
+                return stretches
 
-    def _open_down_to(self, parts: list[Stretch], position: int) -> None:
+    def _open_down_to(self, stretches: list[Stretch], position: int) -> None:
         is_opened = True
         while is_opened:
             # Opened down to the position itself, as far as there is room.
             index = 0
-            while parts[index].stop <= position:
+            while stretches[index].stop <= position:
                 index += 1
-            is_opened = self._open_part(parts, index, self.most_room)
+            is_opened = self._replace_stretch(stretches, index, self.most_room)
 
-    def _open_part(self, parts: list[Stretch], index: int, room: int) -> bool:
+    def _replace_stretch(self, stretches: list[Stretch], index: int, room: int) -> bool:
         """Replace a part by what is in it, if that fits; return True if it was replaced."""
-        part = parts[index]
-        if part.is_single or part.times > 1:
+        stretch = stretches[index]
+        if stretch.is_single or stretch.times > 1:
             return False
-        inner = self.split(part.start, part.stop)
-        fits = self._count_entries(parts) - 1 + self._count_entries(inner) <= room
+        inner = self.split(stretch.start, stretch.stop)
+        fits = self._count_entries(stretches) - 1 + self._count_entries(inner) <= room
         if fits:
-            parts[index : index + 1] = inner
+            stretches[index : index + 1] = inner
         return fits
 
-    def _count_entries(self, parts: Iterable[Stretch]) -> int:
-        return sum(self.sizes[part.start] if part.is_single else 1 for part in parts)
+    def _count_entries(self, stretches: Iterable[Stretch]) -> int:
+        return sum(self.sizes[stretch.start] if stretch.is_single else 1 for stretch in stretches)
 
     def split(self, start: int, stop: int) -> list[Stretch]:
         """Split a stretch into modules, repeats and single things."""
         # Remembered, because opening folds asks for the same stretches again and again.
-        if (start, stop) not in self._parts:
-            parts: list[Stretch] = []
-            for part in self._join_repeats(self._split_by_module(start, stop)):
-                if part.times > 1 or self.size(part) >= SHORTEST:
-                    parts.append(part)
+        if (start, stop) not in self._stretches:
+            stretches: list[Stretch] = []
+            for stretch in self._join_repeats(self._split_by_module(start, stop)):
+                if stretch.times > 1 or self.size(stretch) >= SHORTEST:
+                    stretches.append(stretch)
                 else:
-                    parts += [
-                        Stretch(position, position + 1) for position in range(part.start, part.stop)
+                    stretches += [
+                        Stretch(position, position + 1)
+                        for position in range(stretch.start, stretch.stop)
                     ]
-            self._parts[start, stop] = (
-                self._join_chunks(parts) if len(parts) > MOST_PARTS else parts
+            self._stretches[start, stop] = (
+                self._join_chunks(stretches) if len(stretches) > MOST_STRETCHES else stretches
             )
-        return self._parts[start, stop]
+        return self._stretches[start, stop]
 
     def size(self, stretch: Stretch) -> int:
         """Return the number of entries that a stretch takes if all of it is shown."""
@@ -148,43 +151,43 @@ class FoldableLine:
                 return path[: depth + 1]
             return position
 
-        parts = []
+        stretches = []
         for module, group in groupby(range(start, stop), module_at):
             positions = list(group)
             label = "" if isinstance(module, int) else ".".join(module)
-            parts.append(Stretch(positions[0], positions[-1] + 1, label))
-        return parts
+            stretches.append(Stretch(positions[0], positions[-1] + 1, label))
+        return stretches
 
-    def _join_chunks(self, parts: list[Stretch]) -> list[Stretch]:
+    def _join_chunks(self, stretches: list[Stretch]) -> list[Stretch]:
         # Rounded up, or there would be one chunk more.
-        size = max(SHORTEST, -(-len(parts) // MOST_CHUNKS))
+        size = max(SHORTEST, -(-len(stretches) // MOST_CHUNKS))
         joined = []
-        for start in range(0, len(parts), size):
-            chunk = parts[start : start + size]
+        for start in range(0, len(stretches), size):
+            chunk = stretches[start : start + size]
             if len(chunk) == 1:
                 joined += chunk
                 continue
-            has_labels = all(part.label for part in chunk)
+            has_labels = all(stretch.label for stretch in chunk)
             label = self._join_labels(chunk, chunk) if has_labels else ""
             joined.append(Stretch(chunk[0].start, chunk[-1].stop, label))
         return joined
 
-    def _join_repeats(self, parts: list[Stretch]) -> list[Stretch]:
+    def _join_repeats(self, stretches: list[Stretch]) -> list[Stretch]:
         """Join equal neighbours, where that saves entries."""
 
-        def compare_parts(index: int, other_index: int) -> object:
-            first = parts[index]
-            return self.compare(first.start, parts[other_index].start, first.stop - first.start)
+        def compare_stretches(index: int, other_index: int) -> object:
+            first = stretches[index]
+            return self.compare(first.start, stretches[other_index].start, first.stop - first.start)
 
-        def size_of_parts(start: int, stop: int) -> int:
-            return self.size(Stretch(parts[start].start, parts[stop - 1].stop))
+        def size_of_stretches(start: int, stop: int) -> int:
+            return self.size(Stretch(stretches[start].start, stretches[stop - 1].stop))
 
-        kinds = [self._kinds[part.start : part.stop] for part in parts]
-        joined = list(parts)
-        repeats = choose_repeats(find_repeats(kinds, compare_parts, size_of_parts))
+        kinds = [self._kinds[stretch.start : stretch.stop] for stretch in stretches]
+        joined = list(stretches)
+        repeats = choose_repeats(find_repeats(kinds, compare_stretches, size_of_stretches))
         # From the back, so that the positions before stay as they are.
         for repeat in sorted(repeats, key=lambda chosen: chosen.start, reverse=True):
-            rounds = parts[repeat.start : repeat.stop]
+            rounds = stretches[repeat.start : repeat.stop]
             label = self._join_labels(rounds[: repeat.length], rounds[-repeat.length :])
             stretch = Stretch(rounds[0].start, rounds[-1].stop, label, repeat.times)
             joined[repeat.start : repeat.stop] = [stretch]
@@ -197,8 +200,8 @@ class FoldableLine:
         """
         if self.is_backward:
             first, last = last[::-1], first[::-1]
-        first_labels = [part.label for part in first if part.label]
-        last_labels = [part.label for part in last if part.label]
+        first_labels = [stretch.label for stretch in first if stretch.label]
+        last_labels = [stretch.label for stretch in last if stretch.label]
         if not first_labels or first_labels[-1] == last_labels[-1]:
             if len(first_labels) < 4:
                 return join_few_names(first_labels)
@@ -228,11 +231,11 @@ def module_path(name: str) -> ModulePath:
 
     A number stays with the list that it is in: so the modules of a list are neighbours.
     """
-    parts: list[str] = []
-    for part in filter(None, name.split(".")):
+    name_parts: list[str] = []
+    for name_part in filter(None, name.split(".")):
         # Of `a.0.1`, a list in a list, the second number is a part of its own.
-        if part.isdigit() and parts and not parts[-1].rpartition(".")[2].isdigit():
-            parts[-1] += f".{part}"
+        if name_part.isdigit() and name_parts and not name_parts[-1].rpartition(".")[2].isdigit():
+            name_parts[-1] += f".{name_part}"
         else:
-            parts.append(part)
-    return tuple(parts)
+            name_parts.append(name_part)
+    return tuple(name_parts)

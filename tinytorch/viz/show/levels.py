@@ -1,8 +1,8 @@
 """How much a picture shows: its options are checked, and one table says what each level adds.
 
 The functions that users call turn `level=` into parts, by `select_parts`. `select_storages` keeps them
-in its selection, `describe_memory` leaves out what is not among them, by `keep_parts`. What lays out
-and draws gets what is left, and knows no level.
+in its selection, `describe_memory` leaves out what is not among them, by `keep_parts`, which also notes
+whether that is anything (`is_complete`). What lays out, draws and folds gets what is left, and knows no level.
 """
 
 from __future__ import annotations
@@ -75,33 +75,29 @@ def keep_parts(contents: MemoryContents, parts: Collection[MemoryPart]) -> Memor
     """Return what a picture says, without all that is not among `parts`.
 
     Gradients are left out before, by `select_storages`: how cells are drawn depends on which tensors
-    read them. So are hazards counted in a pack, of which there are only words here.
+    read them. So are hazards counted in a pack, of which there are only words here, by `describe_memory`.
     """
     return replace(
         contents,
-        entries=_keep_in_entries(contents.entries, parts),
+        entries=_keep_in_entries(lambda: contents.entries, parts),
         without_storage=_keep_in_tensors(contents.without_storage, parts),
         notes=_keep_remarks(contents.notes, parts),
+        is_complete=frozenset(parts) >= ALL_PARTS,
     )
 
 
 def _keep_in_entries(
-    entries: Iterable[StorageEntry | PackEntry], parts: Collection[MemoryPart]
+    list_entries: Callable[[], Iterable[StorageEntry | PackEntry]], parts: Collection[MemoryPart]
 ) -> tuple[StorageEntry | PackEntry, ...]:
+    """Return entries, those of a picture or of a pack that is opened, without what is not among `parts`."""
     kept: list[StorageEntry | PackEntry] = []
-    for entry in entries:
+    for entry in list_entries():
         if isinstance(entry, StorageEntry):
             kept.append(_keep_in_storage(entry, parts))
         else:
             # Nothing in a pack is described before somebody opens it, so nothing is left out before.
-            kept.append(replace(entry, open=partial(_open_with_parts, entry.open, parts)))
+            kept.append(replace(entry, open=partial(_keep_in_entries, entry.open, parts)))
     return tuple(kept)
-
-
-def _open_with_parts(
-    open_pack: Callable[[], tuple[StorageEntry | PackEntry, ...]], parts: Collection[MemoryPart]
-) -> tuple[StorageEntry | PackEntry, ...]:
-    return _keep_in_entries(open_pack(), parts)
 
 
 def _keep_in_storage(entry: StorageEntry, parts: Collection[MemoryPart]) -> StorageEntry:

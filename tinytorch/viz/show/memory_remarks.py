@@ -85,8 +85,11 @@ def describe_memory(
     computed tensors, by their ids (`find_origins`).
     """
     snap = changes.now
-    # Tensors with a row, packs and the summary of a pack all ask for these.
-    hazards = describe_hazards(snap) if selection.with_hazard else {}
+    # Tensors with a row, packs and the summary of a pack all ask for these. The selection has looked for
+    # them: where there are none, looking again would take as long as the rest of the text.
+    hazards: Mapping[str, tuple[Remark, ...]] = {}
+    if "hazard" in selection.parts and selection.with_hazard:
+        hazards = describe_hazards(snap)
     subject = _MemorySubject(changes, selection, arrangements or {}, origins or {}, hazards)
     without_storage = [tensor for tensor in snap.named_tensors if tensor.storage is None]
     ids_with_row = snap.shown_tensor_ids | {tensor.id for tensor in without_storage}
@@ -105,6 +108,7 @@ def describe_memory(
         ),
         notes=tuple(_describe_notes(subject, ids_with_row)),
         is_unfolded=selection.is_unfolded,
+        is_complete=True,
     )
     # Made in full first: so what describes a tensor has no branch for a level.
     return keep_parts(contents, selection.parts)
@@ -171,7 +175,7 @@ def _describe_storage(subject: _MemorySubject, band: Band) -> StorageEntry:
         old_values=old_values,
         tensors=tuple(_describe_tensor(subject, tensor, band) for tensor in members),
         more=more,
-        counters=tuple(_describe_counters(subject.changes, members)),
+        counters=tuple(_describe_counters(subject, members)),
         arrangement=arrangement,
         has_ground=has_several_rows or arrangement.has_lanes,
     )
@@ -351,9 +355,11 @@ def _changes_of_tensor(changes: Changes, tensor: TensorRecord) -> Iterator[Remar
         yield Remark("changed", fact)
 
 
-def _describe_counters(changes: Changes, members: Sequence[TensorRecord]) -> Iterator[CounterEntry]:
+def _describe_counters(
+    subject: _MemorySubject, members: Sequence[TensorRecord]
+) -> Iterator[CounterEntry]:
     """Yield the version counters of a storage, each with the rows of its tensors."""
-    snap = changes.now
+    snap = subject.changes.now
     rows: dict[str, list[int]] = {}
     for row, tensor in enumerate(members):
         if snap.shows_counter(tensor):
@@ -366,21 +372,22 @@ def _describe_counters(changes: Changes, members: Sequence[TensorRecord]) -> Ite
                 "{name}: no version counter (an inference tensor).", name=snap.label(tensor.id)
             )
         else:
-            sentence = _describe_counter(changes, tensor.counter)
+            sentence = _describe_counter(subject, tensor.counter)
         yield CounterEntry(
             tensor.counter,
             tensor.version,
-            changes.earlier_version_of(tensor.counter),
+            subject.changes.earlier_version_of(tensor.counter),
             tuple(rows_of_counter),
             sentence,
         )
 
 
-def _describe_counter(changes: Changes, counter_id: str) -> str:
-    snap = changes.now
-    counter, before = snap.counter(counter_id), changes.earlier_version_of(counter_id)
+def _describe_counter(subject: _MemorySubject, counter_id: str) -> str:
+    snap = subject.changes.now
+    counter, before = snap.counter(counter_id), subject.changes.earlier_version_of(counter_id)
     # Gradients and saved tensors that are not drawn would be names that nobody finds.
-    sharing = [snap.tensor(tid) for tid in counter.tensors if tid in snap.shown_tensor_ids]
+    shown_ids = snap.shown_tensor_ids - subject.selection.left_out
+    sharing = [snap.tensor(tid) for tid in counter.tensors if tid in shown_ids]
     version = gettext("at version {version}", version=counter.version)
     if before is not None:
         version = join_sentences([version, gettext("(was {version})", version=before)])

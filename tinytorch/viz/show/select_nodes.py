@@ -350,33 +350,33 @@ class _NodeOrder:
 
     def select(self, prefix: str, start: int, stop: int, outside: dict[str, str]) -> NodeSelection:
         """Select the entries of a stretch; `outside` says which entries show the other nodes."""
-        parts = self.line.open_stretch(start, stop)
+        stretches = self.line.open_stretch(start, stop)
         names: list[str] = []
         fold_count = 0
         entry_of: dict[str, str] = {}
-        for part in parts:
-            fold_count += not part.is_single
-            name = self.computed[part.start].id if part.is_single else f"{prefix}{fold_count}"
+        for stretch in stretches:
+            fold_count += not stretch.is_single
+            name = self.computed[stretch.start].id if stretch.is_single else f"{prefix}{fold_count}"
             names.append(name)
             # Every node has an entry that shows it, so that each edge has an end to be drawn to.
-            for position in range(part.start, part.stop):
+            for position in range(stretch.start, stretch.stop):
                 entry_of[self.computed[position].id] = name
         groups = self._group_leaves(start, stop, {**outside, **entry_of})
         # A leaf that only one fold uses is in it.
         own_leaves: dict[str, list[str]] = {}
-        for name, part in zip(names, parts, strict=True):
-            if not part.is_single:
+        for name, stretch in zip(names, stretches, strict=True):
+            if not stretch.is_single:
                 own_leaves[name] = groups.pop((name,), [])
         leaf_entries = self._share_leaf_entries(groups.values(), prefix, fold_count)
         for name, leaves in (*own_leaves.items(), *leaf_entries.items()):
             entry_of |= dict.fromkeys(leaves, name)
         everywhere = {**outside, **entry_of}
         entries: list[NodeRecord | NodeFold] = []
-        for part, name in zip(parts, names, strict=True):
-            if part.is_single:
-                entries.append(self.computed[part.start])
+        for stretch, name in zip(stretches, names, strict=True):
+            if stretch.is_single:
+                entries.append(self.computed[stretch.start])
             else:
-                entries.append(self._fold_stretch(name, part, own_leaves[name], everywhere))
+                entries.append(self._fold_stretch(name, stretch, own_leaves[name], everywhere))
         for name, leaves in leaf_entries.items():
             if leaves == [name]:
                 entries.append(self.snap.node(name))

@@ -74,7 +74,9 @@ class MemorySelection:
     found: frozenset[str]
     """The tensors whose names have `find` in them."""
     with_hazard: frozenset[str]
-    """The tensors of which a hazard is said; none where hazards are not among `parts`."""
+    """The tensors that have a hazard, whether the picture says so (`parts`) or not."""
+    left_out: frozenset[str]
+    """The gradients that have no row since the picture shows none; those in packs keep theirs."""
     parts: frozenset[MemoryPart]
     """What the picture shows of these entries."""
 
@@ -101,7 +103,7 @@ def select_storages(
     check_options(find, fold)
     snap = changes.now
     # Of the remarks only whose they are: words are for `describe_memory`, which may be asked again in
-    # another language.
+    # another language. At each level: no tensor goes into a pack because less is said of it.
     with_hazard = frozenset(describe_hazards(snap))
     found = frozenset(_find_named(snap, find))
     bands = [Band(storage, members) for storage, members in snap.shown_storages]
@@ -109,11 +111,11 @@ def select_storages(
     # Rows are counted, not storages: they are what makes a picture high.
     if fold and sum(len(band.members) for band in bands) > MOST_ROWS:
         entries = _fold_bands(changes, bands, found, with_hazard)
+    left_out = frozenset[str]()
     if "gradients" not in parts:
-        entries = _leave_out_gradients(entries)
-    # For folding it counts at each level: no tensor goes into a pack because less is said of it.
-    said_hazards = with_hazard if "hazard" in parts else frozenset[str]()
-    return MemorySelection(tuple(entries), not fold, find, found, said_hazards, parts)
+        left_out = frozenset(_find_gradients_to_leave_out(entries))
+        entries = list(_leave_out(left_out, entries))
+    return MemorySelection(tuple(entries), not fold, find, found, with_hazard, left_out, parts)
 
 
 def _fold_bands(
@@ -157,17 +159,26 @@ def _find_named(snap: Snapshot, find: str) -> Iterator[str]:
             yield tensor.id
 
 
-def _leave_out_gradients(entries: Iterable[Band | StoragePack]) -> list[Band | StoragePack]:
-    """Return the entries without the gradients that no variable holds; packs stay as they are."""
-    kept: list[Band | StoragePack] = []
+def _find_gradients_to_leave_out(entries: Iterable[Band | StoragePack]) -> Iterator[str]:
+    """Yield the ids of the gradients that no variable holds; packs stay as they are."""
+    for band in entries:
+        if isinstance(band, Band):
+            for tensor in band.members:
+                if not tensor.names and tensor.grad_of is not None:
+                    yield tensor.id
+
+
+def _leave_out(
+    ids: Collection[str], entries: Iterable[Band | StoragePack]
+) -> Iterator[Band | StoragePack]:
+    """Yield the entries without some tensors, and without the storages that had no others."""
     for entry in entries:
         if isinstance(entry, StoragePack):
-            kept.append(entry)
+            yield entry
             continue
-        members = [tensor for tensor in entry.members if tensor.names or tensor.grad_of is None]
+        members = [tensor for tensor in entry.members if tensor.id not in ids]
         if members:
-            kept.append(replace(entry, members=members))
-    return kept
+            yield replace(entry, members=members)
 
 
 def find_module_of_tensor(snap: Snapshot, tensor_id: str) -> ModulePath:
@@ -248,10 +259,10 @@ def _kind_of_band(snap: Snapshot, band: Band, with_hazard: Collection[str]) -> o
     """Return what is the same in equal storages: names within the module, shapes, dtypes, hazards."""
     names, layouts = [], []
     for tensor in band.members:
-        parts = snap.first_name(tensor).split(".")
+        name_parts = snap.first_name(tensor).split(".")
         # Numbers are left out, so that layers.0.weight and layers.1.weight are alike.
-        last_parts = parts[-2 if tensor.role == "grad" else -1 :]
-        names.append([part for part in last_parts if not part.isdigit()])
+        last_name_parts = name_parts[-2 if tensor.role == "grad" else -1 :]
+        names.append([part for part in last_name_parts if not part.isdigit()])
         layouts.append((tensor.shape, tensor.stride, tensor.dtype, tensor.id in with_hazard))
     # As text: kinds are keys of a dict, and lists have no hash.
     return repr((names, layouts))
@@ -266,33 +277,33 @@ def _limit_rows(band: Band, urgent: Collection[str]) -> Band:
 
 
 def _make_entries(
-    line: FoldableLine, bands: Sequence[Band], parts: Iterable[Stretch]
+    line: FoldableLine, bands: Sequence[Band], stretches: Iterable[Stretch]
 ) -> Iterator[Band | StoragePack]:
-    for part in parts:
-        members = tuple(bands[part.start : part.stop])
-        size = len(members) // part.times
+    for stretch in stretches:
+        members = tuple(bands[stretch.start : stretch.stop])
+        size = len(members) // stretch.times
         # A single storage has no fold around it.
-        if part.is_single:
+        if stretch.is_single:
             yield from members
         # A fold for each round would have one line in it.
-        elif part.times > 1 and size == 1:
-            yield StoragePack(part.label, part.times, members, members)
-        elif part.times > 1:
+        elif stretch.times > 1 and size == 1:
+            yield StoragePack(stretch.label, stretch.times, members, members)
+        elif stretch.times > 1:
             # Each round opens by itself: people look for the weights of one layer.
-            rounds = _split_rounds(line.paths, part, size)
+            rounds = _split_rounds(line.paths, stretch, size)
             yield StoragePack(
-                part.label, part.times, members, tuple(_make_entries(line, bands, rounds))
+                stretch.label, stretch.times, members, tuple(_make_entries(line, bands, rounds))
             )
-        elif line.size(part) <= MOST_ROWS:
-            yield StoragePack(part.label, 1, members, members)
+        elif line.size(stretch) <= MOST_ROWS:
+            yield StoragePack(stretch.label, 1, members, members)
         else:
-            inner = line.split(part.start, part.stop)
-            yield StoragePack(part.label, 1, members, tuple(_make_entries(line, bands, inner)))
+            inner = line.split(stretch.start, stretch.stop)
+            yield StoragePack(stretch.label, 1, members, tuple(_make_entries(line, bands, inner)))
 
 
-def _split_rounds(paths: Sequence[ModulePath], part: Stretch, size: int) -> list[Stretch]:
+def _split_rounds(paths: Sequence[ModulePath], stretch: Stretch, size: int) -> list[Stretch]:
     rounds = []
-    for start in range(part.start, part.stop, size):
+    for start in range(stretch.start, stretch.stop, size):
         label = ".".join(common_path([path for path in paths[start : start + size] if path]))
         rounds.append(Stretch(start, start + size, label))
     return rounds

@@ -98,9 +98,7 @@ def size_of_storage(storage: StorageRecord) -> str:
     """Return `3 cells of float32, 12 bytes, on cpu`."""
     nbytes = ngettext("{number} byte", "{number} bytes", storage.nbytes)
     if not storage.cells:
-        return gettext(
-            "no cells, {bytes}, on {device}", bytes=f"{storage.nbytes} bytes", device=storage.device
-        )
+        return gettext("no cells, {bytes}, on {device}", bytes=nbytes, device=storage.device)
     cells = ngettext(
         "{number} cell of {dtype}",
         "{number} cells of {dtype}",

@@ -406,6 +406,7 @@ def _raise_alarms(run: RecordedRun, blames: Mapping[int, Blame]) -> dict[int, li
     }
     harm = measure_harm(run) if wrong else {}
     backwards = Counter(run.steps[number - 1].site.line for number in wrong)
+    # A writer is an index in what `_blame_steps` has as `past`: line 0, then a step for each key here.
     numbers_of_past = [0, *blames]
     alarms: dict[int, list[StepAlarm]] = {}
     for number, blame in wrong.items():
@@ -484,7 +485,11 @@ def _compare_observations(run: RecordedRun) -> dict[int, Difference]:
 
 
 def _blame_steps(run: RecordedRun, differences: Mapping[int, Difference]) -> dict[int, Blame]:
-    """Find for each step with a backward the earlier lines that spoil it."""
+    """Find for each step with an observation the earlier lines that spoil its backward.
+
+    `Blame.writers` are indices in `past` below, of which `_raise_alarms` makes numbers of steps: each
+    key of the result adds one step to it, behind line 0.
+    """
     # Line 0 is what was there before the first one ran. Without it there are no differences.
     past = [] if run.before is None else [PastStep(0, "", run.before.snapshot)]
     blames: dict[int, Blame] = {}
