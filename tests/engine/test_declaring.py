@@ -19,11 +19,12 @@ import tinytorch
 from tinytorch import Tensor
 from tinytorch.graph import gradient_state
 from tinytorch.ops import define, kernels, pointwise
+from tinytorch.ops.choosing import masked_fill
 from tinytorch.ops.schema import Schema
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "adding_an_op.md").read_text(encoding="utf-8")
-EXAMPLE, IN_LISTS, WITH_A_NUMBER = re.findall(
+EXAMPLE, IN_LISTS, JOINT, WITH_A_NUMBER = re.findall(
     r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL
 )
 
@@ -71,7 +72,7 @@ def declared(text: str, is_offered: bool = True) -> Iterator[Any]:
     (name,) = re.findall(r'\bop\(\s*"(\w+)\(', text)
     try:
         take_away(name)
-        exec(text, dict(vars(pointwise)))
+        exec(text, vars(pointwise) | {"masked_fill": masked_fill})
         yield define.find_function(name) if is_offered else None
     finally:
         take_away(name)
@@ -217,6 +218,67 @@ def nodes_of_gradient(torch: Any, function: Callable) -> str:
         names.append(fn.name())
         fn = next((edge[0] for edge in fn.next_functions if edge[0] is not None), None)
     return f"{grad} {names}"
+
+
+def numbered_nodes_of_gradients(torch: Any, function: Callable) -> list[str]:
+    """The gradients of a function of two tensors, and the nodes that compute them, in the order in which they were made.
+
+    Each with the numbers of those below it, counted from the first.
+    """
+    x, y = (torch.tensor(v, requires_grad=True) for v in ([3.0, 0.0], [4.0, 0.0]))
+    seed = torch.ones(2, requires_grad=True)
+    gradients = torch.autograd.grad(function(x, y), (x, y), seed, create_graph=True)
+    nodes = [gradient.grad_fn for gradient in gradients]
+    for node in nodes:
+        below = [n for n, _ in node.next_functions if n is not None and n.next_functions]
+        nodes += [n for n in below if n not in nodes]
+    nodes.sort(key=lambda node: node._sequence_nr())
+    return [
+        *map(str, gradients),
+        *(
+            f"{n.name()} {[nodes.index(m) if m in nodes else None for m, _ in n.next_functions]}"
+            for n in nodes
+        ),
+    ]
+
+
+NODES_OF_JOINT = [
+    "tensor([0.1600, 0.0000], grad_fn=<MulBackward0>)",
+    "tensor([-0.1200, -0.0000], grad_fn=<MulBackward0>)",
+    "MulBackward0 [None, None]",  # of `other`, before that of `self`
+    "MulBackward0 [None, None]",
+    "AddBackward0 [1, 0]",
+    "ReciprocalBackward0 [2]",
+    "MaskedFillBackward0 [3]",
+    "MulBackward0 [None, None]",
+    "MulBackward0 [5, 4]",
+    "NegBackward0 [None]",
+    "MulBackward0 [None, 7]",
+    "MulBackward0 [8, 4]",
+]
+
+
+def test_a_joint_formula_makes_the_nodes_in_the_order_that_the_page_promises() -> None:
+    with declared(JOINT) as atan2:
+        assert numbered_nodes_of_gradients(tinytorch, atan2) == NODES_OF_JOINT
+        x, y = tinytorch.ones(1, requires_grad=True), tinytorch.ones(1)
+        node = atan2(x, y).grad_fn
+        assert node._saved_self is x and node._saved_other is y
+    in_pythons_order = JOINT.replace(
+        "self * self + squares_of_other", "self * self + other * other"
+    )
+    with declared(in_pythons_order) as atan2:
+        assert "AddBackward0 [1, 0]" not in numbered_nodes_of_gradients(tinytorch, atan2)
+
+
+@pytest.mark.torch
+def test_a_joint_formula_makes_torchs_nodes_in_torchs_order() -> None:
+    import torch
+
+    assert numbered_nodes_of_gradients(torch, torch.atan2) == NODES_OF_JOINT
+    x, y = torch.ones(1, requires_grad=True), torch.ones(1)
+    node = torch.atan2(x, y).grad_fn
+    assert node._saved_self is x and node._saved_other is y
 
 
 WITH_A_NUMBERS_NODES = (

@@ -40,7 +40,7 @@ def add_gradients(earlier: Any, gradient: Any, state: GradientState) -> tuple[An
     # PyTorch adds in place if nobody else can see it, which raises the version that hooks observe.
     # `state` is that of its arrival: a leaf may have made a view of it its `.grad` since.
     is_written = (
-        state.is_private
+        state.is_held_once
         and (earlier.flags.forc or is_dense(earlier))
         and not is_memory_held_as_tensor(memory_owner(earlier))
     )
@@ -85,7 +85,7 @@ def _first_grad(leaf: Any, gradient: Any, state: GradientState) -> Any:
         # PyTorch takes the gradient itself ("steals" it) if nobody else holds that tensor.
         if state.seen_by is not SeenBy.SAME_TENSOR and _obeys_layout(gradient, data):
             # Nearly always nobody else can have a tensor over its memory.
-            if state.owns_memory and gradient.size:
+            if state.is_memory_held_once and gradient.size:
                 storage = leaf._storage
                 device = CPU if storage is None else storage.device
                 return make_tensor_over(gradient, device, state.version)

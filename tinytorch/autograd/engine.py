@@ -402,7 +402,7 @@ class GraphTask:
             # The usual target waits for nothing else: its gradient needs no place to wait in.
             if not missing and target._output_count == 1 and key not in self.buffers:
                 if target._ends_graph and self._can_finish_leaf_now(state):
-                    if state.may_go_to_two_inputs:
+                    if state.may_be_held_twice:
                         state = self._settle_state(state, gradient, input_gradients[index:])
                     # Cleared, so that `find_state` for the next edge does not count this gradient as
                     # one that the walk still holds: the leaf has it now.
@@ -432,7 +432,7 @@ class GraphTask:
         AccumulateGrad if a hook on it raises, while `_walk` names the node that it took out of the
         queue.
         """
-        if self.is_anomaly_mode or (state.may_go_to_two_inputs and self._should_wait()):
+        if self.is_anomaly_mode or (state.may_be_held_twice and self._should_wait()):
             return False
         return not self.ready or self.ready[0][0] != -HIGHEST_NUMBER
 
@@ -446,8 +446,8 @@ class GraphTask:
     ) -> None:
         """Put a gradient where it waits for the others of its node, or add it to one that waits.
 
-        `gradients_in_hand`: what the same node computed and `_route` has not sent yet, this one
-        included; see `_settle_state`, which alone reads it.
+        `gradients_in_hand`: what the same node computed and `_route` has not sent yet, beginning with
+        this one; see `_settle_state`, which alone reads it.
         """
         buffer = self.buffers.get(id(target))
         if buffer is None:
@@ -457,7 +457,7 @@ class GraphTask:
             buffer[output_nr], buffer.states[output_nr] = gradient, state
         elif gradient is not None:
             earlier_state = buffer.states[output_nr]
-            if earlier_state.may_go_to_two_inputs:
+            if earlier_state.may_be_held_twice:
                 earlier_state = self._settle_state(earlier_state, earlier, gradients_in_hand)
             total, state = add_gradients(earlier, gradient, earlier_state)
             buffer[output_nr], buffer.states[output_nr] = total, state
@@ -471,29 +471,41 @@ class GraphTask:
         """Decide the states of what arrived at a node that was just taken out of the queue."""
         states = arrived.states
         for index, state in enumerate(states):
-            if state.may_go_to_two_inputs:
+            if state.may_be_held_twice:
                 states[index] = self._settle_state(state, arrived[index], arrived)
 
     def _should_wait(self) -> bool:
-        """Return True if a leaf should wait with a gradient that `may_go_to_two_inputs`.
+        """Return True if a leaf should wait with a gradient that `may_be_held_twice`.
 
         While gradients wait for others, the array's second place may be one that will hold a sum
         instead. Then the leaf that has waited needs no copy, as `a` in the example at `_settle_state`.
         """
         return bool(self.buffers)
 
+    # Who asks `_settle_state`, about which gradient, and with which `gradients_in_hand`:
+    #
+    # who asks         about                 where that is   gradients_in_hand
+    # _settle_states   each that arrived     in hand         what arrived at the node that was just taken
+    #                                                        out of the queue
+    # _route           what a leaf gets now  in hand         it, and what is to be sent after it
+    # _add_to_buffer   the one that waits    in a buffer     what is to be added to it, and what is to be
+    #                                                        sent after that
+    #
+    # So the count is right for a sum, too. Found once, the one that waits is in its buffer alone, and
+    # is added to in place. Of `x + x` what is to be added is the same array: found twice, and the sum
+    # is a new one.
+
     def _settle_state(
         self, state: GradientState, gradient: Any, gradients_in_hand: list
     ) -> GradientState:
-        """Return the state of a gradient that `may_go_to_two_inputs`, by whether its array is in two places now.
+        """Return the state of a gradient that `may_be_held_twice`, by whether it is held twice now.
 
         A formula may return one array for two inputs, as that of `x + y` does. In PyTorch both are
         one tensor: the first is added to in place only if the second is no longer on its way.
 
         Where the walk looks: all gradients on their way are in a buffer, with a node that is ready,
-        or in `gradients_in_hand`. The last are those that are in neither: what arrived at the node
-        that was just taken out of the queue, or what the last node computed and `_route` has not sent
-        yet. This gradient is in one of these places, so if it is held twice it is found twice.
+        or in `gradients_in_hand`, which are in neither. The one that is asked about is in one of
+        these places itself, so if it is held twice it is found twice (see the table above).
 
         Why it is asked so late, by an example: `s = a + b`, `p = b * c`, and backward of
         `((s + p) * c).sum()`:
@@ -514,7 +526,7 @@ class GraphTask:
         # of a sum of thousands, thousands of places hold the gradient.
         count = len(list(itertools.islice((g for g in on_their_way if g is gradient), 2)))
         # In its other place it may have been captured, or shown to a hook that holds it since.
-        state = state.with_places_known(is_held_twice=count > 1 or is_held_as_tensor(gradient))
+        state = state.settle(is_held_twice=count > 1 or is_held_as_tensor(gradient))
         if state.seen_by is SeenBy.SAME_TENSOR or type(gradient) is not np.ndarray:
             return state
         # Or a node has made a view of it: that is on its way, or held.

@@ -325,7 +325,7 @@ def _state_of_passed_on(
     sent = [g for i, (g, edge) in pairs if i != index and g is not None and edge is not None]
     others = [other for other in sent if memory_owner(other) is memory]
     if any(other is input_gradient for other in others):
-        return state.returned_twice()
+        return state.perhaps_held_twice()
     return state.over_shared_memory() if others else state
 
 

@@ -34,28 +34,32 @@ class GradientState:
     `find_state` finds the state of each gradient that a node computed. From there it goes along with
     the gradient, and `add_gradients` and `accumulate_into_leaf` ask it what may be done in place.
 
-    `owns_memory`: neither another gradient nor anybody's tensor is over its memory; PyTorch's tensor over
-    the base of a view, which the view keeps, does not count.
+    All of it answers one question: who else holds this array? Somebody outside of the walk (`seen_by`),
+    or the walk itself, in a second place.
 
-    `may_go_to_two_inputs`: a formula returned this array for two inputs or more (`returned_twice`), so
-    the walk itself may hold it in a second place: then `seen_by` would have to be SAME_TENSOR. It is
-    decided late, where somebody has to know (`GraphTask._settle_state`, by `with_places_known`), as
-    by then the array in the second place may have been replaced by a sum.
+    `may_be_held_twice`: a formula returned this array for two inputs or more, so the walk may hold it
+    in a second place: then `seen_by` would have to be SAME_TENSOR. It is settled late, where somebody
+    has to know (`GraphTask._settle_state`, by `settle`), as by then the array in the second place may
+    have been replaced by a sum.
+
+    `is_held_once`: nobody else holds the array, and nobody may. `is_memory_held_once`: nobody else holds an
+    array or a tensor over its memory; of a view, PyTorch's tensor over the base, which the view keeps,
+    does not count.
     """
 
-    __slots__ = ("is_private", "may_go_to_two_inputs", "owns_memory", "seen_by", "version")
+    __slots__ = ("is_held_once", "is_memory_held_once", "may_be_held_twice", "seen_by", "version")
 
-    def __init__(self, version: int, seen_by: SeenBy, may_go_to_two_inputs: bool = False) -> None:
+    def __init__(self, version: int, seen_by: SeenBy, may_be_held_twice: bool = False) -> None:
         self.version = version
         self.seen_by = seen_by
-        self.may_go_to_two_inputs = may_go_to_two_inputs
+        self.may_be_held_twice = may_be_held_twice
         # Read for each sum of gradients, so it is computed once.
-        self.is_private = seen_by is SeenBy.NOBODY and not may_go_to_two_inputs
-        self.owns_memory = self.is_private
+        self.is_held_once = seen_by is SeenBy.NOBODY and not may_be_held_twice
+        self.is_memory_held_once = self.is_held_once
 
     def after_write(self) -> GradientState:
         """State after one more write in place."""
-        return GradientState(self.version + 1, self.seen_by, self.may_go_to_two_inputs)
+        return GradientState(self.version + 1, self.seen_by, self.may_be_held_twice)
 
     def of_view(self) -> GradientState:
         """State of a view of this gradient, whose base PyTorch keeps alive as long as the view."""
@@ -64,7 +68,7 @@ class GradientState:
     def of_only_view(self) -> GradientState:
         """State of a view of this gradient that goes on in its place: nothing else is made of that."""
         state = self.of_view()
-        state.owns_memory = self.owns_memory
+        state.is_memory_held_once = self.is_memory_held_once
         return state
 
     def of_base(self) -> GradientState:
@@ -82,14 +86,14 @@ class GradientState:
     def over_shared_memory(self) -> GradientState:
         """State once there is another gradient over the same memory."""
         seen_by = min(self.seen_by, SeenBy.SAME_MEMORY)
-        return GradientState(self.version, seen_by, self.may_go_to_two_inputs)
+        return GradientState(self.version, seen_by, self.may_be_held_twice)
 
-    def returned_twice(self) -> GradientState:
+    def perhaps_held_twice(self) -> GradientState:
         """State of an array that a formula returned for more than one input."""
-        return GradientState(self.version, self.seen_by, may_go_to_two_inputs=True)
+        return GradientState(self.version, self.seen_by, may_be_held_twice=True)
 
-    def with_places_known(self, is_held_twice: bool) -> GradientState:
-        """State once it is known whether the walk holds the gradient in another place, too."""
+    def settle(self, is_held_twice: bool) -> GradientState:
+        """State once it is known whether the array is held in another place, too."""
         return GradientState(self.version, SeenBy.SAME_TENSOR if is_held_twice else self.seen_by)
 
 

@@ -40,7 +40,9 @@ def record_and_make_error(op: Any, error: Exception, x: Any, y: Any) -> Exceptio
 # A recorder makes a result the output of a new node, if an operand has a gradient. It finds edges as
 # `gradient_edge` does of a tensor that is no view: a leaf has no edge, and its gradient flows to the
 # leaf itself. It makes the node as the node's class would, in half of the time, and what the result
-# needs as `Node._note_gradient_specs` and `Op.end_recording` do.
+# needs as `Node._note_gradient_specs` and `Op.end_recording` do. The two edges of an operation on two
+# tensors and of a write are found in the same lines, written out twice: with a function in common a
+# product takes up to 8% more instructions.
 
 
 def make_recorder_of_one(op: Any) -> Callable[[Any, Any, Any, tuple], None] | None:

@@ -306,6 +306,10 @@ def _read_plain(param: Param, value: Any) -> Any:
 # - A tensor that has no storage and is no view does not need the general way.
 # - `direct_dtype_nums` are NumPy's numbers of the dtypes for which the function alone computes what the
 #   kernel does, see `pointwise`. `takes_numbers`: the second operand may be a number of Python's.
+# - `is_usual`: the second operand is a tensor of the first one's dtype, as nearly always, or a number
+#   that float64 represents exactly beside floats, for which NumPy gives the array's dtype; and it
+#   does not need the general way. `is_direct`: besides, the dtype is one of `direct_dtype_nums`, so
+#   that the ufunc alone computes what the kernel does.
 # - `run_ufunc_silenced` calls a ufunc in a context in which NumPy ignores errors: it is that
 #   context's `run`. It takes a quarter of the time of `run_silenced`, see `ThreadState`.
 # - A result with new memory is made as `make_tensor` makes it, without a storage, a place in the
@@ -402,13 +406,13 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
         dtype = a.dtype
         if is_y_tensor:
             b = y._data
-            is_usual = b.dtype is dtype  # of one dtype nearly always: else the general way
+            is_usual = b.dtype is dtype
             if (y._storage is not None or y._view_meta is not None) and needs_general_way(y):
                 is_usual = False
         elif takes_numbers and (type(y) is float or type(y) is int):
             b = y
-            # NumPy gives the array's dtype for a number that float64 represents exactly
-            is_usual = dtype.kind == "f" and (type(y) is float or -_MOST_EXACT < y < _MOST_EXACT)
+            is_float = dtype.kind == "f"
+            is_usual = is_float and (type(y) is float or -_MOST_EXACT < y < _MOST_EXACT)
         else:
             return otherwise(x, y)
         is_direct = is_usual and dtype.num in direct_dtype_nums
@@ -493,7 +497,7 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
     It needs no room for a result: the ufunc itself writes, if both operands have the same shape and
     no cell in common.
     """
-    run, defaults, record_write = op.run_in_place, op.defaults[2:], make_write_recorder(op)
+    run_in_place, defaults, record_write = op.run_in_place, op.defaults[2:], make_write_recorder(op)
     ufunc = _find_function_at_defaults(op)
     direct_dtype_nums, takes_numbers = op.kernel.direct_dtype_nums, op.numbers
 
@@ -501,33 +505,35 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
         if more or named or not isinstance(x, Tensor):
             return otherwise(x, y, *more, **named)
         a, is_y_tensor = x._data, isinstance(y, Tensor)
+        dtype = a.dtype
+        # Floats alone, which take whatever a float or an int gives: PyTorch refuses to write the
+        # result of an int tensor and a float back into the ints, and the general way says so.
+        is_float = dtype.kind == "f"
+        # Dense in neither order, it may have a cell twice (`expand`): each write reads the last one.
+        can_write = is_float and a.flags.forc
         if is_y_tensor:
             b = y._data
-            is_usual = b.dtype is a.dtype and b.shape == a.shape and b is not a
+            is_usual = b.dtype is dtype
+            can_write = can_write and b.shape == a.shape and b is not a
             # two arrays that own their memory have no cell in common
             if (a.base is not None or b.base is not None) and memory_owner(a) is memory_owner(b):
-                is_usual = False
+                can_write = False
             if (y._storage is not None or y._view_meta is not None) and needs_general_way(y):
                 is_usual = False
         elif takes_numbers and (type(y) is float or type(y) is int):
             b = y
-            is_usual = type(y) is float or -_MOST_EXACT < y < _MOST_EXACT
+            is_usual = is_float and (type(y) is float or -_MOST_EXACT < y < _MOST_EXACT)
         else:
             return otherwise(x, y)
-        # Floats alone, which take whatever a float or an int gives: PyTorch refuses to write the
-        # result of an int tensor and a float back into the ints, and the general way says so.
-        is_direct = a.dtype.kind == "f" and a.dtype.num in direct_dtype_nums
-        # Dense in neither order, it may have a cell twice (`expand`): each write reads the last one.
-        is_dense = a.flags.forc
-        if not (is_usual and is_direct and is_dense) or NODE_LISTENERS or GRAPH_EXIT_LISTENERS:
-            return run(x, y, *defaults)
+        is_direct = is_usual and dtype.num in direct_dtype_nums
+        if not (is_direct and can_write) or NODE_LISTENERS or GRAPH_EXIT_LISTENERS:
+            return run_in_place(x, y, *defaults)
         if (x._storage is not None or x._view_meta is not None) and needs_general_way(x):
-            return run(x, y, *defaults)
-        thread = MODES.thread
-        node = None
-        if thread.is_recording and (x._edge or x._meta or (is_y_tensor and (y._edge or y._meta))):
-            # Before the kernel: an error must leave the cells as they were.
-            node = None if record_write is None else record_write(x, y, is_y_tensor)
+            return run_in_place(x, y, *defaults)
+        thread, node = MODES.thread, None
+        if record_write is not None and thread.is_recording:  # noqa: SIM102 on one line it is too long
+            if x._edge or x._meta or (is_y_tensor and (y._edge or y._meta)):
+                node = record_write(x, y, is_y_tensor)  # first: an error changes no cell
         thread.run_ufunc_silenced(ufunc, a, b, a)  # the last one is its `out`
         count_write(x)
         if node is not None:
