@@ -108,22 +108,27 @@ def test_a_level_leaves_out_what_was_not_taught(engine: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_a_counter_names_no_gradient_that_a_level_leaves_out(
+def test_a_gradient_that_shares_memory_is_in_the_picture_of_each_level(
     level: str, engine: ModuleType
 ) -> None:
-    """It was "shared by h and x.grad", where h was the only tensor in the picture."""
+    """Without it the storage, and the counter, would be "of h alone"."""
     x = engine.ones(3, requires_grad=True)
     x.grad = engine.zeros(3)
     h = x.grad.detach()
     text = memory(x=x, h=h, level=level).text  # type: ignore[arg-type]
-    assert ("shared by h and x.grad: at version 0." in text) == (level == "graph")
-    assert ("version counter C2, of h alone: at version 0." in text) == (level == "counter")
-    g = x.grad
-    text = memory(x=x, h=h, g=g, level=level).text  # type: ignore[arg-type]
-    # A gradient with a name is in each picture.
-    assert ("version counter C2, shared by h and g:" in text) == (level in {"counter", "graph"}), (
-        text
-    )
+    assert "S2, one storage, shared by h and x.grad:" in text
+    has_counters = level in {"counter", "graph"}
+    assert ("shared by h and x.grad: at version 0." in text) == has_counters
+    # One that shares nothing is shown where gradients are.
+    text = memory(x=x, level=level).text  # type: ignore[arg-type]
+    assert ("storage of x.grad alone" in text) == (level == "graph"), text
+
+
+def test_bytes_are_those_of_the_storages_that_a_level_shows(engine: ModuleType) -> None:
+    net = engine.nn.Linear(2, 1)
+    net(engine.ones(1, 2)).sum().backward()
+    assert "Memory: 2 tensors in 2 storages, 12 bytes." in memory(net, level="storage").text
+    assert "Memory: 4 tensors in 4 storages, 24 bytes." in memory(net).text
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ for each node the edges that lead to it are counted. Then, as long as a node is 
 
 1. take the ready node with the highest sequence number, with the gradients that arrived;
 2. keep those that `inputs=` asks for, and run the hooks on them (`_run_hooks_before`);
-3. call the node's backward, and the hooks after it (`_call_backward`);
+3. call the node's backward and the hooks after it, then let it release what it saved
+   (`_call_backward`);
 4. send each gradient along its edge (`_route`): it waits there for the others, is added to the one
    that waits, or makes the next node ready. At a leaf it is added to `.grad` (`_finish_leaf`); a
    leaf that is complete and next in turn does not go through the queue.

@@ -127,6 +127,7 @@ def make_write_recorder(op: Any) -> Callable[[Any, Any, bool], Any] | None:
     node_class, save, defaults = op.node_class, op.save, op.defaults[2:]
     if node_class is None:
         return None
+    constant_values = find_constant_saved_values(op)
 
     def record_write(x: Any, y: Any, is_y_tensor: bool) -> Any:
         edge, other_edge = x._edge, None
@@ -141,7 +142,10 @@ def make_write_recorder(op: Any) -> Callable[[Any, Any, bool], Any] | None:
         check_inplace(x)
         node = _new(node_class)
         node._edges = edges = (edge, other_edge)
-        node._saved = save((x, y, *defaults), edges, is_write=True)
+        if constant_values is None:
+            node._saved = save((x, y, *defaults), edges, is_write=True)
+        else:
+            node._saved = constant_values
         node._sequence_number = next_number()
         node._hooks = None
         node._gradient_specs = ((x._data.shape, x._data.dtype, CPU),)

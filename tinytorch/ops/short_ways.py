@@ -300,7 +300,7 @@ def _read_plain(param: Param, value: Any) -> Any:
 # - `run`, the general way, tells the listeners of anomaly mode and of a watch what it does before the
 #   kernel runs. So it runs each call while there are any.
 # - The general way also runs a call whose first operand is an inference tensor, unless that is
-#   written to. A view of such a tensor has a counter of its own; and a new result whose operands are
+#   written to: `count_write` raises then, after the write as in PyTorch. A view of such a tensor has a counter of its own; and a new result whose operands are
 #   all such tensors may have another version, as its counter sees PyTorch's writes to it
 #   (`are_inner_writes_counted`).
 # - A tensor that has no storage and is no view does not need the general way.

@@ -19,10 +19,10 @@ from .optimizers import describe_replaced, find_replaced, list_stepped
 from .refusals import Refusal, find_refusals, find_refusals_of_snapshot, phrase_refusal
 from .shared_phrases import (
     add_lines_that_wrote,
+    phrase_all_writes,
     phrase_consequence,
     phrase_lines_that_wrote,
     phrase_versions_then_and_now,
-    phrase_write_count,
 )
 from .unreached import describe_exits
 
@@ -53,10 +53,10 @@ __all__ = [
     "list_written_names",
     "mark_raised",
     "name_maybe_writers",
+    "phrase_all_writes",
     "phrase_consequence",
     "phrase_lines_that_wrote",
     "phrase_refusal",
     "phrase_versions_then_and_now",
-    "phrase_write_count",
     "silence_warnings",
 ]

@@ -117,7 +117,7 @@ def add_lines_that_wrote(sentence: str, *records: SavedRecord) -> str:
 # -- who wrote, and the way out ----------------------------------------------------------------
 
 
-def phrase_write_count(tensor: TensorRecord) -> str:
+def phrase_all_writes(tensor: TensorRecord) -> str:
     """Return `3 writes`: all that a tensor's version counter has counted, and not those since a save."""
     return ngettext("{number} write", "{number} writes", tensor.version or 0)
 

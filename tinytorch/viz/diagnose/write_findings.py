@@ -22,9 +22,9 @@ from .shared_phrases import (
     count_writes_since,
     name_counter_sharers,
     name_in_python,
+    phrase_all_writes,
     phrase_saved,
     phrase_versions_then_and_now,
-    phrase_write_count,
 )
 
 
@@ -308,7 +308,7 @@ def _describe_maybe_written(
         saved=phrase_saved(snap, saved),
         there=there,
         other=writer.counter,
-        writes=phrase_write_count(writer),
+        writes=phrase_all_writes(writer),
         counter=tensor.counter,
         here=here,
     )

@@ -23,11 +23,11 @@ from ..diagnose import (
     find_refusals_of_snapshot,
     find_stale_saved,
     list_saved,
+    phrase_all_writes,
     phrase_consequence,
     phrase_lines_that_wrote,
     phrase_refusal,
     phrase_versions_then_and_now,
-    phrase_write_count,
 )
 from ..read import NodeRecord, SavedRecord, Snapshot, TensorRecord
 from ..wording import gettext, join_few_names, short_node_name
@@ -107,14 +107,16 @@ def _describe_saved_hazards(snap: Snapshot) -> Iterator[_Hazard]:
 
 def _describe_stale(node: NodeRecord, saved: SavedRecord) -> _Hazard:
     """Describe a write that was counted: `saved it at version 0, now at 1: backward will raise`."""
-    values = {"node": short_node_name(node.name), "consequence": phrase_consequence(saved)}
+    node_name, consequence = short_node_name(node.name), phrase_consequence(saved)
     sentence = gettext(
         "{node} saved it {then_and_now}: {consequence}",
+        node=node_name,
         then_and_now=phrase_versions_then_and_now(saved),
-        **values,
+        consequence=consequence,
     )
-    caption = gettext("saved by {node}: {consequence}", **values)
-    return _make_hazard_of_write(saved, sentence, caption, ("stale", *values.values()))
+    caption = gettext("saved by {node}: {consequence}", node=node_name, consequence=consequence)
+    # Without the versions: saves that differ in these alone are drawn once.
+    return _make_hazard_of_write(saved, sentence, caption, ("stale", node_name, consequence))
 
 
 def _make_hazard_of_write(
@@ -179,14 +181,14 @@ def _sentence_of_maybe_unseen(snap: Snapshot, tensor: TensorRecord, writer: Tens
         return gettext(
             "{other} counted {writes} here that {own} did not see: backward may be silently wrong",
             other=writer.counter,
-            writes=phrase_write_count(writer),
+            writes=phrase_all_writes(writer),
             own=tensor.counter,
         )
     return gettext(
         "{other} counted {writes} here that its own counter did not see: backward may be silently "
         "wrong",
         other=writer.counter,
-        writes=phrase_write_count(writer),
+        writes=phrase_all_writes(writer),
     )
 
 

@@ -85,8 +85,10 @@ def describe_memory(
     computed tensors, by their ids (`find_origins`).
     """
     snap = changes.now
-    # Tensors with a row, packs and the summary of a pack all ask for these. The selection has looked for
-    # them: where there are none, looking again would take as long as the rest of the text.
+    # Tensors with a row, packs and the summary of a pack all ask for these. A level without hazards is
+    # asked here, as `keep_parts` finds only words of a pack, in which hazards are counted already. And
+    # the selection has looked for them: where there are none, looking again would take as long as the
+    # rest of the text.
     hazards: Mapping[str, tuple[Remark, ...]] = {}
     if "hazard" in selection.parts and selection.with_hazard:
         hazards = describe_hazards(snap)
@@ -108,9 +110,9 @@ def describe_memory(
         ),
         notes=tuple(_describe_notes(subject, ids_with_row)),
         is_unfolded=selection.is_unfolded,
-        is_complete=True,
+        is_complete=True,  # `keep_parts` decides
     )
-    # Made in full first: so what describes a tensor has no branch for a level.
+    # Made in full first, but for hazards: so what describes a tensor has no branch for a level.
     return keep_parts(contents, selection.parts)
 
 
@@ -125,8 +127,7 @@ def _describe_total(subject: _MemorySubject, without_storage: Sequence[TensorRec
     if not any("." in name for name, _ in snap.names):
         text = gettext("Memory: {tensors} in {storages}.", tensors=tensors, storages=storages)
         return Remark("heading", text)
-    # Each storage once, however many names lead to it.
-    total = sum(storage.nbytes for storage, _ in snap.shown_storages)
+    total = sum(band.storage.nbytes for band in bands)
     nbytes = ngettext("{number} byte", "{number} bytes", total)
     counts = {"tensors": tensors, "storages": storages, "bytes": nbytes}
     return Remark(
@@ -385,9 +386,8 @@ def _describe_counters(
 def _describe_counter(subject: _MemorySubject, counter_id: str) -> str:
     snap = subject.changes.now
     counter, before = snap.counter(counter_id), subject.changes.earlier_version_of(counter_id)
-    # Gradients and saved tensors that are not drawn would be names that nobody finds.
-    shown_ids = snap.shown_tensor_ids - subject.selection.left_out
-    sharing = [snap.tensor(tid) for tid in counter.tensors if tid in shown_ids]
+    # Saved tensors that are not drawn would be names that nobody finds.
+    sharing = [snap.tensor(tid) for tid in counter.tensors if tid in snap.shown_tensor_ids]
     version = gettext("at version {version}", version=counter.version)
     if before is not None:
         version = join_sentences([version, gettext("(was {version})", version=before)])

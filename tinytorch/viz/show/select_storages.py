@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..diagnose import Changes
 from ..read import Snapshot, StorageRecord, TensorRecord
@@ -75,8 +75,6 @@ class MemorySelection:
     """The tensors whose names have `find` in them."""
     with_hazard: frozenset[str]
     """The tensors that have a hazard, whether the picture says so (`parts`) or not."""
-    left_out: frozenset[str]
-    """The gradients that have no row since the picture shows none; those in packs keep theirs."""
     parts: frozenset[MemoryPart]
     """What the picture shows of these entries."""
 
@@ -111,11 +109,9 @@ def select_storages(
     # Rows are counted, not storages: they are what makes a picture high.
     if fold and sum(len(band.members) for band in bands) > MOST_ROWS:
         entries = _fold_bands(changes, bands, found, with_hazard)
-    left_out = frozenset[str]()
     if "gradients" not in parts:
-        left_out = frozenset(_find_gradients_to_leave_out(entries))
-        entries = list(_leave_out(left_out, entries))
-    return MemorySelection(tuple(entries), not fold, find, found, with_hazard, left_out, parts)
+        entries = list(_leave_out_gradients(entries))
+    return MemorySelection(tuple(entries), not fold, find, found, with_hazard, parts)
 
 
 def _fold_bands(
@@ -159,26 +155,16 @@ def _find_named(snap: Snapshot, find: str) -> Iterator[str]:
             yield tensor.id
 
 
-def _find_gradients_to_leave_out(entries: Iterable[Band | StoragePack]) -> Iterator[str]:
-    """Yield the ids of the gradients that no variable holds; packs stay as they are."""
-    for band in entries:
-        if isinstance(band, Band):
-            for tensor in band.members:
-                if not tensor.names and tensor.grad_of is not None:
-                    yield tensor.id
+def _leave_out_gradients(entries: Iterable[Band | StoragePack]) -> Iterator[Band | StoragePack]:
+    """Yield the entries without the storages of gradients that no variable holds.
 
-
-def _leave_out(
-    ids: Collection[str], entries: Iterable[Band | StoragePack]
-) -> Iterator[Band | StoragePack]:
-    """Yield the entries without some tensors, and without the storages that had no others."""
+    A gradient over a storage that something else reads, too, stays: that is shared memory, and to
+    call it anybody's alone would be untrue. Packs stay as they are.
+    """
     for entry in entries:
-        if isinstance(entry, StoragePack):
+        is_pack = isinstance(entry, StoragePack)
+        if is_pack or any(tensor.names or tensor.grad_of is None for tensor in entry.members):
             yield entry
-            continue
-        members = [tensor for tensor in entry.members if tensor.id not in ids]
-        if members:
-            yield replace(entry, members=members)
 
 
 def find_module_of_tensor(snap: Snapshot, tensor_id: str) -> ModulePath:

@@ -536,7 +536,10 @@ def _describe_path(snapshot: Snapshot, x: str, of: str) -> str:
 
 
 def find_path(snapshot: Snapshot, x: str, of: str) -> list[str] | None:
-    """Return the ids of the nodes on the shortest path from `of` to `x`; None where none leads there."""
+    """Return the ids of the nodes on the shortest path from `of` to `x`; None where none leads there.
+
+    KeyError for a name that the snapshot does not have.
+    """
     source, start = snapshot.tensor(x), snapshot.tensor(of).grad_fn
     if start is None:
         return None

@@ -37,7 +37,8 @@ find something are called without it, too. A declaration makes a `Question`, whi
 `hint` and `pattern` in full, as `Features` does its own, and how an answer is judged (`is_right`) and
 refuted (`refute`).
 Texts are marked for translators with `gettext_noop`, and translated when they are shown. In the
-names of parameters `y` is a result, `x` any tensor, `a` and `b` are two that are compared.
+names of parameters `y` is a result, `x` any tensor, `a` and `b` are two that are compared; behind
+`x` stands what a gradient starts `of`, or what a write goes `through`.
 """
 
 from __future__ import annotations
@@ -273,7 +274,7 @@ def same_counter(run: QuizRun, a: str, b: str, *, at: int | None = None) -> bool
 @_question(
     gettext_noop("Does `{y}` have a node (`grad_fn`)?"),
     because=evidence.describe_node,
-    find_misconception=wrong_answers.find_node_misconception,
+    find_misconception=wrong_answers.find_on_graph_misconception,
 )
 def on_graph(run: QuizRun, y: str, *, at: int | None = None) -> bool:
     """Ask whether a tensor has a node (`grad_fn`), as results of recorded operations do."""

@@ -167,6 +167,7 @@ def judge_answers(
     read.
     """
     right_answers = [question.right_answer(run) for question in questions]
+    # copies, whose facts may be "Row 1 says why."; what is right is asked of the questions themselves
     pointing_questions = point_to_earlier_facts(questions, run)
     # All before any: who is told to write row 3 in another way must not see what became of row 1.
     _require_readable_answers(questions, answers, run)

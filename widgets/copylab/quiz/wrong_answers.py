@@ -111,7 +111,7 @@ def find_shared_counter_misconception(
     return "detach has its own counter" if is_detached else "a counter for each tensor"
 
 
-def find_node_misconception(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
+def find_on_graph_misconception(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
     """Find the misconception behind a wrong answer about a node."""
     if answer == "yes":
         return "a plain copy has a node" if _is_made_after_others(run, y) else None
