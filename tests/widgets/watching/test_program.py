@@ -19,7 +19,7 @@ import sys, warnings
 import {engine} as torch
 
 x = torch.ones(2, requires_grad=True)
-y = x.exp()
+y = x.exp(); part = y[:1]
 y.data.mul_(2)
 with warnings.catch_warnings(action="error"):
     y.sum().backward()
@@ -57,7 +57,7 @@ def test_a_program_runs_as_by_python_and_its_lines_are_named(
     assert "written  train.py:7  y.data.mul_(2)" in printed.err
     page = Path("page.html").read_text("utf-8")
     assert "train.py:7  y.data.mul_(2)" in page
-    assert "image/svg+xml" in page
+    assert "image/svg+xml" in page, "two names share memory"
     assert "http" not in page
     assert (sys.argv, sys.path[:], sys.modules["__main__"]) == before
 
