@@ -49,8 +49,8 @@ GAP = 4
 """Between a box and the names beside it, and between two names."""
 SIGN_WIDTH = 16
 """The room of a sign before a line."""
-MARK_GAP = 3
-"""Between the mark of a cut and the two halves of the line that is cut, in px."""
+MARK_HEIGHT, MARK_GAP = 16, 2
+"""Of the mark of a cut: its height, and the room between it and the two halves of the line, in px."""
 MEANING_OF_CUTS = {
     "cut": gettext_noop("the same memory, and no gradient goes from one to the other"),
     "was cut": gettext_noop("it was the same memory, and no gradient went from one to the other"),
@@ -206,7 +206,7 @@ class Card:
             width = round(max(line.width for line in self.lines) + 2 * PADDING)
             height = BOX_HEIGHT + LINE_HEIGHT * (len(self.lines) - 1)
         if self.kind == "mark":
-            width += 2 * MARK_GAP
+            width, height = width + 2 * MARK_GAP, MARK_HEIGHT + 2 * MARK_GAP
         if not self.beside:
             return CardSize(width, height)
         parts_width = sum(part.width for part in self.beside) + GAP * len(self.beside)
@@ -446,9 +446,8 @@ def draw_card(canvas: Canvas, card: Card, middle: tuple[float, float], names: st
 def _draw_mark(canvas: Canvas, card: Card, middle: tuple[float, float]) -> None:
     """Draw the mark of a cut, dark on light and light on dark: it stands out from all other cards."""
     (x, y), size, line = middle, card.size, card.lines[0]
-    left, height = x - size.width / 2, size.height - 2 * MARK_GAP
-    width = size.width - 2 * MARK_GAP
-    canvas.rect(left + MARK_GAP, y - height / 2, width, height, "mark", height / 2)
+    left, width = x - size.width / 2, size.width - 2 * MARK_GAP
+    canvas.rect(left + MARK_GAP, y - MARK_HEIGHT / 2, width, MARK_HEIGHT, "mark", MARK_HEIGHT / 2)
     canvas.sign(line.sign, left + PADDING + 9, y)
     text_x = x + (SIGN_WIDTH + 2) / 2
     canvas.text(text_x, y + 4.5, line.text, f"mark-t {line.style} c", whole=card.whole)
