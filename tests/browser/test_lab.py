@@ -76,6 +76,8 @@ def test_what_begins_a_row_is_aligned_beside_an_open_file_browser(
     # Two rows at first: the choices that most programs need, and the actions.
     assert controls.locator(".widget-hbox:visible").count() == 2
     press(page, "More choices")
+    # The kernel shows them.
+    expect(controls.get_by_label("made of", exact=True)).to_be_visible()
     choices = ["Copy x with", "made of"]
     boxes = [controls.get_by_label(name, exact=True).bounding_box() for name in choices]
     lefts, rights, tops = set(), set(), set()
