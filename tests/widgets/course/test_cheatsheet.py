@@ -10,8 +10,24 @@ from copylab.copying.methods import METHODS
 from needs import find_browser
 
 import tinytorch
+from tinytorch.viz import set_language
 
 STORED = Path(__file__).resolve().parents[3] / "notebooks" / "cheat_sheet.html"
+LINES_OF_KOREAN_WORDS = r"""() => {
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const text = walker.currentNode;
+    for (const { 0: word, index } of text.data.matchAll(/[\uac00-\ud7a3]+/g)) {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      const tops = [...range.getClientRects()].map((box) => Math.round(box.top));
+      found.push([word, new Set(tops).size]);
+    }
+  }
+  return found;
+}"""
 
 
 def test_the_stored_sheet_is_what_the_runs_say() -> None:
@@ -48,13 +64,26 @@ def test_nothing_is_fetched() -> None:
 
 
 @pytest.mark.browser
-def test_it_prints_on_one_page() -> None:
+@pytest.mark.parametrize("language", [None, "zh", "ko"])
+def test_it_prints_on_one_page_and_breaks_no_korean_word(
+    language: str | None, tmp_path: Path
+) -> None:
     from playwright.sync_api import sync_playwright
 
+    set_language(language)
+    try:
+        rendered = sheet.render_cheat_sheet(tinytorch)
+    finally:
+        set_language(None)
+    path = tmp_path / "cheat_sheet.html"
+    path.write_text(rendered, encoding="utf-8")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
         page = browser.new_page()
-        page.goto(STORED.as_uri())
+        page.goto(path.as_uri())
+        words = page.evaluate(LINES_OF_KOREAN_WORDS)
         printed = page.pdf(prefer_css_page_size=True)
         browser.close()
+    assert bool(words) is (language == "ko")
+    assert [word for word, lines in words if lines > 1] == []
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1

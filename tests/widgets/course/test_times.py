@@ -1,7 +1,7 @@
 """How long a lesson takes, by what a reader has to do in it, and whether the lesson says so in every language.
 
-python tests/widgets/course/test_times.py               what each lesson holds, in a table
-python tests/widgets/course/test_times.py 02_clone      of one lesson
+PYTHONPATH=tests:tools python tests/widgets/course/test_times.py            what each lesson holds, in a table
+PYTHONPATH=tests:tools python tests/widgets/course/test_times.py 02_clone   of one lesson
 """
 
 from __future__ import annotations

@@ -106,6 +106,7 @@ dl { margin: 0 } dt { font-weight: 600 } dd { margin: 0 0 .6mm 4mm }
 @media screen { .wide { overflow-x: auto } .columns > * { min-width: 0; overflow-wrap: anywhere } }
 @media screen and (max-width: 800px) { .columns { grid-template-columns: minmax(0, 1fr) } }
 @media print { body { padding: 0; max-width: none } }
+:lang(ko) { word-break: keep-all; overflow-wrap: break-word }
 """
 
 
