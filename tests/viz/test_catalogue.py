@@ -172,3 +172,19 @@ def test_the_machine_does_not_choose() -> None:
             [sys.executable, "-c", code], env=env | path, capture_output=True, text=True, check=True
         )
         assert said.stdout == "x {}\n"
+
+
+@pytest.mark.parametrize(
+    ("language", "label"), [("en", "argument 1"), ("zh", "参数 1"), ("ko", "인자 1")]
+)
+def test_an_argument_without_a_name_is_called_so_in_the_language(
+    engine: ModuleType, language: str, label: str
+) -> None:
+    # A call that has no source, so that nothing says how its arguments are written.
+    namespace = {"snapshot": snapshot, "memory": memory, "a": engine.ones(1)}
+    catalogue.set_language(language)
+    try:
+        assert [name for name, _ in eval("snapshot(a, a + 1)", namespace).names][1] == label
+        assert label in eval("memory(a, a + 1)", namespace).text
+    finally:
+        catalogue.set_language(None)

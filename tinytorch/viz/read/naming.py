@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..wording import parenthesize_name
+from ..wording import gettext, parenthesize_name
 from .call_source import argument_names
 from .probe import inner_tensors, is_tensor
 from .snapshots import Snapshot
@@ -132,7 +132,7 @@ def collect_tensors_and_arrays(
                         key, entry, known_names, objects=name == "params" or objects
                     )
             continue
-        label = name or f"argument {index}"
+        label = name or gettext("argument {index}", index=index)
         found = list(tensors_in(label, thing, known_names, objects=True))
         if not found:
             raise make_type_error(label, argument)

@@ -138,7 +138,7 @@ def find_sharing(
     call_names = None if frame is None else argument_names(frame, args)
     labels = []
     for index, name in enumerate(call_names or [""] * len(args)):
-        label = name or f"argument {index}"
+        label = name or gettext("argument {index}", index=index)
         labels.append("" if label in _NAMELESS else label)
     with disable_overrides(), hold_identities():
         search = _Search([*zip(labels, args, strict=True), *named.items()])
