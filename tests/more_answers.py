@@ -42,20 +42,23 @@ _MASK = "x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\n"
 _ROW = "row = torch.tensor([1.0, 2.0])\n"
 _ARRAY = 'import numpy as np\narray = np.array([1.0, 2.0])\nreader = {"buffer": array}\n'
 _NEXT = '\nreader["buffer"][:] = 0.0'
-_OLD = "w = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n    w.grad = None\n    loss = (w * w).sum()\n"
+_OLD = "param = torch.tensor([4.0], requires_grad=True)\nfor _ in range(2):\n    param.grad = None\n    loss = (param * param).sum()\n"
+_LOGITS = "logits = torch.tensor([1.0, 2.0], requires_grad=True)\n"
 _A = "a = torch.tensor([1.0, 2.0], requires_grad=True)\n"
 _LOSS = (
-    "w = torch.tensor([1.0], requires_grad=True)\ntotal = 0.0\n"
+    "factor = torch.tensor([1.0], requires_grad=True)\ntotal = 0.0\n"
     + _IN
-    + "    loss = ((w * x) ** 2).sum()\n"
+    + "    loss = ((factor * x) ** 2).sum()\n"
 )
-_FULL = "w = torch.full((3,), 0.5, requires_grad=True)\n"
-_STATE = "w = torch.tensor(0.5, requires_grad=True)\nh = torch.tensor(1.0)\nfor _ in range(3):\n"
-_SQUARED = "\nloss = (w * w).sum()\nloss.backward()"
+_FULL = "bias = torch.full((3,), 0.5, requires_grad=True)\n"
+_STATE = (
+    "decay = torch.tensor(0.5, requires_grad=True)\nstate = torch.tensor(1.0)\nfor _ in range(3):\n"
+)
+_SQUARED = "\nsquares = (weight * weight).sum()\nsquares.backward()"
 _PARTS = "a = torch.tensor([3.0], requires_grad=True)\nb = torch.tensor([2.0], requires_grad=True)\nh = a * 4\n"
-_ROUNDS = "w = torch.tensor([1.0], requires_grad=True)\ngrads = []\n" + _IN
-_OPT = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nopt = torch.optim.SGD(layer.parameters(), lr=0.25)\n"
-_ROUND = "for _ in range(2):\n    opt.zero_grad()\n    loss = (layer.weight**2).sum()\n    loss.backward()\n"
+_ROUNDS = "scale = torch.tensor([1.0], requires_grad=True)\ngrads = []\n" + _IN
+_OPT = "torch.manual_seed(0)\nmodel = torch.nn.Linear(1, 1, bias=False)\nsgd = torch.optim.SGD(model.parameters(), lr=0.25)\n"
+_ROUND = "for _ in range(2):\n    sgd.zero_grad()\n    loss = (model.weight**2).sum()\n    loss.backward()\n"
 _TARGET = "def target_for(scores):\n    return "
 
 MORE: dict[str, tuple[list[str], dict[str, str]]] = {
@@ -606,124 +609,126 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
     ),
     "clinic/scaled": (
         [
-            "w = torch.nn.Parameter(torch.tensor([3.0, 4.0]) * 0.1)" + _SQUARED,
-            "w = torch.tensor([3.0, 4.0]).mul_(0.1).requires_grad_()" + _SQUARED,
-            "w = torch.tensor([3.0, 4.0], requires_grad=True)\nwith torch.no_grad():\n    w *= 0.1"
+            "weight = torch.nn.Parameter(torch.tensor([3.0, 4.0]) * 0.1)" + _SQUARED,
+            "weight = torch.tensor([3.0, 4.0]).mul_(0.1).requires_grad_()" + _SQUARED,
+            "weight = torch.tensor([3.0, 4.0], requires_grad=True)\nwith torch.no_grad():\n    weight *= 0.1"
             + _SQUARED,
         ],
         {
-            "w = (torch.tensor([3.0, 4.0], requires_grad=True) * 0.1).requires_grad_()"
+            "weight = (torch.tensor([3.0, 4.0], requires_grad=True) * 0.1).requires_grad_()"
             + _SQUARED: NO_DIFFERENCE,
-            "w = torch.tensor([3.0, 4.0], requires_grad=True) * 0.1\nw.retain_grad()"
+            "weight = torch.tensor([3.0, 4.0], requires_grad=True) * 0.1\nweight.retain_grad()"
             + _SQUARED: "is not a leaf",
-            "start = torch.tensor([3.0, 4.0], requires_grad=True)\nw = start * 0.1"
+            "start = torch.tensor([3.0, 4.0], requires_grad=True)\nweight = start * 0.1"
             + _SQUARED
-            + "\nw = start": "w shows [3, 4]",
+            + "\nweight = start": "weight shows [3, 4]",
         },
     ),
     "clinic/stacked": (
         [
-            "loss = sum(errors) / 2\nloss.backward()",
-            "loss = (errors[0] + errors[1]).div(2)\nloss.backward()",
-            "loss = torch.stack([(w * x - 1) ** 2 for x in (1.0, 2.0)]).mean()\nloss.backward()",
+            "mean = sum(errors) / 2\nmean.backward()",
+            "mean = (errors[0] + errors[1]).div(2)\nmean.backward()",
+            "mean = torch.stack([(slope * x - 1) ** 2 for x in (1.0, 2.0)]).mean()\nmean.backward()",
         ],
         {
-            "loss = torch.tensor([e.item() for e in errors]).mean().requires_grad_()\nloss.backward()": "no node that leads to w",
-            "loss = torch.stack([e.detach() for e in errors]).mean().requires_grad_()\nloss.backward()\nw.grad = torch.tensor(7.0)": "no node that leads to w",
-            "loss = torch.stack(errors).mean()\nfor error in errors:\n    error.backward(retain_graph=True)": "w.grad is 14",
-            "loss = errors[0] + 4.0\nw.grad = torch.tensor(7.0)": "gives w the gradient 2",
+            "mean = torch.tensor([e.item() for e in errors]).mean().requires_grad_()\nmean.backward()": "no node that leads to slope",
+            "mean = torch.stack([e.detach() for e in errors]).mean().requires_grad_()\nmean.backward()\nslope.grad = torch.tensor(7.0)": "no node that leads to slope",
+            "mean = torch.stack(errors).mean()\nfor error in errors:\n    error.backward(retain_graph=True)": "slope.grad is 14",
+            "mean = errors[0] + 4.0\nslope.grad = torch.tensor(7.0)": "gives slope the gradient 2",
         },
     ),
     "clinic/parts": (
         [
-            _PARTS + "kept = h.detach().clone()\nloss = (h * b).sum()\nloss.backward()",
-            _PARTS + "kept = h.data\nloss = (h * b).sum()\nloss.backward()",
-            _PARTS + "loss = (h * b).sum()\nloss.backward()\nkept = torch.tensor(h.tolist())",
-            _PARTS + "loss = (h * b).sum()\nloss.backward()\nkept = h.item()",
-            _PARTS + "loss = (h * b).sum()\nloss.backward()\nkept = h.tolist()",
-            _PARTS + "loss = (h * b).sum()\nloss.backward()\nkept = h.detach().numpy()",
+            _PARTS + "kept = h.detach().clone()\nproduct = (h * b).sum()\nproduct.backward()",
+            _PARTS + "kept = h.data\nproduct = (h * b).sum()\nproduct.backward()",
+            _PARTS + "product = (h * b).sum()\nproduct.backward()\nkept = torch.tensor(h.tolist())",
+            _PARTS + "product = (h * b).sum()\nproduct.backward()\nkept = h.item()",
+            _PARTS + "product = (h * b).sum()\nproduct.backward()\nkept = h.tolist()",
+            _PARTS + "product = (h * b).sum()\nproduct.backward()\nkept = h.detach().numpy()",
         ],
         {
             _PARTS
-            + "kept = h\nloss = (kept * b).sum()\nloss.backward()": "kept requires grad: its node is MulBackward0",
+            + "kept = h\nproduct = (kept * b).sum()\nproduct.backward()": "kept requires grad: its node is MulBackward0",
             _PARTS
-            + "kept = h.detach().requires_grad_()\nloss = (kept * b).sum()\nloss.backward()\na.grad = kept.grad * 4": "kept requires grad",
+            + "kept = h.detach().requires_grad_()\nproduct = (kept * b).sum()\nproduct.backward()\na.grad = kept.grad * 4": "kept requires grad",
             _PARTS
-            + "kept = h.detach()\nloss = (kept * b).sum()\nloss.backward()\na.grad = 4 * b.detach()": "leads to a",
+            + "kept = h.detach()\nproduct = (kept * b).sum()\nproduct.backward()\na.grad = 4 * b.detach()": "leads to a",
             _PARTS
-            + "kept = h.detach()\nloss = (h * b.data).sum()\nloss.backward()\nb.grad = kept": "no node that leads to b",
+            + "kept = h.detach()\nproduct = (h * b.data).sum()\nproduct.backward()\nb.grad = kept": "no node that leads to b",
         },
     ),
     "clinic/rounds": (
         [
-            _ROUNDS + "    (w * x).sum().backward()\n    grads.append(w.grad)\n    w.grad = None",
             _ROUNDS
-            + "    (w * x).sum().backward()\n    grads.append(w.grad.clone())\n    w.grad.zero_()",
-            _ROUNDS + "    grads += torch.autograd.grad((w * x).sum(), w)",
+            + "    (scale * x).sum().backward()\n    grads.append(scale.grad)\n    scale.grad = None",
+            _ROUNDS
+            + "    (scale * x).sum().backward()\n    grads.append(scale.grad.clone())\n    scale.grad.zero_()",
+            _ROUNDS + "    grads += torch.autograd.grad((scale * x).sum(), scale)",
         ],
         {
             _ROUNDS
-            + "    torch.optim.SGD([w]).zero_grad(set_to_none=False)\n    (w * x).sum().backward()\n    grads.append(w.grad)": "are one tensor",
+            + "    torch.optim.SGD([scale]).zero_grad(set_to_none=False)\n    (scale * x).sum().backward()\n    grads.append(scale.grad)": "are one tensor",
             _ROUNDS
-            + "    (w * x).sum().backward()\n    grads.append(w.grad.detach())\n    w.grad.zero_()": SEEN_TWICE,
+            + "    (scale * x).sum().backward()\n    grads.append(scale.grad.detach())\n    scale.grad.zero_()": SEEN_TWICE,
             _ROUNDS
-            + "    (w * x).sum().backward()\n    grads.append(w.grad - len(grads))": "grads shows [[1], [2], [4]]",
+            + "    (scale * x).sum().backward()\n    grads.append(scale.grad - len(grads))": "grads shows [[1], [2], [4]]",
         },
     ),
     "clinic/optimizer": (
         [
             _OPT
-            + "layer.load_state_dict({'weight': torch.tensor([[4.0]])})\n"
+            + "model.load_state_dict({'weight': torch.tensor([[4.0]])})\n"
             + _ROUND
-            + "    opt.step()",
-            _OPT + "layer.weight.data = torch.tensor([[4.0]])\n" + _ROUND + "    opt.step()",
-            "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nlayer.weight = torch.nn.Parameter(torch.tensor([[4.0]]))\n"
-            "opt = torch.optim.SGD(layer.parameters(), lr=0.25)\n" + _ROUND + "    opt.step()",
+            + "    sgd.step()",
+            _OPT + "model.weight.data = torch.tensor([[4.0]])\n" + _ROUND + "    sgd.step()",
+            "torch.manual_seed(0)\nmodel = torch.nn.Linear(1, 1, bias=False)\nmodel.weight = torch.nn.Parameter(torch.tensor([[4.0]]))\n"
+            "sgd = torch.optim.SGD(model.parameters(), lr=0.25)\n" + _ROUND + "    sgd.step()",
         ],
         {
             _OPT
-            + "layer.load_state_dict({'weight': torch.tensor([[4.0]])}, assign=True)\n"
+            + "model.load_state_dict({'weight': torch.tensor([[4.0]])}, assign=True)\n"
             + _ROUND
-            + "    opt.step()": NO_DIFFERENCE,
+            + "    sgd.step()": NO_DIFFERENCE,
             _OPT
-            + "layer.weight = torch.nn.Parameter(torch.tensor([[4.0]]))\n"
+            + "model.weight = torch.nn.Parameter(torch.tensor([[4.0]]))\n"
             + _ROUND
-            + "    with torch.no_grad():\n        layer.weight -= 0.25 * layer.weight.grad\n    layer.weight.grad = None": "opt holds another tensor",
+            + "    with torch.no_grad():\n        model.weight -= 0.25 * model.weight.grad\n    model.weight.grad = None": "sgd holds another tensor",
             _OPT
-            + "weight = torch.nn.Parameter(torch.tensor([[4.0]]))\nopt = torch.optim.SGD([weight], lr=0.25)\nlayer.weight = weight\n"
-            + _ROUND: "layer.weight shows [[4]]",
+            + "weight = torch.nn.Parameter(torch.tensor([[4.0]]))\nsgd = torch.optim.SGD([weight], lr=0.25)\nmodel.weight = weight\n"
+            + _ROUND: "model.weight shows [[4]]",
         },
     ),
     "clinic/write": (
         [
-            _A + "h = a.exp() + 1\nh.sum().backward()",
-            _A + "h = a.exp().clone()\nh += 1\nh.sum().backward()",
-            _A + "h = torch.add(a.exp(), 1)\nh.sum().backward()",
+            _LOGITS + "out = logits.exp() + 1\nout.sum().backward()",
+            _LOGITS + "out = logits.exp().clone()\nout += 1\nout.sum().backward()",
+            _LOGITS + "out = torch.add(logits.exp(), 1)\nout.sum().backward()",
         ],
         {
-            _A
-            + "h = a.exp()\ntorch.from_numpy(h.detach().numpy())[:] += 1\nh.sum().backward()": "a.grad is [3.71828",
-            _A + "h = a.exp()\nh.data.add_(1)\nh.sum().backward()": "a.grad is [3.71828",
-            _A
-            + "h = (a.exp().detach() + 1).requires_grad_()\nh.sum().backward()": "no node that leads to a",
+            _LOGITS
+            + "out = logits.exp()\ntorch.from_numpy(out.detach().numpy())[:] += 1\nout.sum().backward()": "logits.grad is [3.71828",
+            _LOGITS
+            + "out = logits.exp()\nout.data.add_(1)\nout.sum().backward()": "logits.grad is [3.71828",
+            _LOGITS
+            + "out = (logits.exp().detach() + 1).requires_grad_()\nout.sum().backward()": "no node that leads to logits",
         },
     ),
     "clinic/update": (
         [
-            _OLD + "    loss.backward()\n    w.detach().sub_(0.1 * w.grad)",
-            _OLD.replace("    w.grad = None\n", "")
-            + "    loss.backward()\n    w.detach().sub_(0.1 * w.grad)\n    w.grad.zero_()",
+            _OLD + "    loss.backward()\n    param.detach().sub_(0.1 * param.grad)",
+            _OLD.replace("    param.grad = None\n", "")
+            + "    loss.backward()\n    param.detach().sub_(0.1 * param.grad)\n    param.grad.zero_()",
             _OLD
-            + "    loss.backward()\n    with torch.no_grad():\n        w.copy_(w - 0.1 * w.grad)",
-            "w = torch.tensor([4.0], requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\nfor _ in range(2):\n    opt.zero_grad()\n    (w * w).sum().backward()\n    opt.step()",
+            + "    loss.backward()\n    with torch.no_grad():\n        param.copy_(param - 0.1 * param.grad)",
+            "param = torch.tensor([4.0], requires_grad=True)\nopt = torch.optim.SGD([param], lr=0.1)\nfor _ in range(2):\n    opt.zero_grad()\n    (param * param).sum().backward()\n    opt.step()",
         ],
         {
-            _OLD + "    loss.backward()\n    w.data = w.data - 0.1 * w.grad": UNCOUNTED,
-            _OLD + "    loss.backward()\n    w.data.sub_(0.1 * w.grad)": UNCOUNTED,
+            _OLD + "    loss.backward()\n    param.data = param.data - 0.1 * param.grad": UNCOUNTED,
+            _OLD + "    loss.backward()\n    param.data.sub_(0.1 * param.grad)": UNCOUNTED,
             _OLD.replace(
-                "    loss = (w * w).sum()\n",
-                "    with torch.no_grad():\n        w *= 0.8\n    (w * w).sum().backward()",
-            ): "w.grad is [5.12]",
+                "    loss = (param * param).sum()\n",
+                "    with torch.no_grad():\n        param *= 0.8\n    (param * param).sum().backward()",
+            ): "param.grad is [5.12]",
         },
     ),
     "clinic/running": (
@@ -738,33 +743,33 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         {
             _LOSS + "    loss.backward()\n    total += loss": "its node is AddBackward0",
             _LOSS + "    total = total + loss\ntotal.backward()": "its node is AddBackward0",
-            _LOSS + "    loss = loss.detach()\n    total = total + loss": "w.grad is None",
+            _LOSS + "    loss = loss.detach()\n    total = total + loss": "factor.grad is None",
         },
     ),
     "clinic/leaf": (
         [
-            _FULL + "with torch.no_grad():\n    w[0].fill_(1.0)",
-            _FULL + "w.detach()[0] = 1.0",
-            _FULL + "with torch.no_grad():\n    w += torch.tensor([0.5, 0.0, 0.0])",
+            _FULL + "with torch.no_grad():\n    bias[0].fill_(1.0)",
+            _FULL + "bias.detach()[0] = 1.0",
+            _FULL + "with torch.no_grad():\n    bias += torch.tensor([0.5, 0.0, 0.0])",
         ],
         {
-            _FULL + "w.data = torch.tensor([1.0, 0.5, 0.5])": UNCOUNTED,
-            _FULL + "w = torch.tensor([1.0, 0.5, 0.5], requires_grad=True)": UNCOUNTED,
-            _FULL + "w = w * torch.tensor([2.0, 1.0, 1.0])": "is not a leaf",
+            _FULL + "bias.data = torch.tensor([1.0, 0.5, 0.5])": UNCOUNTED,
+            _FULL + "bias = torch.tensor([1.0, 0.5, 0.5], requires_grad=True)": UNCOUNTED,
+            _FULL + "bias = bias * torch.tensor([2.0, 1.0, 1.0])": "is not a leaf",
         },
     ),
     "clinic/state": (
         [
-            _STATE + "    h = h.data * w\n    h.backward()",
-            _STATE + "    h = h * w\n    h.backward()\n    h = h.detach()",
-            _STATE + "    h = h.item() * w\n    h.backward()",
-            _STATE + "    h = h * w\n    h.backward()\n    h = h.item()",
+            _STATE + "    state = state.data * decay\n    state.backward()",
+            _STATE + "    state = state * decay\n    state.backward()\n    state = state.detach()",
+            _STATE + "    state = state.item() * decay\n    state.backward()",
+            _STATE + "    state = state * decay\n    state.backward()\n    state = state.item()",
         ],
         {
             _STATE
-            + "    h = h * w\n    h.backward(retain_graph=True)\n    h = h.clone()": "w.grad is 2.75",
-            _STATE + "    h = h * w\nh.backward()": "w.grad is 0.75",
-            _STATE + "    h = h * w.detach()": "w.grad is None",
+            + "    state = state * decay\n    state.backward(retain_graph=True)\n    state = state.clone()": "decay.grad is 2.75",
+            _STATE + "    state = state * decay\nstate.backward()": "decay.grad is 0.75",
+            _STATE + "    state = state * decay.detach()": "decay.grad is None",
         },
     ),
 }

@@ -1,11 +1,14 @@
 """The last patient of the clinic is the reader's program: what a watch found has a patient of its kind."""
 
+import ast
 import re
+import textwrap
+import warnings
 from pathlib import Path
 from types import CodeType, ModuleType
 
 import pytest
-from copylab import watch
+from copylab import explain, graph, memory, watch
 from copylab.course.lesson import lessons_folder, read_notebook
 from copylab.lessons import clinic as clinic_lesson
 from copylab.lessons import clinic_gradients, mistakes
@@ -13,6 +16,9 @@ from copylab.lessons.clinic import refer
 from copylab.quiz import Exercise
 from copylab.quiz.attempts import run_attempt
 from copylab.watching import Watch
+from more_answers import MORE
+
+import tinytorch
 
 SILENT = "w = torch.ones(2, requires_grad=True)\nloss = (w * w).sum()\nw.data += 1\nloss.backward()"
 STALE = "h = torch.ones(2, requires_grad=True).exp()\nh += 1\nh.sum().backward()"
@@ -121,3 +127,54 @@ def run_watched(program: str | CodeType, engine: ModuleType) -> Watch:
 
 def clinic() -> dict:
     return read_notebook(lessons_folder() / "14_clinic.ipynb")
+
+
+def test_no_patient_is_drawn_from_the_names_of_another() -> None:
+    """After patient 7 had been run anew, the look of patient 12 drew the graph of patient 7."""
+    cells = {cell["id"]: "".join(cell["source"]) for cell in clinic()["cells"]}
+    for number in range(1, 13):
+        read = list_names(cells[f"look-{number}"], ast.Load)
+        for other in set(range(1, 13)) - {number}:
+            assert not read & list_names(cells[f"answer-{other}"], ast.Store), (number, other)
+        for own in ("own-watch-code", "your-program-code"):
+            assert not read & list_names(cells[own], ast.Store), (number, own)
+
+
+def list_names(source: str, context: type[ast.expr_context]) -> set[str]:
+    """Return the names that a program reads, or those that it binds."""
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)]
+    return {node.id for node in nodes if isinstance(node.ctx, context)}
+
+
+@pytest.mark.parametrize("patient", PATIENTS, ids=lambda patient: patient.title)
+def test_the_look_below_a_patient_works_after_every_right_answer_run_twice(
+    engine: ModuleType, patient: Exercise
+) -> None:
+    """`graph(state=0.125)` raised where the right answer handed on a number."""
+    number = patient.title.removeprefix("Patient ")
+    cells = {cell["id"]: "".join(cell["source"]) for cell in clinic()["cells"]}
+    assert patient.key is not None
+    right, _ = MORE[patient.key]
+    for answer in [None, patient.code, *patient.also, *right]:
+        names = {"torch": engine, "explain": explain, "graph": graph, "memory": memory}
+        program = "" if answer is None else answer
+        for _ in range(2):
+            exec(f"{patient.start}\n", names)
+            exec(textwrap.dedent(program), names)
+            with warnings.catch_warnings(action="ignore"):
+                exec(cells[f"look-{number}"], names)
+
+
+def test_after_the_right_answer_patient_7_shows_its_gradient(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It said that a further backward would raise, as it does after any."""
+    cells = {cell["id"]: "".join(cell["source"]) for cell in clinic()["cells"]}
+    names = {"torch": tinytorch, "explain": explain}
+    exec(cells["answer-7"], names)
+    exec(cells["look-7"], names)
+    assert "would raise" in capsys.readouterr().out
+    exec(f"{clinic_gradients.write_before.start}\n", names)
+    exec(clinic_gradients.write_before.code, names)
+    exec(cells["look-7"], names)
+    assert capsys.readouterr().out == "logits.grad: tensor([2.7183, 7.3891])\n"

@@ -11,10 +11,8 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from copylab.lessons.clinic import parts
 from copylab.lessons.clinic_gradients import (
     data_update,
-    hidden_state,
     running_loss,
     write_before,
 )
@@ -189,53 +187,62 @@ def run_cell(
     CELL_OUTCOMES.shell = None
 
 
-PATIENT_12 = "w = torch.tensor(0.5, requires_grad=True)\nh = w * 1"
+ANOTHER = "decay = torch.tensor(0.5, requires_grad=True)\nout = decay * 1"
+OF_THE_SAME_NAMES = "rows = [torch.zeros(3) for _ in range(4)]\nfor row in rows:\n    row.fill_(7)\nlogits, *_, out = rows"
 
 
 @pytest.mark.parametrize("has_ids", [True, False])
 def test_another_exercise_has_set_the_same_names_since(
     run_cell: Callable[[str, str | None], None], has_ids: bool
 ) -> None:
-    for patient in (write_before, hidden_state, parts):
-        patient.live()
+    another = exercise(
+        "test/another",
+        "`out` is half.",
+        check=lambda decay, out: is_tensor(decay) and is_tensor(out),
+        solution=ANOTHER,
+    )
+    for each in (write_before, another):
+        each.live()
     seven, twelve, five = ("7", "12", "5") if has_ids else (None, None, None)
     names = CELL_OUTCOMES.shell.user_ns
     run_cell(write_before.code, seven)
     assert write_before.check(names).state == "right"
-    run_cell(PATIENT_12, twelve)
+    run_cell(ANOTHER, twelve)
     verdict = write_before.check(names)
     if has_ids:
         assert verdict.state == "right"
-        run_cell(parts.start, five)
+        run_cell(OF_THE_SAME_NAMES, five)
         assert write_before.check(names).state == "right", "that one has set all of its names"
     else:
-        assert "The run that set `h` did not set `a`: put all" in verdict.says
-    run_cell(write_before.code.replace("h + 1", "h + 2"), seven)
-    run_cell(PATIENT_12, twelve)
+        assert "The run that set `out` did not set `logits`: put all" in verdict.says
+    run_cell(write_before.code.replace("out + 1", "out + 2"), seven)
+    run_cell(ANOTHER, twelve)
     said = write_before.check(names).says.replace("`", "")
-    assert ("h shows [4.71828, 9.38906]" in said) is has_ids, "not yet, in the exercise's own cell"
+    assert ("out shows [4.71828, 9.38906]" in said) is has_ids, (
+        "not yet, in the exercise's own cell"
+    )
     run_cell(write_before.code, None)
     assert write_before.check(names).state == "right", "as it is now, in a cell without an id"
     run_cell(write_before.code, seven)
     run_cell(write_before.start + "\nraise KeyError", seven)
-    run_cell("h = 1", None)
+    run_cell("out = 1", None)
     assert write_before.check(names).state == "wrong", "an earlier run of that cell is forgotten"
 
 
 def test_another_exercise_looks_at_more_of_the_same_cell(
     run_cell: Callable[[str, str | None], None],
 ) -> None:
-    CELL_OUTCOMES.follow_shell(["w", "loss"])  # as patient 4 looks at both
+    CELL_OUTCOMES.follow_shell(["param", "factor", "loss"])  # as one that looks at all of them
     names = CELL_OUTCOMES.shell.user_ns
     for patient, wrong_answer, said in (
-        (data_update, data_update.code.replace("0.1", "0.2"), "w shows [1.44]"),
+        (data_update, data_update.code.replace("0.1", "0.2"), "param shows [1.44]"),
         (running_loss, running_loss.start + " * 2", "total shows 28"),
     ):
         patient.live()
         run_cell(wrong_answer, patient.key)
         assert said in plain(patient.check(names).says)
         run_cell(patient.code, patient.key)
-        run_cell("w = loss = 1", "of another program")
+        run_cell("param = factor = loss = 1", "of another program")
         assert patient.check(names).state == "right", "what its own cell made"
 
 
@@ -243,7 +250,7 @@ def test_a_program_in_two_cells(run_cell: Callable[[str, str | None], None]) -> 
     write_before.live()
     names = CELL_OUTCOMES.shell.user_ns
     run_cell(write_before.start, "7")
-    run_cell("h = a.exp() + 1\nh.sum().backward()", "below")
+    run_cell("out = logits.exp() + 1\nout.sum().backward()", "below")
     assert write_before.check(names).state == "right"
 
 

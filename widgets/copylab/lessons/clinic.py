@@ -66,7 +66,10 @@ triage = predict(
 )
 
 
-_LAYER = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\nwith torch.no_grad():\n    layer.weight.fill_(1.0)\n"
+_LAYER = (
+    "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)  # it writes its first numbers: version 1\n"
+    "with torch.no_grad():\n    layer.weight.fill_(1.0)\n"
+)
 
 
 @task(
@@ -213,125 +216,127 @@ def numpy_buffer(data, array, reader):
     )
 
 
-_BACK = "\nloss = (w * w).sum()\nloss.backward()"
+_BACK = "\nsquares = (weight * weight).sum()\nsquares.backward()"
 
 
 @task(
     "clinic/scaled",
-    "After `backward`, `w.grad` is None. `w` should show `[0.3, 0.4]`, `w.grad` should be `[0.6, 0.8]`, and an optimizer should be "
-    "able to take `w`. Change the first line.",
-    about="`w.grad` is None, and nothing raises an error",
+    "After `backward`, `weight.grad` is None. `weight` should show `[0.3, 0.4]`, `weight.grad` should be `[0.6, 0.8]`, and an optimizer should be "
+    "able to take `weight`. Change the first line.",
+    about="`weight.grad` is None, and nothing raises an error",
     title="Patient 3",
     diagnosis=Diagnosis(
         choices=(CUT, ELSEWHERE, ADDED, OVERWRITTEN),
         against={
             CUT: Counterevidence(
                 gettext_noop(
-                    "`loss` and `w` have nodes, and `backward` raised no error: it went through `w` to a leaf behind it."
+                    "`squares` and `weight` have nodes, and `backward` raised no error: it went through `weight` to a leaf behind it."
                 ),
-                lambda loss, w: loss.grad_fn is not None and w.grad_fn is not None,
+                lambda squares, weight: squares.grad_fn is not None and weight.grad_fn is not None,
             ),
             ADDED: Counterevidence(
-                gettext_noop("`backward` ran once, and `w.grad` is None: nothing was added to it."),
-                lambda w: not w.is_leaf and not w.retains_grad,
+                gettext_noop(
+                    "`backward` ran once, and `weight.grad` is None: nothing was added to it."
+                ),
+                lambda weight: not weight.is_leaf and not weight.retains_grad,
             ),
             OVERWRITTEN: Counterevidence(
-                gettext_noop("`w._version` is 0: nothing was written into it."),
-                lambda w: w._version == 0,
+                gettext_noop("`weight._version` is 0: nothing was written into it."),
+                lambda weight: weight._version == 0,
             ),
         },
         right=ELSEWHERE,
         because=gettext_noop(
-            "`w` is the product; the leaf, which gets the gradient, is the tensor before `* 0.1`, and has no name."
+            "`weight` is the product; the leaf, which gets the gradient, is the tensor before `* 0.1`, and has no name."
         ),
-        holds=lambda w: not w.is_leaf,
+        holds=lambda weight: not weight.is_leaf,
     ),
-    start="w = torch.tensor([3.0, 4.0], requires_grad=True) * 0.1" + _BACK,
+    start="weight = torch.tensor([3.0, 4.0], requires_grad=True) * 0.1" + _BACK,
     hints=[
-        "Print `w`, and look at the end of the line.",
+        "Print `weight`, and look at the end of the line.",
         "First compute, then ask for a gradient: `requires_grad_()`.",
     ],
-    solution="w = (torch.tensor([3.0, 4.0]) * 0.1).requires_grad_()" + _BACK,
+    solution="weight = (torch.tensor([3.0, 4.0]) * 0.1).requires_grad_()" + _BACK,
     wrong={
-        "w = torch.tensor([3.0, 4.0], requires_grad=True) * 0.1\nw.retain_grad()"
-        + _BACK: "w is not a leaf",
-        "w = torch.tensor([3.0, 4.0]) * 0.1\nloss = (w * w).sum()": "w requires no grad",
-        "w = torch.tensor([3.0, 4.0], requires_grad=True)" + _BACK: "w shows [3, 4]",
-        "w = torch.tensor([0.3, 0.4], requires_grad=True)\nloss = (w * w).sum()": "w.grad is None",
-        "w = torch.tensor([0.3, 0.4], requires_grad=True)\nw.grad = 2 * w.data": "writes w.grad itself",
+        "weight = torch.tensor([3.0, 4.0], requires_grad=True) * 0.1\nweight.retain_grad()"
+        + _BACK: "weight is not a leaf",
+        "weight = torch.tensor([3.0, 4.0]) * 0.1\nsquares = (weight * weight).sum()": "weight requires no grad",
+        "weight = torch.tensor([3.0, 4.0], requires_grad=True)" + _BACK: "weight shows [3, 4]",
+        "weight = torch.tensor([0.3, 0.4], requires_grad=True)\nsquares = (weight * weight).sum()": "weight.grad is None",
+        "weight = torch.tensor([0.3, 0.4], requires_grad=True)\nweight.grad = 2 * weight.data": "writes weight.grad itself",
     },
-    right="`w` is a leaf with the small numbers: `backward` fills its `.grad`, and an optimizer takes it.",
+    right="`weight` is a leaf with the small numbers: `backward` fills its `.grad`, and an optimizer takes it.",
 )
-def scaled(w):
-    yield is_leaf_with_grad(w=w)
-    yield shows_values([0.3, 0.4], w=w)
-    yield has_grad([0.6, 0.8], w=w)
-    yield left_grad_to_backward(w=w)
+def scaled(weight):
+    yield is_leaf_with_grad(weight=weight)
+    yield shows_values([0.3, 0.4], weight=weight)
+    yield has_grad([0.6, 0.8], weight=weight)
+    yield left_grad_to_backward(weight=weight)
 
 
 _NUMBERS = "torch.tensor([error.item() for error in errors]"
 
 
-_ERRORS = (
-    "w = torch.tensor(2.0, requires_grad=True)\nerrors = [(w * x - 1) ** 2 for x in (1.0, 2.0)]\n"
-)
+_ERRORS = "slope = torch.tensor(2.0, requires_grad=True)\nerrors = [(slope * x - 1) ** 2 for x in (1.0, 2.0)]\n"
 
 
 @task(
     "clinic/stacked",
-    "`loss.backward()` raises 'element 0 of tensors does not require grad and does not have a grad_fn'. `loss` should "
-    "be 5. Call `backward` in your cell; `w.grad` should be 7.",
+    "`mean.backward()` raises 'element 0 of tensors does not require grad and does not have a grad_fn'. Fix it, and "
+    "call `backward` in your cell: `mean` should be 5, and `slope.grad` 7.",
     about="“does not require grad and does not have a grad_fn”",
     title="Patient 4",
     diagnosis=Diagnosis(
         choices=(FAR, ADDED, CUT, OVERWRITTEN),
         against={
             FAR: Counterevidence(
-                gettext_noop("`loss.grad_fn` is None: its graph reaches no node at all."),
-                lambda loss: loss.grad_fn is None,
+                gettext_noop("`mean.grad_fn` is None: its graph reaches no node at all."),
+                lambda mean: mean.grad_fn is None,
             ),
             ADDED: Counterevidence(
                 gettext_noop(
-                    "`w.grad` is None: no gradient has arrived to which another could be added."
+                    "`slope.grad` is None: no gradient has arrived to which another could be added."
                 ),
-                lambda w: w.grad is None,
+                lambda slope: slope.grad is None,
             ),
             OVERWRITTEN: Counterevidence(
-                gettext_noop("`w._version` is 0: there was no write in place."),
-                lambda w, errors: w._version == 0 and not any(each._version for each in errors),
+                gettext_noop("`slope._version` is 0: there was no write in place."),
+                lambda slope, errors: (
+                    slope._version == 0 and not any(each._version for each in errors)
+                ),
             ),
         },
         right=CUT,
         because=gettext_noop(
-            "`item()` gives a Python number, so no node leads from `loss` back to `w`."
+            "`item()` gives a Python number, so no node leads from `mean` back to `slope`."
         ),
-        holds=lambda loss: loss.grad_fn is None,
+        holds=lambda mean: mean.grad_fn is None,
     ),
-    start=_ERRORS + f"loss = {_NUMBERS}).mean()\n# then: loss.backward(), which raises the error",
+    start=_ERRORS + f"mean = {_NUMBERS}).mean()\n# then: mean.backward(), which raises the error",
     hints=[
         "What does `item()` give, and what does it leave behind?",
         "`torch.stack` makes one tensor of several.",
     ],
-    solution=_ERRORS + "loss = torch.stack(errors).mean()\nloss.backward()",
+    solution=_ERRORS + "mean = torch.stack(errors).mean()\nmean.backward()",
     wrong={
-        f"loss = {_NUMBERS}, requires_grad=True).mean()\nloss.backward()": "loss has no node that leads to w",
-        "loss = torch.stack(errors).sum().detach()": "loss requires no grad",
-        "loss = torch.stack(errors).mean()": "w.grad is None",
-        "loss = torch.stack(errors).sum()\nloss.backward()": "loss shows 10",
-        "loss = sum(error.item() for error in errors) / 2": "loss is of type float",
-        "loss = torch.stack(errors).mean()\nw.grad = torch.tensor(7.0)": "no `backward` went through",
+        f"mean = {_NUMBERS}, requires_grad=True).mean()\nmean.backward()": "mean has no node that leads to slope",
+        "mean = torch.stack(errors).sum().detach()": "mean requires no grad",
+        "mean = torch.stack(errors).mean()": "slope.grad is None",
+        "mean = torch.stack(errors).sum()\nmean.backward()": "mean shows 10",
+        "mean = sum(error.item() for error in errors) / 2": "mean is of type float",
+        "mean = torch.stack(errors).mean()\nslope.grad = torch.tensor(7.0)": "no `backward` went through",
     },
-    right="`loss` was made of the tensors and not of their numbers, so its nodes lead back to `w`.",
+    right="`mean` was made of the tensors and not of their numbers, so its nodes lead back to `slope`.",
 )
-def stacked(w, loss):
-    yield graph_leads_back(loss=loss, w=w)
-    yield shows_values(5, loss=loss)
-    yield has_grad(7, w=w)
-    yield sends_gradient(7, loss=loss, w=w)
-    yield was_gone_through(loss=loss)
+def stacked(slope, mean):
+    yield graph_leads_back(mean=mean, slope=slope)
+    yield shows_values(5, mean=mean)
+    yield has_grad(7, slope=slope)
+    yield sends_gradient(7, mean=mean, slope=slope)
+    yield was_gone_through(mean=mean)
 
 
-_LEARN = "\nloss.backward()"
+_LEARN = "\nproduct.backward()"
 
 
 @task(
@@ -344,7 +349,7 @@ _LEARN = "\nloss.backward()"
         choices=(CUT, FAR, OVERWRITTEN, ADDED),
         against={
             FAR: Counterevidence(
-                gettext_noop("`a.grad` is None: the graph of `loss` does not even reach `a`."),
+                gettext_noop("`a.grad` is None: the graph of `product` does not even reach `a`."),
                 lambda a: a.grad is None,
             ),
             OVERWRITTEN: Counterevidence(
@@ -360,40 +365,40 @@ _LEARN = "\nloss.backward()"
         },
         right=CUT,
         because=gettext_noop(
-            "`loss` was computed from `kept`, which is detached, so its graph leads to `b` and not to `a`."
+            "`product` was computed from `kept`, which is detached, so its graph leads to `b` and not to `a`."
         ),
         holds=lambda a, b: a.grad is None and b.grad is not None,
     ),
     given="a = torch.tensor([3.0], requires_grad=True)\nb = torch.tensor([2.0], requires_grad=True)\nh = a * 4\n",
-    start="kept = h.detach()\nloss = (kept * b).sum()" + _LEARN,
+    start="kept = h.detach()\nproduct = (kept * b).sum()" + _LEARN,
     hints=[
-        "Draw `graph(loss)`. Where does it end?",
+        "Draw `graph(product)`. Where does it end?",
         "What is computed from `kept` has no node for `a`. And from `h`?",
     ],
-    solution="kept = h.detach()\nloss = (h * b).sum()" + _LEARN,
+    solution="kept = h.detach()\nproduct = (h * b).sum()" + _LEARN,
     wrong={
-        "kept = h.detach().requires_grad_()\nloss = (kept * b).sum()"
+        "kept = h.detach().requires_grad_()\nproduct = (kept * b).sum()"
         + _LEARN: "kept requires grad.",
-        "kept = h.clone()\nloss = (kept * b).sum()" + _LEARN: "its node is CloneBackward0",
-        "kept = h.detach()\nloss = (kept * b).sum()"
+        "kept = h.clone()\nproduct = (kept * b).sum()" + _LEARN: "its node is CloneBackward0",
+        "kept = h.detach()\nproduct = (kept * b).sum()"
         + _LEARN
         + "\na.grad = b * 4": "no node that leads to a",
-        "kept = h.detach()\nloss = (h * b).sum()": "a.grad is None",
-        "kept = a.detach()\nloss = (h * b).sum()" + _LEARN: "kept shows 3",
-        "kept = h.detach()\nloss = (h * b.detach()).sum()" + _LEARN: "b.grad is None",
+        "kept = h.detach()\nproduct = (h * b).sum()": "a.grad is None",
+        "kept = a.detach()\nproduct = (h * b).sum()" + _LEARN: "kept shows 3",
+        "kept = h.detach()\nproduct = (h * b.detach()).sum()" + _LEARN: "b.grad is None",
     },
-    right="the loss leads back to `a`; only what is kept for the plot left the graph.",
+    right="`product` leads back to `a`; only what is kept for the plot left the graph.",
 )
-def parts(a, b, kept, loss):
+def parts(a, b, kept, product):
     yield needs_no_grad(kept=kept)
     yield shows_number(12, kept=kept)
-    yield graph_leads_back(loss=loss, a=a)
+    yield graph_leads_back(product=product, a=a)
     yield has_grad([8], a=a)
     yield has_grad([12], b=b)
-    yield graph_leads_back(loss=loss, b=b)
-    yield sends_gradient([8], loss=loss, a=a)
-    yield sends_gradient([12], loss=loss, b=b)
-    yield was_gone_through(loss=loss)
+    yield graph_leads_back(product=product, b=b)
+    yield sends_gradient([8], product=product, a=a)
+    yield sends_gradient([12], product=product, b=b)
+    yield was_gone_through(product=product)
 
 
 @task(
@@ -407,19 +412,19 @@ def parts(a, b, kept, loss):
         against={
             OVERWRITTEN: Counterevidence(
                 gettext_noop(
-                    "Each `backward` ran without an error, and `w._version` is 0: nothing was written into `w`."
+                    "Each `backward` ran without an error, and `scale._version` is 0: nothing was written into `scale`."
                 ),
-                lambda w: w._version == 0 and w.grad is not None,
+                lambda scale: scale._version == 0 and scale.grad is not None,
             ),
             CUT: Counterevidence(
-                gettext_noop("A gradient has arrived at `w`: `w.grad` is 6."),
-                lambda w: w.grad.item() == 6,
+                gettext_noop("A gradient has arrived at `scale`: `scale.grad` is 6."),
+                lambda scale: scale.grad.item() == 6,
             ),
             FAR: Counterevidence(
                 gettext_noop(
-                    "Each round computes from the leaf `w` alone, so its graph has nothing of the round before."
+                    "Each round computes from the leaf `scale` alone, so its graph has nothing of the round before."
                 ),
-                lambda w: w.is_leaf,
+                lambda scale: scale.is_leaf,
             ),
         },
         right=ADDED,
@@ -428,27 +433,27 @@ def parts(a, b, kept, loss):
         ),
         holds=lambda grads: grads[0] is grads[-1],
     ),
-    given="w = torch.tensor([1.0], requires_grad=True)\ngrads = []\nfor x in (1.0, 2.0, 3.0):\n",
-    start="    (w * x).sum().backward()\n    grads.append(w.grad)",
+    given="scale = torch.tensor([1.0], requires_grad=True)\ngrads = []\nfor x in (1.0, 2.0, 3.0):\n",
+    start="    (scale * x).sum().backward()\n    grads.append(scale.grad)",
     hints=[
         "What does `backward` do with a gradient that is there already?",
-        "`w.grad = None` at the start of a round.",
+        "`scale.grad = None` at the start of a round.",
     ],
-    solution="    w.grad = None\n    (w * x).sum().backward()\n    grads.append(w.grad)",
+    solution="    scale.grad = None\n    (scale * x).sum().backward()\n    grads.append(scale.grad)",
     wrong={
-        "    (w * x).sum().backward()\n    grads.append(w.grad.clone())": "grads shows [[1], [3], [6]]",
-        "    (w * x).sum().backward()\n    grads.append(w.grad)\n    w.grad.zero_()": "are one tensor",
-        "    w.grad = None\n    (w * x).sum().backward()\n    grads.append(w.grad.item())": "of type float",
-        "    w.grad = None\n    (w * x).sum().backward()\ngrads = [w.grad]": "the length of grads is 1",
-        "    (w * x).sum().backward()\ngrads = [torch.tensor([g]) for g in (1.0, 2.0, 3)]": "grads shows [[1], [2], [3]]; it should show [[2], [5], [4]]",
+        "    (scale * x).sum().backward()\n    grads.append(scale.grad.clone())": "grads shows [[1], [3], [6]]",
+        "    (scale * x).sum().backward()\n    grads.append(scale.grad)\n    scale.grad.zero_()": "are one tensor",
+        "    scale.grad = None\n    (scale * x).sum().backward()\n    grads.append(scale.grad.item())": "of type float",
+        "    scale.grad = None\n    (scale * x).sum().backward()\ngrads = [scale.grad]": "the length of grads is 1",
+        "    (scale * x).sum().backward()\ngrads = [torch.tensor([g]) for g in (1.0, 2.0, 3)]": "grads shows [[1], [2], [3]]; it should show [[2], [5], [4]]",
     },
     right="each entry is the gradient of one round alone, in cells of its own.",
 )
-def rounds(w, grads):
+def rounds(scale, grads):
     yield is_tensor_list(3, grads=grads)
     yield share_no_cells(**name_elements(grads=grads))
     yield shows_values([[1], [2], [3]], grads=grads)
-    yield is_leaf_with_grad(w=w)
+    yield is_leaf_with_grad(scale=scale)
     yield follows_numbers(
         "(1.0, 2.0, 3.0)",
         "(2.0, 5.0, 4.0)",
