@@ -28,6 +28,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from base64 import b64decode
 from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
@@ -101,35 +102,26 @@ GUIDES = (
 """Guides in English, which are there in no other language."""
 
 FRONT_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>copylab</title><meta name="viewport" content="width=device-width">
+<html lang="{language}"><head><meta charset="utf-8"><title>copylab</title>
+<meta name="viewport" content="width=device-width">
 <style>
   :root {{ color-scheme: light dark; background: Canvas; color: CanvasText }}
   body {{ font: 1rem/1.6 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem }}
   nav ul {{ display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; padding: 0; list-style: none }}
   h1 {{ margin-bottom: 0 }} h1 + p {{ margin-top: 0 }}
+  :lang(ko) {{ word-break: keep-all; overflow-wrap: break-word }}
 </style></head>
-<body><nav aria-label="Languages"><ul>{links}</ul></nav>
+<body><nav aria-label="{languages}"><ul>{links}</ul></nav>
 <main><h1>copylab</h1>
-<p>See what copying a PyTorch tensor does to memory and to gradients.</p>
-{bet}{doors}
-</main></body></html>
-"""
-
-BET = """<h2>A bet</h2>
-<p>A loop trains one weight and keeps the best one it has seen. What is kept at the end?
-Commit to an answer, and the page says what a run showed, and why.</p>
+<p>{lead}</p>
+<h2>{bet}</h2>
+<p>{invitation}</p>
 {prediction}
-"""
-"""What the front page opens with where the site has English pages."""
-
-DOORS = """<h2>Three doors</h2>
+<h2>{doors}</h2>
 <ul>
-<li><a href="en/00_start.html">Learn</a>: fifteen lessons, each on one way to copy.</li>
-<li>A bug in front of you: <a href="en/docs/messages.html">from the message to the cause</a>, or
-<a href="en/docs/watch.html">let watch name the line</a>.</li>
-<li><a href="en/teaching.html">Teach</a>: your own examples as players and tasks.</li>
+{door_list}
 </ul>
-<p><a href="en/docs/installing.html">Install it</a>, and the lessons run on your machine, on your tensors, too.</p>
+</main></body></html>
 """
 
 RUNS_SCRIPT = '\n<script src="_static/runs.js"></script>\n'
@@ -182,7 +174,7 @@ def build_site(folder: Path, chosen: Sequence[str]) -> None:
             write_stored_runs(folder / language)
             share_files(folder / language)
             (folder / language / "cheat_sheet.html").write_text(sheet, encoding="utf-8")
-    (folder / "index.html").write_text(front_page(chosen), encoding="utf-8")
+    write_front_pages(folder, chosen)
 
 
 def require_empty(folder: Path) -> None:
@@ -195,17 +187,41 @@ def require_empty(folder: Path) -> None:
         raise FileExistsError(f"{folder} is not empty")
 
 
-def front_page(chosen: Sequence[str]) -> str:
-    """Return the page that leads to the site in each language, with a bet that it judges itself."""
-    links = []
+def write_front_pages(folder: Path, chosen: Sequence[str]) -> None:
+    """Write a page for each language that leads to its pages, and to the front pages of the others."""
     for language in chosen:
-        name = escape(SITE_LANGUAGES[language].name)
-        links.append(f'<li><a lang="{language}" href="{language}/index.html">{name}</a></li>')
-    if "en" not in chosen:
-        return FRONT_PAGE.format(links="".join(links), bet="", doors="")
-    prediction = render_standalone(bet, tinytorch)
+        page = render_front_page(language, chosen)
+        (folder / name_front_page(language, chosen)).write_text(page, encoding="utf-8")
+
+
+def name_front_page(language: str, chosen: Sequence[str]) -> str:
+    """Return the name of a language's front page; that of the first is what a server shows."""
+    return "index.html" if language == chosen[0] else f"index.{language}.html"
+
+
+def render_front_page(language: str, chosen: Sequence[str]) -> str:
+    """Return the page that leads to the site in a language, with a bet that it judges itself."""
+    links = []
+    for other in chosen:
+        name, address = escape(SITE_LANGUAGES[other].name), name_front_page(other, chosen)
+        current = ' aria-current="page"' if other == language else ""
+        links.append(f'<li><a lang="{other}" href="{address}"{current}>{name}</a></li>')
+    words = tomllib.loads((DOCS / "front_words.toml").read_text("utf-8"))[language]
+    doors = [words[door].format(here=language) for door in ("learn", "bug", "teach")]
+    if "en" in chosen:
+        doors.append(words["guides"])
+    own_language = language_in_use()
+    set_language(None if language == "en" else language)
+    try:
+        prediction = render_standalone(bet, tinytorch)
+    finally:
+        set_language(own_language)
     return FRONT_PAGE.format(
-        links="".join(links), bet=BET.format(prediction=prediction), doors=DOORS
+        language=language,
+        links="".join(links),
+        prediction=prediction,
+        door_list="\n".join(f"<li>{door}</li>" for door in doors),
+        **words,
     )
 
 

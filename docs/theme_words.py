@@ -1,7 +1,7 @@
 """What Furo says around a page in Chinese and Korean: it brings no catalogue, and Sphinx's has few of its words.
 
-What its templates translate is asked of Sphinx's translator, which gets the table as its fallback. Labels that they
-have in English alone are replaced in the pages that were written.
+What its templates translate is asked of Sphinx's translator, which gets the table as its fallback. Labels that they,
+or MyST-NB, have in English alone are replaced in the pages that were written.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ _LABELS = (
         "切换浅色、深色或自动配色",
         "밝은 색, 어두운 색, 자동 전환",
     ),
+    ("Toggle hidden content", "显示或隐藏内容", "숨긴 내용 여닫기"),
     ("Contents", "目录", "목차"),
     ("Menu", "菜单", "메뉴"),
     ("Expand", "展开", "펼치기"),

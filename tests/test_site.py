@@ -185,6 +185,16 @@ print(1)
     assert "code cell" not in page
 
 
+def find_labels_of_folds() -> set[str]:
+    """What MyST-NB calls the folds of outputs, which it says in English alone."""
+    spec = importlib.util.find_spec("myst_nb.sphinx_")
+    assert spec is not None
+    assert spec.origin is not None
+    labels = re.findall(r'aria-label="([A-Z][^"]*)"', Path(spec.origin).read_text("utf-8"))
+    assert labels
+    return set(labels)
+
+
 @pytest.mark.parametrize("language", ["zh_CN", "ko"])
 def test_labels_of_the_theme_are_in_the_language(language: str, tmp_path: Path) -> None:
     """Those that Furo has in English alone; `theme_words` knows each, and touches no prose."""
@@ -195,6 +205,7 @@ def test_labels_of_the_theme_are_in_the_language(language: str, tmp_path: Path) 
     text = "\n".join(path.read_text("utf-8") for path in sorted(templates.rglob("*.html")))
     labels = re.findall(r'aria-label="([A-Z][^"{]*)"|<title>([A-Z][^<{]*)</title>', text)
     asked = {a or b for a, b in labels} - {"On GitHub", "On Read the Docs"}  # not shown here
+    asked |= find_labels_of_folds()
     page = tmp_path / "page.html"
     prose = "<p>Contents: Menu, Expand</p>"
     page.write_text("".join(f"<title>{label}</title>" for label in sorted(asked)) + prose, "utf-8")

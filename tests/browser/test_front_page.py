@@ -16,34 +16,55 @@ build_site = importlib.import_module("build_site")
 pytestmark = pytest.mark.browser
 
 
-def test_a_bet_is_lost_and_won(watched: Watched, tmp_path: Path) -> None:
-    front = tmp_path / "index.html"
-    front.write_text(build_site.front_page(["en", "zh", "ko"]), encoding="utf-8")
+@pytest.mark.parametrize(
+    ("language", "commit", "again", "lost", "won", "belief"),
+    [
+        ("en", "Commit", "Start again", "0 of 2 right", "All 2 right.", "detach copies"),
+        ("zh", "提交", "重新开始", "2 题中答对 0 题", "2 题全部答对", "detach"),
+        ("ko", "제출", "다시 시작", "2문항 중 0문항", "2문항 모두", "detach"),
+    ],
+)
+def test_a_bet_is_lost_and_won(
+    watched: Watched,
+    tmp_path: Path,
+    language: str,
+    commit: str,
+    again: str,
+    lost: str,
+    won: str,
+    belief: str,
+) -> None:
+    build_site.write_front_pages(tmp_path, ["en", "zh", "ko"])
     view = watched.page
-    view.goto(front.as_uri())
+    view.goto((tmp_path / "index.html").as_uri())
+    view.get_by_role("link", name=build_site.SITE_LANGUAGES[language].name).click()
+    expect(view.locator("html")).to_have_attribute("lang", language)
     form = view.locator(".cl-predict")
-    for answers, headline in ((["1", "3"], "0 of 2 right"), (["0", "4.5"], "All 2 right.")):
+    for answers, headline in ((["1", "3"], lost), (["0", "4.5"], won)):
         for field, answer in zip(form.locator("input").all(), answers, strict=True):
             field.fill(answer)
-        form.get_by_role("button", name="Commit").press("Enter")
+        form.get_by_role("button", name=commit).press("Enter")
         expect(form.locator(".cl-headline")).to_contain_text(headline)
-        if headline.startswith("0"):
-            expect(form).to_contain_text("A common misconception: detach copies.")
-            form.get_by_role("button", name="Start again").press("Enter")
+        if headline == lost:
+            expect(form).to_contain_text(belief)
+            form.get_by_role("button", name=again).press("Enter")
 
 
-def test_its_doors_lead_to_pages_of_the_site() -> None:
-    front = build_site.front_page(["en"])
-    pages = {
-        *build_site.PAGE_NAMES,
-        *build_site.GUIDES,
-        *(path.stem for path in build_site.lessons_folder().glob("*.ipynb")),
-        "index",
-    }
-    doors = re.findall(r'href="en/([^"]*)\.html"', front)
+@pytest.mark.parametrize("language", ["en", "zh", "ko"])
+def test_its_doors_lead_to_pages_of_the_site(language: str) -> None:
+    alone = build_site.render_front_page(language, [language])
+    lessons = {path.stem for path in build_site.lessons_folder().glob("*.ipynb")}
+    names = [name for name in build_site.PAGE_NAMES if build_site.is_translated(name, language)]
+    pages = {f"{language}/{name}" for name in (*names, *lessons, "index")}
+    pages |= {f"en/{name}" for name in build_site.GUIDES if language == "en"}
+    doors = re.findall(r'href="([^"]*)\.html"', alone)
     assert len(doors) >= 5
-    assert set(doors) <= pages
-    assert 'href="zh/' not in front
+    assert set(doors) <= pages | {"index"}
+    # Guides are in English; the other languages lead to them where they are there.
+    beside = build_site.render_front_page(language, ["en", "zh", "ko"])
+    others = set(re.findall(r'href="([^"]*)\.html"', beside)) - pages
+    assert others <= {"index", "index.zh", "index.ko"} | {f"en/{n}" for n in build_site.GUIDES}
+    assert "en/docs/watch" in re.findall(r'href="([^"]*)\.html"', beside)
 
 
 def test_code_of_the_site_can_be_copied(watched: Watched, tmp_path: Path) -> None:

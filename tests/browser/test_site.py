@@ -28,7 +28,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_lesson_from_the_front_page_to_the_next_one(watched: Watched, pages: Path) -> None:
     view = watched.page
     view.goto((pages / "index.html").as_uri())
-    view.get_by_role("link", name="English").press("Enter")
+    view.get_by_role("link", name="fifteen lessons").press("Enter")
     view.get_by_role("link", name=re.compile("^clone: ")).first.click()
     form = view.locator(".cl-predict", has_text="A clone, two gradients")
     expect(form.get_by_role("button", name="Commit")).to_be_visible()
