@@ -279,6 +279,11 @@ def test_live(watched: Watched, usual_front: Lab) -> None:
     # It has stored some runs with other copies.
     twin.get_by_role("button", name="clone instead of detach on line 4").click()
     expect(twin.locator(".cl-changed")).to_contain_text("it no longer raises RuntimeError")
+    # Before its end, that is what somebody steps for.
+    page.keyboard.press("ArrowLeft")
+    expect(twin.locator(".cl-changed")).to_have_text("clone instead of detach on line 4.")
+    page.keyboard.press("ArrowRight")
+    expect(twin.locator(".cl-changed")).to_contain_text("it no longer raises RuntimeError")
     assert "z = y.clone()" in twin.locator("li").nth(3).inner_text()
     twin.get_by_role("button", name="as it was").click()
     expect(twin).to_have_attribute("data-step", "7")

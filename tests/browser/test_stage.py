@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -71,13 +72,17 @@ TEXTS = """(root) => {
     look(root);
     return found.sort((a, b) => a[0] - b[0])[0];
 }"""
+# Where each part is; null for the graph before there is one.
 PLACES = """(player) => {
     const top = player.getBoundingClientRect().top;
-    const places = [...player.querySelectorAll('button, figure, .cl-listing, .cl-happened')];
-    return places.map((one) => Math.round(one.getBoundingClientRect().top - top)).join();
+    const places = [...player.querySelectorAll('button, .cl-listing, .cl-happened, figure')];
+    return places.map((one) => one.checkVisibility() ? Math.round(one.getBoundingClientRect().top - top) : null);
 }"""
-# Whether a step has an alarm or an error, and how high the player is.
-HEIGHT = """(player) => [player.querySelector('.cl-alarms').childElementCount > 0, player.offsetHeight]"""
+# Whether a step has an alarm or an error, whether it has a graph, and how high the player is.
+HEIGHT = """(player) => {
+    const graph = player.querySelector('figure[data-picture=graph]:not(.cl-away)');
+    return [player.querySelector('.cl-alarms').childElementCount > 0, graph !== null, player.offsetHeight];
+}"""
 PARTS = """([player, tensor]) => [...player.querySelectorAll('.cl-holder')].flatMap(({ shadowRoot }) =>
     [...shadowRoot.querySelectorAll(`[data-t=${tensor}]`)].map((one) => [...one.classList]))"""
 
@@ -89,25 +94,35 @@ def smallest(found: Locator) -> float:
 
 
 def walk(page: Page, player: Locator) -> None:
-    """Go through all steps: everything in its place, and one height until something goes wrong, one from then on."""
+    """Go through all steps: everything in its place, and one height from one of these on to the next one.
+
+    The first step, the first graph, and the first thing that goes wrong: each may need room that the others do not.
+    """
     player.focus()
     page.keyboard.press("Home")
     count = int(player.get_attribute("data-steps") or 0)
     page.wait_for_timeout(200)
-    places = {}
-    heights: dict[bool, set[int]] = {False: set(), True: set()}
-    has_gone_wrong = False
+    places: dict[int, list[int | None]] = {}
+    heights: dict[tuple[bool, bool], set[int]] = {}
+    has_gone_wrong = has_graph = False
     for number in range(1, count + 1):
         expect(player).to_have_attribute("data-step", str(number))
         places[number] = player.evaluate(PLACES)
-        is_loud, height = player.evaluate(HEIGHT)
-        has_gone_wrong = has_gone_wrong or is_loud
-        heights[has_gone_wrong].add(height)
+        is_loud, is_drawn, height = player.evaluate(HEIGHT)
+        has_gone_wrong, has_graph = has_gone_wrong or is_loud, has_graph or is_drawn
+        heights.setdefault((has_graph, has_gone_wrong), set()).add(height)
         assert smallest(player) >= 11
         page.keyboard.press("ArrowRight")
-    assert len(set(places.values())) == 1, places
+    for tops in zip(*places.values(), strict=True):
+        # A button that is not there yet has no place.
+        assert len({*tops} - {None}) <= 1, places
+    assert None not in places[count][-4:], "code, words and both pictures"
     assert max(map(len, heights.values())) == 1, heights
-    assert min(heights[False]) <= max(heights[True], default=10_000)
+    in_order = [height for (height,) in heights.values()]
+    assert in_order == sorted(in_order), "what has its room keeps it"
+    page.keyboard.press("Home")
+    assert player.evaluate(HEIGHT)[-1] == in_order[-1]
+    page.keyboard.press("End")
 
 
 @pytest.mark.parametrize("narrow", [False, True])
@@ -226,7 +241,7 @@ def test_the_title_of_a_graph_is_beside_its_fold(watched: Watched, tmp_path: Pat
     expect(page.locator(".cl-stage")).to_have_attribute("data-form", "row")
     page.locator(".cl-player").press("End")
     graph = page.locator("figure[data-picture=graph]")
-    expect(graph.locator("svg text").first).to_have_text("Graph: backward runs down.")
+    expect(graph.locator("svg text").first).to_have_text("Graph: backward, arrow by arrow.")
     assert graph.evaluate(FREE_BESIDE_TITLE) >= 8
     expect(graph.get_by_text("in words")).to_be_visible()
     expect(graph.locator("summary")).to_have_attribute("aria-label", "Graph in words")
@@ -415,12 +430,14 @@ def test_the_room_of_an_error_is_there_with_the_error(watched: Watched, tmp_path
     page.goto((tmp_path / "page.html").as_uri())
     player = page.locator(".cl-player")
     box, words = player.locator(".cl-program"), player.locator(".cl-happened > .cl-says")
-    low = player.evaluate("(player) => player.offsetHeight")
+    early = player.evaluate("(player) => player.offsetHeight")
     # Below the words of the first step there is no more room than the longest words before the error need.
     bottoms = [one.evaluate("(one) => one.getBoundingClientRect().bottom") for one in (box, words)]
     assert bottoms[0] - bottoms[1] <= 80
     player.press("ArrowRight")
-    assert player.evaluate("(player) => player.offsetHeight") == low
+    # With the first graph there is its room.
+    low = player.evaluate("(player) => player.offsetHeight")
+    assert early < low
     player.press("End")
     grown = player.evaluate("(player) => player.offsetHeight")
     assert low + 40 <= grown <= 560
@@ -487,12 +504,16 @@ def test_every_player_of_the_lessons_is_one_view(watched: Watched, tmp_path: Pat
             missing = [what for _, what in moments if what]
             print(f"{lesson} at {width}: {max(heights)} px, spread {max(heights) - min(heights)}")
             is_too_high = width == 836 and max(heights) > limit_height(made.code)
-            if is_too_high or len(heights) > 1 or not fits or (missing and width != 640):
+            in_order = [height for height, _ in moments]
+            # It grows with the first graph, and with the first thing that goes wrong.
+            jumps = in_order != sorted(in_order) or len(heights) > 3
+            if is_too_high or jumps or not fits or (missing and width != 640):
                 wrong.append((lesson, width, heights, missing, fits))
     assert wrong == []
 
 
-# Of all players of a page, the heights at up to three steps of each, and whether an alarm or an error is shown.
+# Of all players of a page, the heights at up to three steps of each, whether an alarm or an error is shown, and whether a
+# graph has been shown.
 STORED_HEIGHTS = """() => [...document.querySelectorAll(".cl-player")].map((player) => {
     const slider = player.querySelector("input[type=range]");
     const last = Number(slider.max);
@@ -500,7 +521,8 @@ STORED_HEIGHTS = """() => [...document.querySelectorAll(".cl-player")].map((play
         slider.value = step;
         slider.dispatchEvent(new Event("input"));
         const loud = [...player.querySelectorAll(".cl-alarm, .cl-error")];
-        return [player.offsetHeight, loud.some((words) => words.offsetHeight > 0)];
+        const hasGraph = !player.querySelector(".cl-stage").matches("[data-early]");
+        return [player.offsetHeight, loud.some((words) => words.offsetHeight > 0), hasGraph];
     });
 })"""
 
@@ -520,12 +542,13 @@ def test_stored_players_are_as_high_at_all_steps(watched: Watched, tmp_path: Pat
     expect(page.locator(".cl-player")).to_have_count(len(stored))
     wrong: list[Any] = []
     for (lesson, html), moments in zip(stored, page.evaluate(STORED_HEIGHTS), strict=True):
-        heights = [height for height, _ in moments]
-        # The room of an alarm or an error comes with it, and nothing else moves.
-        quiet_heights = {height for height, is_loud in moments if not is_loud}
+        heights = [height for height, _, _ in moments]
+        # The room of a graph, an alarm or an error comes with it, and nothing else moves.
+        quiet = {(height, has_graph) for height, is_loud, has_graph in moments if not is_loud}
+        counts = Counter(has_graph for _, has_graph in quiet)
         print(f"{lesson} as stored: {max(heights)} px, spread {max(heights) - min(heights)}")
         is_too_high = max(heights) > limit_height(read_code(html))
-        if is_too_high or len(quiet_heights) > 1 or heights != sorted(heights):
+        if is_too_high or max(counts.values(), default=0) > 1 or heights != sorted(heights):
             wrong.append((lesson, moments))
     assert wrong == []
 

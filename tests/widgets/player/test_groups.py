@@ -77,7 +77,7 @@ def test_loops_in_loops_and_again() -> None:
             9,
         ],
         10,
-        ["Loop on line 5: 1 round", ["Round 1 of the loop on line 5", 11, 12], 13],
+        ["Loop on line 5: 1 round", ["Round 1 of the loop on line 5", 11, 12]],
     ]
 
 
@@ -139,20 +139,61 @@ def test_every_step_stands_once_and_in_order(code: str) -> None:
     assert html.count("<details") == html.count("</details>")
 
 
+BEGIN = "w = torch.ones(2)\nfor i in range(2):\n    "
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "count"),
+    [
+        (BEGIN + "w += i", 3, 5),
+        (BEGIN + "for j in range(1):\n        w += j", 4, 8),
+        ("i = 0\nwhile i < 2:\n    i += 1", 3, 5),
+        # Lines that were run, and a test that does something, are never left out.
+        (BEGIN + "w += i\nprint(1)", 4, 7),
+        (BEGIN + "w += i\nw", 4, 7),
+        ("i = 1\nwhile i and print(i):\n    pass\n", 2, 2),
+        ("i = 3\nwhile (i := i - 1):\n    pass\n", 2, 6),
+        ("for i in []:\n    pass", 1, 1),
+        (BEGIN + "if w[0] > 5:\n        w += i", 3, 5),
+        (BEGIN + "w += i\nelse:\n    w *= 2", 5, 7),
+    ],
+)
+def test_a_run_ends_with_the_line_that_did_the_last_thing(code: str, line: int, count: int) -> None:
+    """The last of 28 steps was the look at `for` that begins no round: an empty end of the story."""
+    found = made(code)
+    assert (found[-1].line, len(found), found.last_shown) == (line, count, count)
+    assert found.html.count('<details class="cl-step"') == count
+
+
+def test_the_look_at_a_loop_before_other_lines_says_that_it_is_over() -> None:
+    found = made(BEGIN + "w += i\nw *= 2")
+    assert (found[5].line, found[5].changes) == (2, ())
+    _, _, step = found.text.partition("Step 6, line 2: for i in range(2):\n")
+    assert step.startswith("  - The loop is over.\n")
+    assert "The loop is over." in found.html
+
+
+def test_a_run_that_did_not_finish_keeps_each_step() -> None:
+    assert made(BEGIN + "w += i\n    del w")[-1].error
+    assert len(steps(BEGIN + "w += i", engine=tinytorch, max_steps=4)) == 4
+    folded = steps(BEGIN.replace("2):", "5):") + "w += 1", engine=tinytorch, rounds=2)
+    assert folded[-1].changes[0] == "Before this, 3 more rounds of the loop ran in one go."
+
+
 def test_both_forms_tell_of_a_long_loop() -> None:
     found = made("x = torch.ones(2)\nfor i in range(30):\n    x += 1")
-    assert "\nLoop on line 2: 30 rounds, steps 2 to 62\n" in found.text
+    assert "\nLoop on line 2: 30 rounds, steps 2 to 61\n" in found.text
     assert "\nRound 30 of the loop on line 2, steps 60 to 61\n" in found.text
     loop = re.search(
         r'<details class="cl-group" data-kind="loop"[^>]*><summary>([^<]*)</summary>(.*?)</ul>',
         found.html,
     )
     assert loop is not None
-    assert loop[1] == "Loop on line 2: 30 rounds, steps 2 to 62"
+    assert loop[1] == "Loop on line 2: 30 rounds, steps 2 to 61"
     assert "the version counter of x went up from 0 to 30." in loop[2]
     assert 'data-last="62" open' not in found.html, "a long loop is folded"
     short = made("for i in range(3):\n    pass").html
-    assert 'data-first="1" data-last="7" open' in short
+    assert 'data-first="1" data-last="6" open' in short
 
 
 def test_a_round_is_compared_with_its_beginning() -> None:

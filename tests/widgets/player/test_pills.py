@@ -23,12 +23,12 @@ y.sum().backward()
 """
 WHERE = "instead of detach on line 3"
 SAYS = {
-    "=": f"= {WHERE}; at the end: d is the same tensor as y; d.requires_grad is now True, not False.",
-    "clone": f"clone {WHERE}; at the end: y is now [3, 6], not [13, 16]; d shares no memory with y; "
+    "=": f"= {WHERE}: d is the same tensor as y; d.requires_grad is now True, not False.",
+    "clone": f"clone {WHERE}: y is now [3, 6], not [13, 16]; d shares no memory with y; "
     "d.requires_grad is now True, not False; and 1 more.",
-    "detach().clone()": f"detach().clone() {WHERE}; at the end: y is now [3, 6], not [13, 16]; "
+    "detach().clone()": f"detach().clone() {WHERE}: y is now [3, 6], not [13, 16]; "
     "d shares no memory with y; version of y is now 0, not 1.",
-    ".data": f".data {WHERE}; at the end: d shares memory with y, but not the version counter; "
+    ".data": f".data {WHERE}: d shares memory with y, but not the version counter; "
     "version of y is now 0, not 1.",
     "deepcopy": "deepcopy instead of detach on line 4: it now raises RuntimeError on line 4.",
 }
@@ -42,14 +42,15 @@ def say_exchange(made: Steps, name: str) -> str:
     """Put another method in the place of the first copy; return what is said of it."""
     pills = made.run_other_copies({0: name})._make_pills()
     assert pills is not None
-    return pills.says
+    assert pills.says_at_end.startswith(pills.says[:-1])
+    return pills.says_at_end
 
 
 def test_what_is_left_out_is_not_called_nothing() -> None:
     code = "a = torch.tensor(2.0, requires_grad=True)\ny = a * 10\nz = 3 * {}\nz.backward()"
     cut = "a = torch.tensor(2.0, requires_grad=True)\nz = (a * a.detach()).sum()\nz.backward()"
     assert say_exchange(steps(cut, engine=tinytorch), "=").startswith(
-        "without detach on line 2; at the end: a.grad is now 4, not 2"
+        "without detach on line 2: a.grad is now 4, not 2"
     )
     plain = steps(code.format("y.clone()"), engine=tinytorch)
     assert say_exchange(plain, "=").startswith("without clone on line 3")
@@ -79,7 +80,7 @@ def test_a_page_stores_what_other_copies_do() -> None:
     assert "code" not in pills, "there is nobody to run it"
     assert [names[int(number)] for number in pack["texts"]["form"]] == list(SAYS)
     forms = dict(made._make_stored_forms())
-    assert {names[n]: form.pills and form.pills.says for n, form in forms.items()} == SAYS
+    assert {names[n]: form.pills and form.pills.says_at_end for n, form in forms.items()} == SAYS
     drawn = [number for number in pack["texts"]["memory svg"] if int(number) > 1000]
     assert len(drawn) < sum(len(form.parts) for form in forms.values()), "what is equal, once"
 
@@ -92,7 +93,7 @@ def test_a_page_stores_them_of_a_loop_at_a_level() -> None:
     assert len(pack["texts"]["form"]) > 1
     numbers = [int(number) for number in pack["texts"]["memory svg"]]
     assert numbers == sorted(numbers)
-    said = {form.pills.says for _, form in made._make_stored_forms() if form.pills}
+    said = {form.pills.says_at_end for _, form in made._make_stored_forms() if form.pills}
     assert ".data instead of detach on line 3." in said, "the rest is not taught yet"
     assert any(
         each.endswith("w is now [1, 1], not [3, 3]; v is now [2, 2], not [3, 3].") for each in said
@@ -219,7 +220,8 @@ def test_the_kernel_runs_other_copies_and_keeps_the_step(widget: StepsWidget) ->
     first = widget.steps
     assert read_pills(widget.form)["code"] == CODE.rstrip()
     pills = ask(widget, do="copy", chosen=["deepcopy"], step=3)
-    assert pills["says"] == SAYS["deepcopy"]
+    assert pills["says"] == "deepcopy instead of detach on line 4."
+    assert pills["ends"] == SAYS["deepcopy"]
     assert (pills["lines"], pills["added"], widget.step) == ([4], 1, 4), "below the import"
     assert pills["chosen"] == ["deepcopy"]
     assert widget.steps.code.startswith("import copy\n")

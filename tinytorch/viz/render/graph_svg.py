@@ -371,7 +371,7 @@ def lay_out_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
     notes_width = max(widths_of_notes, default=0)
     foot = NOTE * max(map(len, notes_of_sheets))
     if not sizes:
-        widest = max(_width_of_head(sheets, room, ""), notes_width)
+        widest = max(_width_of_head(sheets, room), notes_width)
         return GraphStage("", "", {}, {}, [], HEAD, (widest + 2 * EDGE, HEAD + FOOT + foot))
     direction, names, found = _choose_layout(sizes, _make_dot_lines(sheets), room)
     # The areas of cards are larger than what is drawn: there may be nothing at the upper edge.
@@ -388,7 +388,7 @@ def lay_out_sheets(sheets: Sequence[GraphSheet], room: Room) -> GraphStage:
     ]
     routes = straighten_routes(routes, sizes, smallest, middles, direction, names)
     routes = mend_routes(routes, sizes, middles, direction, names)
-    widest = max(_width_of_head(sheets, room, direction), notes_width, found.width)
+    widest = max(_width_of_head(sheets, room), notes_width, found.width)
     bottom = HEAD + highest - lowest
     return GraphStage(
         direction,
@@ -648,17 +648,16 @@ def _wrap_notes(sheet: GraphSheet, room: Room) -> list[str]:
     return lines
 
 
-def _heading_of(sheet: GraphSheet, room: Room, direction: str) -> str:
+def _heading_of(sheet: GraphSheet, room: Room) -> str:
     if not sheet.cards:
         columns = columns_that_fit(room.width - 2 * EDGE, "m")
         return shorten_text(sheet.contents.heading.caption, columns)
-    if direction == "right":
-        return gettext("Graph: backward runs to the right.")
-    return gettext("Graph: backward runs down.")
+    # True of each arrow: the last one, into a leaf, goes to the right where all others go down.
+    return gettext("Graph: backward, arrow by arrow.")
 
 
-def _width_of_head(sheets: Sequence[GraphSheet], room: Room, direction: str) -> float:
-    return max(text_width(_heading_of(sheet, room, direction), "m b") for sheet in sheets)
+def _width_of_head(sheets: Sequence[GraphSheet], room: Room) -> float:
+    return max(text_width(_heading_of(sheet, room), "m b") for sheet in sheets)
 
 
 def measure_signs(sheet: GraphSheet) -> dict[tuple[str, str], float]:
@@ -746,7 +745,7 @@ def draw_sheet(
     canvas, contents = Canvas(), sheet.contents
     stage = stage or lay_out_sheets([sheet], room)
     sheet = mark_cuts(sheet)
-    canvas.text(EDGE, 11, _heading_of(sheet, room, stage.direction), "m b" if sheet.cards else "m")
+    canvas.text(EDGE, 11, _heading_of(sheet, room), "m b" if sheet.cards else "m")
     unused_routes = _group_points_by_ends(stage.routes)
     cards = {card.name: card for card in sheet.cards}
     numbers: dict[tuple[str, str], list[tuple[str, list[Point]]]] = {}

@@ -443,7 +443,7 @@ def _draw_pictures(result: LabResult, *, live: bool) -> list[Part]:
                 graph,
                 gettext("Graph"),
                 live=live,
-                # Its first line begins "Graph: backward runs".
+                # Its first line begins "Graph: backward".
                 has_title_inside=True,
                 data_picture="graph",
             )

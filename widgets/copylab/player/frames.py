@@ -276,6 +276,40 @@ class StepRange(NamedTuple):
     """The number of its last step."""
 
 
+def leave_out_empty_ending(run: RecordedRun) -> RecordedRun:
+    """Return a run without the last looks at the heads of its loops, if they are its last steps and change nothing.
+
+    A program that ends in a loop would end in an empty step, behind the line that tells the most.
+    """
+    number = len(run.steps)
+    while number > 1 and run.ended == "finished" and _is_empty_look(run, number):
+        number -= 1
+    return run if number == len(run.steps) else run.end_after(number)
+
+
+def _is_empty_look(run: RecordedRun, number: int) -> bool:
+    """Return True if a step found that a loop is over, and neither printed nor changed anything."""
+    before, step = run.steps[number - 2 : number]
+    if not is_end_of_loop(step) or step.output or step.error:
+        return False
+    # Of a loop without a round, nothing else says that its line ran.
+    has_rounds = any(
+        other.site is step.site and other.round > 0 and other.calls == step.calls
+        for other in run.steps[: number - 1]
+    )
+    if not has_rounds or before.observation is None or step.observation is None:
+        return False
+    seen, then = step.observation, before.observation
+    changes = compare_snapshots(seen.snapshot, then.snapshot)
+    return not describe_step(changes, then.plain, seen.plain)
+
+
+def is_end_of_loop(step: Step) -> bool:
+    """Return True for the look at the head of a loop that begins no round."""
+    is_look = bool(step.site.loop) and step.kind == "branch"
+    return is_look and not (step.round or step.folded)
+
+
 def make_frames(
     run: RecordedRun, level: Level = "graph", stretches: Sequence[StepRange] = ()
 ) -> tuple[Frame, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from tinytorch.viz import LEVELS, Level, Snapshot, format_values
@@ -40,7 +40,8 @@ class Pills:
 
     copies: those of the program as it was. choices: the index of a copy -> the method that was put
     there. lines: where each copy is now. added: steps that were added before the others. code:
-    the program. is_edited: it was written in the player. says: what the choices changed.
+    the program. is_edited: it was written in the player. says: the choices. says_at_end: these and
+    what they changed; at the last step alone, as it may be the answer that somebody steps for.
     make_stored: makes what a page stores, the forms of runs with one other copy, each with its
     number (`list_single_exchanges`).
     """
@@ -52,6 +53,7 @@ class Pills:
     code: str
     is_edited: bool
     says: str = ""
+    says_at_end: str = ""
     make_stored: Callable[[], Iterator[tuple[int, Any]]] = lambda: iter(())
 
     def to_json(self, *, is_live: bool) -> str | None:
@@ -82,7 +84,8 @@ class Pills:
 
     def _list_changes(self) -> dict[str, Any]:
         edited = {"edited": True} if self.is_edited else {}
-        return {"lines": self.lines, "added": self.added, "says": self.says, **edited}
+        ends = {} if self.says_at_end == self.says else {"ends": self.says_at_end}
+        return {"lines": self.lines, "added": self.added, "says": self.says, **ends, **edited}
 
 
 def _write_json(values: Mapping[str, Any]) -> str:
@@ -139,8 +142,8 @@ def may_store_runs(run: RecordedRun) -> bool:
 # -- what an exchange changed ------------------------------------------------------
 
 
-def describe_exchange(pills: Pills, before: RunEnd, now: RunEnd, level: Level) -> str:
-    """Return the sentence on what other copies changed at the end of a run, no more than a level."""
+def describe_exchange(pills: Pills, before: RunEnd, now: RunEnd, level: Level) -> Pills:
+    """Return the pills with the sentences on other copies and on what they changed, no more than a level."""
     exchanges = []
     for index, name in sorted(pills.choices.items()):
         copy = pills.copies[index]
@@ -158,13 +161,14 @@ def describe_exchange(pills: Pills, before: RunEnd, now: RunEnd, level: Level) -
     if missing > 0:
         differences[_MOST_DIFFERENCES:] = [gettext("and {number} more", number=missing)]
     start = gettext("; ").join(exchanges)
-    if not differences:
-        return gettext("{exchange}.", exchange=start)
-    sentence = gettext_noop("{exchange}: {differences}.")
-    if not _has_error(before, now):
-        # The picture beside it is of the step that the player is at.
-        sentence = gettext_noop("{exchange}; at the end: {differences}.")
-    return gettext(sentence, exchange=start, differences=gettext("; ").join(differences))
+    says = says_at_end = gettext("{exchange}.", exchange=start)
+    if differences:
+        says_at_end = gettext(
+            "{exchange}: {differences}.",
+            exchange=start,
+            differences=gettext("; ").join(differences),
+        )
+    return replace(pills, says=says, says_at_end=says_at_end)
 
 
 def _has_error(before: RunEnd, now: RunEnd) -> bool:

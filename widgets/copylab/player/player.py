@@ -46,7 +46,7 @@ from ..wording import (
     ngettext,
 )
 from .drawing import StageDrawing, StageSizes, animate
-from .frames import Frame, NameObserver, make_frames
+from .frames import Frame, NameObserver, leave_out_empty_ending, make_frames
 from .groups import FrameOrGroup, find_stretches, fold_frames
 from .live import StepsWidget
 from .other_copies import (
@@ -231,7 +231,8 @@ class Steps(Sequence[Frame]):
         is_edited: bool = False,
         folds_rounds: bool = False,
     ) -> None:
-        self._run, self._level, self._folds_rounds = run, level, folds_rounds
+        self._run = leave_out_empty_ending(run)
+        self._level, self._folds_rounds = level, folds_rounds
         # Written in the player, see `run_other_code`.
         self._is_edited = is_edited
         # Where copies were exchanged, pills and differences are those of the program as it was
@@ -297,9 +298,7 @@ class Steps(Sequence[Frame]):
         )
         if not self._choices:
             return pills
-        return replace(
-            pills, says=describe_exchange(pills, original._run_end, self._run_end, self._level)
-        )
+        return describe_exchange(pills, original._run_end, self._run_end, self._level)
 
     @property
     def added_steps(self) -> int:

@@ -28,7 +28,7 @@ from ..doc import (
 )
 from ..run import SourceText, make_printable, truncate_text
 from ..wording import gettext, gettext_noop, ngettext
-from .frames import Frame, StepPicture
+from .frames import Frame, StepPicture, is_end_of_loop
 from .groups import FrameOrGroup, Group
 
 CODE_LIMIT = 300_000
@@ -224,7 +224,9 @@ class StepPart(Part):
         if not frame.has_wrong_gradient:
             sentences += [StepSentence(sentence) for sentence in frame.explanation]
         if not sentences and frame.step.error is None:
-            sentences = [_say_nothing_changed()]
+            sentences = [
+                _say_loop_is_over() if is_end_of_loop(frame.step) else _say_nothing_changed()
+            ]
         self.sentences = sort_by_role(sentences)
         self.outputs = [OutputPart(kind, text.rstrip("\n")) for kind, text in frame.step.output]
         if frame.step.error is not None:
@@ -304,6 +306,10 @@ def _shorten_sentence(sentence: str) -> str:
 
 def _say_nothing_changed() -> StepSentence:
     return StepSentence(gettext("No tensor changed."), "headline")
+
+
+def _say_loop_is_over() -> StepSentence:
+    return StepSentence(gettext("The loop is over."), "headline")
 
 
 def sort_by_role(sentences: Iterable[StepSentence]) -> list[StepSentence]:

@@ -7,6 +7,7 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from copy import copy
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -161,6 +162,13 @@ class RecordedRun:
         self.steps, self._effects_report = tuple(recorder.steps), effects.report()
         self.texts = tuple(dict.fromkeys([program.text, *(step.site.text for step in self.steps)]))
         self.hidden_functions = tuple(sorted(_find_called(program.hidden_functions, self.texts)))
+
+    def end_after(self, number: int) -> RecordedRun:
+        """Return the run with so many of its steps, the first ones."""
+        # The same object may be asked for facts of its last line.
+        run = copy(self)
+        run.steps = self.steps[:number]
+        return run
 
     @property
     def effects(self) -> tuple[str, ...]:

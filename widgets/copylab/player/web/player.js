@@ -225,7 +225,6 @@ class Player {
     const has = (copies) => change || this.home.hasRun(copies);
     this.pillRow = new PillRow(this.pills, (request) => (change ? change(request, this) : show(request)), has);
     this.pillRow.listing = this.code;
-    this.showNote(this.pills.says);
   }
 
   /** Say above the words of a step what a change of the program did, or why it cannot be made. */
@@ -236,7 +235,8 @@ class Player {
 
   /** The kernel has run a change: where that was none, the form is as before. */
   endChange(problem) {
-    this.showNote(problem || this.pills.says);
+    if (problem) this.showNote(problem);
+    else this.showWords(this.describeStop(this.index));
     if (!problem && this.pillRow.editor?.isConnected) this.pillRow.closeEditor();
   }
 
@@ -380,10 +380,15 @@ class Player {
     const cut = memory - memoryHeight + graph - graphHeight + Math.max(words - roomForWords, 0);
     // To scroll aside is worse than to scroll down.
     const cost = 2 * hidden + cut + Math.max(height - room, 0);
-    const grown = [height, Math.min(words, roomForWords)];
-    const calmHeight = Math.max(code + calmWords + 2, pictures) + below;
-    const calm = cut || code + words + 2 + below > height ? grown : [calmHeight, calmWords];
-    return { name, width, program, memoryWidth, memoryHeight, graphHeight, below, height, grown, calm, cost };
+    const grown = [height, Math.min(words, roomForWords), height - below];
+    const isTight = cut || code + words + 2 + below > height;
+    // As high as the words before anything goes wrong need, beside pictures of some height.
+    const limit = (most, under) => {
+      const beside = Math.max(code + calmWords + 2, most);
+      return isTight ? grown : [beside + under, calmWords, beside];
+    };
+    const [calm, early] = [limit(pictures, below), limit(memoryHeight, 0)];
+    return { name, width, program, memoryWidth, memoryHeight, graphHeight, height, grown, calm, early, cost };
   }
 
   /** How much larger memory can be where it is alone, and the stage stays as high; 1 where anything is cut. */
@@ -446,16 +451,18 @@ class Player {
   }
 
   /**
-   * Give the stage the height of what is seen before anything goes wrong; once that is shown, room for it, too, for good.
+   * Give the stage the height of what is seen before there is a graph, or anything goes wrong; once one of these is
+   * shown, room for it, too, for good.
    *
    * With that room from the start, half of it was empty, and looked as if something were missing.
    */
   setHeight() {
-    const { stage, happened, form } = this;
+    const { stage, happened, form, isGrown, hasGraph } = this;
+    stage.toggleAttribute("data-early", !hasGraph);
     if (!form) return;
-    const [height, words] = form[this.isGrown ? "grown" : "calm"];
+    const [height, words, beside] = form[isGrown ? "grown" : hasGraph ? "calm" : "early"];
     stage.style.height = `${height}px`;
-    stage.style.setProperty("--cl-beside", `${height - form.below}px`);
+    stage.style.setProperty("--cl-beside", `${beside}px`);
     happened.style.height = `${words}px`;
   }
 
@@ -474,6 +481,9 @@ class Player {
 
   /** Show what a stop did; see `describeStop`. */
   showWords(stop) {
+    const { says = "", ends = says } = this.pills ?? {};
+    // What another copy changed in the end is no news before it, and may be what somebody steps for.
+    this.showNote(stop.isLast ? ends : says);
     this.did.textContent = stop.did ?? "";
     this.did.hidden = !stop.did;
     const copy = (elements) => elements.map((element) => element.cloneNode(true));
@@ -624,11 +634,13 @@ class Player {
     const stop = this.describeStop(index);
     this.showWords(stop);
     this.isGrown ||= stop.outputs.some(isLoud);
+    this.hasGraph ||= stop.pictures.has("graph");
     this.setHeight();
     for (const [kind, pane] of this.panes) this.showPicture(pane, stop.pictures.get(kind));
-    const ending = this.end && stop.isLast ? [this.ending] : [];
+    const ending = stop.isLast ? [this.changed, this.ending] : [];
     const heard = [...stop.outputs.filter(isLoud), ...stop.says, ...stop.outputs.filter(isQuiet), ...ending]
       .map((item) => item.dataset.says ?? listHeard(item))
+      .filter(Boolean)
       .join(" ");
     const title = stop.title.replace(say("Step {number}, {title}", { number: index + 1, title: "" }), "");
     this.status.replaceChildren(
