@@ -478,9 +478,14 @@ def test_a_button_asks_again_about_what_is_open(lesson: str | None, where: str) 
 
 
 def test_what_is_asked_again_says_as_much_as_where_it_was_met() -> None:
-    add_note("misconceptions", "detach copies", {"state": "met", "in": "start/bet"})
+    note = {"state": "met", "in": "start/bet", "retests": 1}
+    add_note("misconceptions", "detach copies", note)
     add_note("misconceptions", "a view is a copy", {"state": "met", "in": "start/shared"})
     retests = progress("start").make_retests()
+    numbers = [re.match(r"New program (\d+): What is ", each.title) for each in retests]
+    assert [number[1] for number in numbers if number] == ["1", "2"], (
+        "two were called 1 in one list"
+    )
     assert [each.level for each in retests] == ["counter", "names"]
 
 

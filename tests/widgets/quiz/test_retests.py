@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import importlib
 import keyword
 import pkgutil
@@ -17,12 +18,14 @@ from copylab import Misconception, predict, retest
 from copylab.lessons import recall
 from copylab.lessons.clone import joined
 from copylab.questions import ENDS, outcome, same_storage, value
+from copylab.quiz.answers import format_answer
 from copylab.quiz.misconceptions import MISCONCEPTIONS
 from copylab.quiz.prediction import Retest
 from copylab.quiz.progress import add_note, find_note, load_notes, load_seed
 from copylab.quiz.retest_programs import RETEST_PROGRAMS, RetestProgram
-from copylab.quiz.retests import draw_retest, find_programs
+from copylab.quiz.retests import _choose_program, draw_retest, fill_placeholders, find_programs
 from copylab.quiz.reveal import UnreadableAnswerError
+from copylab.quiz.runs import QuizRun
 
 import tinytorch
 
@@ -112,7 +115,7 @@ def test_a_seed_draws_the_same_program_and_another_one_another() -> None:
     def draw(seed: int, number: int = 0) -> str:
         return draw_retest(MISCONCEPTIONS[NAME], tinytorch, seed=seed, number=number).run.code
 
-    assert draw(0) == ("red = torch.tensor([7.0, 2.0, 4.0])\nblue = red[1:]\nblue[0] = 50.0"), (
+    assert draw(0) == "red = torch.tensor([7.0, 2.0, 4.0])\nblue = red[1:]\nblue[0] = 13.0", (
         "stored in notebooks, so the same on each machine and in each release of Python"
     )
     assert len({draw(seed) for seed in range(1, 41)}) == 40
@@ -130,6 +133,46 @@ def test_a_seed_draws_the_same_program_and_another_one_another() -> None:
     )
     assert retest(mine).commit(["1"]).misconceptions == ("no write",)
     assert retest("no write", seed=3).code == retest(mine, seed=3).code
+
+
+READINGS = {
+    "a name is a copy": ["y = x.clone()", "y = x[:]", "y = x.data", "y = x.detach()"],
+    "equal numbers are one tensor": ["y = x"],
+    "a copy shares memory": ["y = x", "y = x[:]", "y = x.data"],
+    "in place makes a new tensor": ["{}; x = x[:]", "{}; x = x.data", "{}; x = x.clone()"],
+    "shared memory, shared counter": ["y = x[:]", "y = x.detach()"],
+    "detach copies": ["{}; {name} = {name}.clone()"],
+    "clone cuts the graph": ["{}; y = y.detach()", "{}; y = y.detach().requires_grad_()"],
+}
+"""Other forms in which a misconception is believed: what the line is taken to do, `{}` for what it does."""
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_in_no_form_a_belief_leads_to_the_right_answer(name: str) -> None:
+    """Who took `y = x` for a view wrote the right version, too, and "a second tensor" was settled."""
+    for number in range(3):
+        run, question = draw_retest(NAMEABLE[name], tinytorch, seed=4, number=number)
+        program, replacements = _choose_program(NAMEABLE[name], 4, number)
+        right, lines = question.right_answer(run), program.code.split("; ")
+        line = lines[program.line - 1]
+        for reading in READINGS[name]:
+            lines[program.line - 1] = reading.format(line, name=line.partition(" = ")[0])
+            code = fill_placeholders("\n".join(lines), replacements)
+            with contextlib.suppress(ValueError):  # it raises, and has no answer
+                believed = QuizRun(code, tinytorch)
+                assert question.right_answer(believed) != right, (reading, run.code)
+
+
+def test_what_a_retest_asks_for_is_computed_in_the_head() -> None:
+    """9 * 9 + 60 took longer than the point."""
+    for known in NAMEABLE.values():
+        for seed in (1, 2):
+            for number in range(3):
+                run, question = draw_retest(known, tinytorch, seed=seed, number=number)
+                if question.choices is None:
+                    right = format_answer(question.right_answer(run))
+                    numbers = [abs(float(each)) for each in re.findall(r"[\d.]*\d", right)]
+                    assert max(numbers, default=0) < 30, run.code
 
 
 def answer_of(asked: Retest, *, right: bool) -> list[str]:

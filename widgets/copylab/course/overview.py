@@ -297,10 +297,10 @@ class Progress(Presentation):
         """Return a new program on each open misconception, at the level of where it was met."""
         tasks = dict(chain.from_iterable(lesson.tasks.items() for lesson in load_course()))
         retests = []
-        for name in self.list_open_misconceptions():
+        for position, name in enumerate(self.list_open_misconceptions(), 1):
             origin = tasks.get(self.misconceptions[name].get("in", ""))
             level = origin.level if isinstance(origin, Prediction) else "graph"
-            retests.append(Retest(name, level=level))
+            retests.append(Retest(name, level=level, position=position))
         return retests
 
     def name_asking_button(self) -> str:
