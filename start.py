@@ -1,6 +1,7 @@
 """Set everything up in the folder .venv, then start it.
 
     python3 start.py                          open the course in JupyterLab
+    python3 start.py --language zh            ... in Chinese, and with ko in Korean
     python3 start.py --no-browser --port 8899 ... without opening a browser, on a port of your own
     python3 start.py reset clone              lay that lesson out anew; yours is kept beside it
     python3 start.py test                     run all tests

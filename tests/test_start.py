@@ -185,3 +185,4 @@ def test_help_and_typing_errors_show_the_commands(arguments: list[str], tmp_path
     answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert answer.returncode == (0 if arguments == ["--help"] else 1)
     assert "python3 start.py test" in answer.stdout + answer.stderr
+    assert "python3 start.py --language zh" in answer.stdout + answer.stderr

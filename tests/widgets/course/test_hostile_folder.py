@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -22,6 +23,8 @@ from copylab.course.lesson import digest_of_file, lessons_folder, read_notebook
 from copylab.course_folder import COURSE_STATE_FILE, hides_solutions
 from copylab.safe_files import SafeFolder
 from course_folders import edit, lesson, names
+
+from tinytorch.viz import set_language
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="makes links and pipes")
 
@@ -376,3 +379,32 @@ def test_the_language_is_said_before_or_after_the_command(
     for notebook in (assignment, folder / "02_clone.ipynb"):
         assert not "".join(read_notebook(notebook)["cells"][0]["source"]).isascii()
     assert remembered_language(folder) == "zh"
+
+
+@pytest.mark.parametrize(
+    ("words", "language"),
+    [
+        (["--language", "zh", "--help"], "zh"),
+        (["--help", "--language=ko"], "ko"),
+        (["exam", "--language", "zh", "--help"], "zh"),
+        (["--language", "xx", "--help"], None),
+        # A language that is missing is an error, but not one of the help's.
+        (["--help", "--language"], None),
+    ],
+)
+def test_the_help_is_in_the_language_of_the_command_line(
+    words: list[str],
+    language: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    try:
+        with pytest.raises(SystemExit):
+            run_command(monkeypatch, *words)
+    finally:
+        set_language(None)
+    scripts = {"zh": r"[\u4e00-\u9fff]", "ko": r"[\uac00-\ud7a3]"}
+    said = capsys.readouterr().out
+    assert {name for name, script in scripts.items() if re.search(script, said)} == {
+        *filter(None, [language])
+    }

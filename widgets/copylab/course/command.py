@@ -265,6 +265,15 @@ def _run_program(arguments: argparse.Namespace) -> int:
     return run_watched(program, rest, is_module=arguments.is_module, report=report)
 
 
+def _find_language(words: list[str]) -> str | None:
+    """Return the language that is behind `--language` on a command line; None if there is no such one."""
+    parser = argparse.ArgumentParser(add_help=False, exit_on_error=False)
+    # Without a value it is an error, which the real parser reports.
+    parser.add_argument("--language", nargs="?")
+    language = parser.parse_known_args(words)[0].language
+    return language if language in list_languages(lessons_folder()) else None
+
+
 def _language_of_environment() -> str:
     language = os.environ.get(_LANGUAGE, "")
     return language if language in list_languages(lessons_folder()) else "en"
@@ -272,6 +281,8 @@ def _language_of_environment() -> str:
 
 def main() -> None:
     """Lay the lessons out and become JupyterLab, or do what else the command line says."""
+    # What the parser says is worded before it has read anything.
+    set_language(_find_language(sys.argv[1:]) or _language_of_environment())
     arguments = _make_parser().parse_args()
     if arguments.do == "doctor":
         print_report()
