@@ -770,7 +770,21 @@ def _power_of_arrays(a: Any, b: Any) -> Any:
         return a * a * a
     if kind == "f" and number == -2:
         return 1 / (a * a)
+    if kind == "f" and number == 0.5:
+        # NumPy takes the square root, which of -0. is -0. and of -inf nan; C has neither for `pow`
+        return np.where(a == -np.inf, np.inf, np.sqrt(a) + 0.0)
     return np.power(a, b)
+
+
+class _PowerByNumber(pointwise):
+    """Powers by a number: in float32 and float64 PyTorch takes the square root for two of them."""
+
+    def compute_in_one_dtype(self, arrays: list[np.ndarray], rest: tuple) -> Any:
+        """Return the powers; roots have another sign of 0 than `pow` has, and are nan of -inf."""
+        a, exponent = arrays[0], arrays[1].item()
+        if a.dtype.char in "fd" and abs(exponent) == 0.5:
+            return np.sqrt(a) if exponent > 0 else 1 / np.sqrt(a)
+        return super().compute_in_one_dtype(arrays, rest)
 
 
 def _check_exponent(a: Any, exponent: Any) -> None:
@@ -829,7 +843,7 @@ power_of_number = op(
 )
 power = op(
     "pow(Tensor self, Scalar exponent)",
-    pointwise(_power_of_arrays, takes="bif", stub="pow", check=_check_exponent),
+    _PowerByNumber(_power_of_arrays, takes="bif", stub="pow", check=_check_exponent),
     backward="PowBackward0",
     self=lambda grad, self, exponent: (
         grad * times(power(self, float(exponent) - 1), float(exponent))
