@@ -347,6 +347,10 @@ class EarlierSpec:
         """Find those who hold that AccumulateGrad, to hear when they are gone; False for none."""
         leaf = self.leaf()
         holders = [] if leaf is None else find_holders(leaf)
+        if leaf is not None:
+            # Nodes that are older than an AccumulateGrad have an edge to the one before it.
+            ends = [spec.until or 0 for spec in leaf._meta.earlier_gradient_specs]
+            holders = [x for x in holders if x._sequence_number >= max(ends, default=0)]
         self.holders = tuple([weakref.ref(holder, self._look_again) for holder in holders])
         return bool(holders)
 
