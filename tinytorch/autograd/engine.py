@@ -340,13 +340,13 @@ class GraphTask:
             node._apply(list(tensors_over(arrived, devices_of_outputs(node))), False)
 
     def _has_wanted_input(self, node: Any) -> bool:
-        """Return True if the gradient of an input of this node is wanted, or all are computed at once.
+        """Return True if the gradient of an input of this node is wanted.
 
         False for a target of `backward(inputs=...)` that is no leaf, if no other target is below it.
         Of such a node PyTorch reads what it saved and runs no formula, which might raise.
         """
         nodes_to_send_to: Any = self.nodes_to_send_to
-        if not node._formulas or node._formula_gives_all_inputs:
+        if not node._formulas:
             return True
         return any([edge is not None and edge[0] in nodes_to_send_to for edge in node._edges])
 
