@@ -12,17 +12,40 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
-from .base import ShownAs, check_overlap, make_module_getattr, refuse_keywords, warn_user
+from .base import (
+    ShownAs,
+    check_overlap,
+    make_module_getattr,
+    make_object_error,
+    refuse_keywords,
+    warn_user,
+)
 from .graph import count_write, enable_grad, no_grad, run_silenced
 from .nn import forget_grads, typename
 from .ops import zeros_like
 from .tensor import Tensor, make_tensor
 
-Parameters = Iterable[Tensor] | Iterable[dict[str, Any]]
+Parameters = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[dict[str, Any]]
 _Loss = TypeVar("_Loss")
 
 STEP_LISTENERS: list[Callable[[Any], None]] = []
 """Called with an optimizer after each of its steps: a watch notes what had no gradient."""
+
+
+# What PyTorch's optimizers have and these lack: the error says so.
+ABSENT_FROM_OPTIMIZERS = frozenset(
+    [
+        "OptimizerPostHook",
+        "OptimizerPreHook",
+        "profile_hook_step",
+        "register_load_state_dict_post_hook",
+        "register_load_state_dict_pre_hook",
+        "register_state_dict_post_hook",
+        "register_state_dict_pre_hook",
+        "register_step_post_hook",
+        "register_step_pre_hook",
+    ]
+)
 
 
 class Optimizer(metaclass=ShownAs):
@@ -48,6 +71,12 @@ class Optimizer(metaclass=ShownAs):
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
 
+    def __getattr__(self, name: str) -> Any:
+        # Called only where there is no such attribute.
+        if name in ABSENT_FROM_OPTIMIZERS:
+            raise make_object_error(self, name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
     def _all_parameters(self) -> list[Tensor]:
         parameters: list[Tensor] = []
         for group in self.param_groups:
@@ -59,11 +88,9 @@ class Optimizer(metaclass=ShownAs):
 
         TypeError for non-tensors, ValueError for non-leaves.
         """
-        param_group["params"] = params = (
-            [param_group["params"]]
-            if isinstance(param_group["params"], Tensor)
-            else list(param_group["params"])
-        )
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        params = list_parameters(param_group)
         for parameter in params:
             if not isinstance(parameter, Tensor):
                 raise TypeError(
@@ -78,6 +105,12 @@ class Optimizer(metaclass=ShownAs):
                 "optimizer contains a parameter group with duplicate parameters; in future, this "
                 "will cause an error; see github.com/pytorch/pytorch/issues/40967 for more "
                 "information"
+            )
+        has_names = "param_names" in param_group
+        if any([("param_names" in group) != has_names for group in self.param_groups]):
+            raise ValueError(
+                "all optimizer param groups should be with/without names. cannot add param group "
+                f"{'with' if has_names else 'without'} names to the optimizer"
             )
         if not set(params).isdisjoint(self._all_parameters()):
             raise ValueError("some parameters appear in more than one parameter group")
@@ -152,10 +185,17 @@ class Optimizer(metaclass=ShownAs):
             # The parameters themselves are not in a state dict, only their numbers.
             numbers += group["params"]
             group["params"] = own_group["params"]
+            if "param_names" in own_group:
+                group.setdefault("param_names", own_group["param_names"])
         parameters = dict(zip(numbers, self._all_parameters(), strict=True))
-        # The tensors of the state are not copied.
-        state = {parameters[n]: dict(values) for n, values in state_dict["state"].items()}
-        self.state, self.param_groups = defaultdict(dict, state), groups
+        self.state = defaultdict(dict)
+        for number, values in state_dict["state"].items():
+            if number in parameters:
+                parameter = parameters[number]
+                self.state[parameter] = convert_state(parameter, values)
+            else:
+                self.state[number] = values
+        self.param_groups = groups
 
     def __repr__(self) -> str:
         text = f"{type(self).__name__} ("
@@ -165,6 +205,46 @@ class Optimizer(metaclass=ShownAs):
                 if name != "params":
                     text += f"    {name}: {group[name]}\n"
         return text + ")"
+
+
+def list_parameters(param_group: dict[str, Any]) -> list[Any]:
+    """Make lists of a group's parameters and, if it has pairs as `named_parameters` gives, their names.
+
+    TypeError for a set, which has no order, ValueError if only some have names.
+    """
+    entries = param_group["params"]
+    if isinstance(entries, set):
+        raise TypeError(
+            "optimizer parameters need to be organized in ordered collections, but the ordering of "
+            "tensors in sets will change between runs. Please use a list instead."
+        )
+    entries = [entries] if isinstance(entries, Tensor) else list(entries)
+    names = [x[0] for x in entries if isinstance(x, tuple)]
+    param_group["params"] = params = [x[1] if isinstance(x, tuple) else x for x in entries]
+    if names and len(names) != len(params):
+        raise ValueError(
+            "all optimizer params should be with/without names. Some param names are missing"
+        )
+    if names:
+        param_group["param_names"] = names
+    return params
+
+
+def convert_state(parameter: Tensor, value: Any, name: str | None = None) -> Any:
+    """Return the state of a parameter, or what is in it, in the parameter's dtype and on its device.
+
+    The tensors that have these already are not copied. The count of steps stays what it is.
+    """
+    if isinstance(value, Tensor):
+        if name == "step":
+            return value
+        dtype = parameter.dtype if parameter.is_floating_point() else value.dtype
+        return value.to(parameter.device, dtype)
+    if isinstance(value, dict):
+        return {key: convert_state(parameter, x, key) for key, x in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)([convert_state(parameter, x) for x in value])
+    return value
 
 
 def _check_option(is_valid: bool, name: str, value: Any) -> None:

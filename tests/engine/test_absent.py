@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 import tinytorch
 from tinytorch.base.errors import ABSENT_FROM_TENSOR
 from tinytorch.graph import TensorBase
+from tinytorch.nn.module import ABSENT_FROM_MODULES
+from tinytorch.optim import ABSENT_FROM_OPTIMIZERS
 from tinytorch.tensor import _NAMES_OF_ENGINE
 
 
@@ -36,6 +39,45 @@ def test_an_absent_name_says_so_and_is_no_attribute() -> None:
     with pytest.raises(AttributeError, match="module 'torch' has no attribute 'svd'") as caught:
         tinytorch.svd(x)  # type: ignore[attr-defined]
     assert "tinytorch has no 'svd'" in caught.value.__notes__[0]
+
+
+def make_modules_and_optimizers(engine: Any) -> list[Any]:
+    """One object of each class of modules and optimizers that tinytorch has."""
+    nn, x = engine.nn, engine.ones(1, requires_grad=True)
+    losses = [nn.MSELoss(), nn.NLLLoss(), nn.CrossEntropyLoss(), nn.BCEWithLogitsLoss()]
+    layers = [nn.Linear(1, 1), nn.ReLU(), nn.Flatten(), nn.Sequential(), nn.ModuleList()]
+    return [*losses, *layers, engine.optim.SGD([x]), engine.optim.Adam([x])]
+
+
+@pytest.mark.torch
+def test_what_modules_and_optimizers_lack_says_so() -> None:
+    import torch
+
+    absent = ABSENT_FROM_MODULES | ABSENT_FROM_OPTIMIZERS
+    found = set()
+    pairs = zip(*map(make_modules_and_optimizers, (torch, tinytorch)), strict=True)
+    for theirs, ours in pairs:
+        for name in dir(theirs):
+            # `weight` of a loss is an attribute that any other module might lack, too.
+            if name.startswith("_") or name == "weight" or hasattr(ours, name):
+                continue
+            found.add(name)
+            words = f"'{type(ours).__name__}' object has no attribute '{name}'"
+            with pytest.raises(AttributeError, match=re.escape(words)) as caught:
+                getattr(ours, name)
+            assert f"tinytorch has no '{name}'" in caught.value.__notes__[0]
+    assert found == absent, "a name that is there, or that PyTorch does not have"
+
+
+def test_a_name_that_nobody_has_has_no_note() -> None:
+    for owner, name in (
+        (tinytorch.nn.ReLU(), "ReLU"),
+        (tinytorch.optim.SGD([tinytorch.ones(1)]), "SGD"),
+    ):
+        with pytest.raises(AttributeError) as caught:
+            owner.wieght  # noqa: B018
+        assert str(caught.value) == f"'{name}' object has no attribute 'wieght'"
+        assert not hasattr(caught.value, "__notes__")
 
 
 def test_dir_does_not_list_what_is_the_engines_own() -> None:

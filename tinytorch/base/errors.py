@@ -167,7 +167,7 @@ ABSENT_NOTE = (
 )
 
 
-def make_attribute_error(template: str, name: str) -> AttributeError:
+def make_attribute_error(template: str, name: str, is_of_pytorch: bool = False) -> AttributeError:
     """Return an AttributeError in torch's words.
 
     Its note, which tracebacks show, says in one sentence what to do.
@@ -175,11 +175,17 @@ def make_attribute_error(template: str, name: str) -> AttributeError:
     text = template.format(name)
     # Python suggests a name that is alike, `zeros` for `zeross`, unless the error has no object. But
     # `addr` is no mistake for `add`: PyTorch has it.
-    is_of_pytorch = name in vars(AbsentNames)
+    is_of_pytorch = is_of_pytorch or name in vars(AbsentNames)
     error = AttributeError(text, name=name, obj=None) if is_of_pytorch else AttributeError(text)
     if not name.startswith("__"):
         error.add_note(ABSENT_NOTE.format(name))
     return error
+
+
+def make_object_error(owner: Any, name: str) -> AttributeError:
+    """Return the error for an attribute of an object which PyTorch has and tinytorch lacks."""
+    template = f"'{type(owner).__name__}' object has no attribute '{{}}'"
+    return make_attribute_error(template, name, is_of_pytorch=True)
 
 
 def make_absence_error(form: str, advice: str = "") -> NotImplementedError:

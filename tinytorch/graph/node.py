@@ -123,6 +123,11 @@ class Node:
         return functions
 
     @property
+    def requires_grad(self) -> bool:
+        """True: where nothing requires grad, no node is made."""
+        return True
+
+    @property
     def metadata(self) -> dict[Any, Any]:
         """A dictionary for the user's own notes on this node."""
         if not hasattr(self, "_metadata"):

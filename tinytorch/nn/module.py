@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self, overload
 
 from ..autograd import Function
-from ..base import ShownAs, dtypes, refuse_keywords, warn_user
+from ..base import ShownAs, dtypes, make_object_error, refuse_keywords, warn_user
 from ..base import device as Device
 from ..graph import RemovableHandle, is_grad_enabled, no_grad
 from ..tensor import Tensor
@@ -34,6 +34,43 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
             if self.missing_keys or self.unexpected_keys
             else "<All keys matched successfully>"
         )
+
+
+# What PyTorch's modules have and these lack: the error says so.
+ABSENT_FROM_MODULES = frozenset(
+    [
+        "T_destination",
+        "bfloat16",
+        "call_super_init",
+        "compile",
+        "dump_patches",
+        "extend",
+        "get_buffer",
+        "get_extra_state",
+        "get_parameter",
+        "get_submodule",
+        "ignore_index",
+        "insert",
+        "ipu",
+        "label_smoothing",
+        "mtia",
+        "pop",
+        "pos_weight",
+        "register_backward_hook",
+        "register_full_backward_pre_hook",
+        "register_load_state_dict_post_hook",
+        "register_load_state_dict_pre_hook",
+        "register_module",
+        "register_state_dict_post_hook",
+        "register_state_dict_pre_hook",
+        "set_extra_state",
+        "set_submodule",
+        "share_memory",
+        "to_empty",
+        "type",
+        "xpu",
+    ]
+)
 
 
 class _MemberKind(NamedTuple):
@@ -234,6 +271,8 @@ class Module(metaclass=ModuleMeta):
             members = self.__dict__.get(group, ())
             if name in members:
                 return members[name]
+        if name in ABSENT_FROM_MODULES:
+            raise make_object_error(self, name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:
@@ -492,21 +531,39 @@ class Module(metaclass=ModuleMeta):
                 listed = ", ".join(f'"{key}"' for key in keys)
                 problems.append(f"{word} key(s) in state_dict: {listed}. ")
         for key, entry in entries.items():
-            current = entry.tensor
-            new = state_dict.get(key, current)
-            if new.shape != current.shape:
-                problems.append(
-                    f"size mismatch for {key}: copying a param with shape {new.shape} from checkpoint, "
-                    f"the shape in current model is {current.shape}."
-                )
-            elif new is not current:
-                entry.module._load_tensor(entry.name, current, new, assign)
+            if key in state_dict:
+                problems += self._load_entry(entry, state_dict[key], assign)
         if problems:
             raise RuntimeError(
                 f"Error(s) in loading state_dict for {type(self).__name__}:\n\t"
                 + "\n\t".join(problems)
             )
         return _IncompatibleKeys(missing, unexpected)
+
+    def _load_entry(self, entry: _StateEntry, new: Any, assign: bool) -> list[str]:
+        """Load what a state dict has for an entry, or return what is wrong with it."""
+        current = entry.tensor
+        head = f'While copying the parameter named "{entry.key}"'
+        if not isinstance(new, Tensor):
+            words = "expected torch.Tensor or Tensor-like object from checkpoint but received"
+            return [f"{head}, {words} {type(new)}"]
+        if current.ndim == 0 and new.ndim == 1:
+            new = new[0]  # as old releases of PyTorch saved them
+        if new.shape != current.shape:
+            shapes = (
+                f"shape {new.shape} from checkpoint, the shape in current model is {current.shape}"
+            )
+            return [f"size mismatch for {entry.key}: copying a param with {shapes}."]
+        try:
+            if new is not current:
+                entry.module._load_tensor(entry.name, current, new, assign)
+        except Exception as error:  # noqa: BLE001 - all that is wrong is listed, as in PyTorch
+            sizes = (
+                f"whose dimensions in the model are {current.shape} and whose dimensions in the "
+                f"checkpoint are {new.shape}"
+            )
+            return [f"{head}, {sizes}, an exception occurred : {error.args}."]
+        return []
 
     @no_grad()
     def _load_tensor(self, name: str, current: Tensor, new: Tensor, assign: bool) -> None:
