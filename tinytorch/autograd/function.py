@@ -88,6 +88,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         "_materialize",  # True if backward gets zeros where no gradient arrived
         "_output_nr_of_saved",  # as on the class `Node`, but known only once forward has run
         "_takes_grads_in_list",  # the Function's `boxed_grads_call` when it was applied
+        "_tensor_indices",  # as on the class `Node`: of all that is saved, unless it is freed
         "_zeros",  # shape, dtype and device of such zeros, for each output
         "dirty_tensors",
         "needs_input_grad",
@@ -105,7 +106,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
             edges = tuple([gradient_edge(x) for x in inputs if isinstance(x, Tensor)])
         super().__init__(edges)
         self.to_save = self.dirty_tensors = self.non_differentiable = None
-        self._output_nr_of_saved = {}
+        self._output_nr_of_saved, self._tensor_indices = {}, ()
         self._materialize = True
         self._gives_out_once = _read_flag(self._forward_cls, "clear_saved_tensors_on_access")
         self._takes_grads_in_list = _read_flag(self._forward_cls, "boxed_grads_call")
@@ -131,7 +132,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         self._check_not_freed()
         tensors = tuple([t.unpack(self) if isinstance(t, Saved) else t for t in self._saved])
         if self._gives_out_once:
-            self._saved, self._is_given_out = (), True
+            self._saved, self._tensor_indices, self._is_given_out = (), (), True
         return tensors
 
     @property
@@ -161,7 +162,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
                 saved.append(save_result(tensor, tensor._edge[1]))
             else:
                 saved.append(save_tensor(tensor))
-        self._saved = tuple(saved)
+        self._saved, self._tensor_indices = tuple(saved), range(len(saved))
 
     def _is_result(self, tensor: Tensor) -> bool:
         """Return True for an output of this node: returned by forward, or written to by it."""
@@ -174,7 +175,7 @@ class BackwardCFunction(MultiNode, FunctionCtx):
         """Free the saved tensors; attributes that the user set on `ctx` stay."""
         if self._saved is not None:
             super()._release()
-            self._saved = None
+            self._saved, self._tensor_indices = None, ()
 
     # backward -------------------------------------------------------------------------------------
 

@@ -146,6 +146,8 @@ def _check_shape(node: Any, index: int, gradient: Any, shape: tuple) -> None:
 def _sum_to_shape(gradient: ndarray, shape: tuple) -> ndarray:
     """Sum over the dimensions that broadcasting added or repeated, in one pass as PyTorch does."""
     leading = gradient.ndim - len(shape)
+    if leading == 1 == len(shape) and gradient.shape[1:] == shape:  # of a bias
+        return np.add.reduce(gradient, 0, keepdims=True).reshape(shape)
     dims = list(range(leading))
     for dim, size in enumerate(shape, leading):
         if size == 1 != gradient.shape[dim]:
@@ -176,7 +178,7 @@ def lay_out_gradients(node: Any, gradient: ndarray, input_gradients: list) -> li
     for index, (_, saved_indices) in enumerate(node._formulas):
         input_gradient = input_gradients[index]
         if type(input_gradient) is ndarray and input_gradient is not gradient:
-            operands = [gradient, *saved_arrays([node._saved[i] for i in saved_indices])]
+            operands = [gradient, *saved_arrays(node, saved_indices)]
             if (
                 not input_gradient.size
                 or 1 in input_gradient.shape
@@ -305,7 +307,7 @@ def _find_state_by_memory(
             if input_gradient is not gradient:
                 return state.of_view()
             return _state_of_passed_on(node, input_gradients, index, state)
-    for array in saved_arrays(node._saved or ()):
+    for array in saved_arrays(node, node._tensor_indices):
         if memory_owner(array) is memory:
             return _NEW_VIEW
     if not _is_view_of_result(input_gradient):

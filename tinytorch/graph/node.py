@@ -13,7 +13,7 @@ import functools
 import gc
 import itertools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,9 +68,9 @@ class Node:
 
     # Names of the saved values, in order.
     _names_of_saved: tuple[str, ...] = ()
-    # Names of parameters that are no tensors (numbers, sizes, flags): a None that is saved under one
-    # of them was not given, and under any other name it is a tensor that is not needed.
-    _names_not_tensors: frozenset[str] = frozenset()
+    # Indices of the saved values that are tensors, or lists of them: each is a `Saved` entry, or None
+    # if the tensor is not needed. All others (numbers, sizes, flags) are saved as they are.
+    _tensor_indices: Sequence[int] = ()
     # For each saved value the only input whose gradient needs it; None if it is saved in any case:
     # if several need it, or if torch does not ask (see `make_node_class`).
     _needed_by: tuple[int | None, ...] = ()
@@ -80,8 +80,6 @@ class Node:
     # For each input the formula of its gradient (None for none), and the indices of the saved
     # values that it reads. Empty for a node whose backward is written by hand.
     _formulas: tuple[tuple[Callable | None, tuple[int, ...]], ...] = ()
-    # Indices of the inputs, in the order in which their formulas run.
-    _formula_order: tuple[int, ...] = ()
     # The first formula gives the gradients of all inputs, as that of `cat` does.
     _formula_gives_all_inputs = False
     # As torch prints it, if it is not that of the class.
@@ -141,9 +139,8 @@ class Node:
     def __dir__(self) -> list[str]:
         # What torch lists, and what the user has set. Sizes and flags have no `_raw_saved_*`.
         names = {name for name in dir(type(self)) if _is_listed(name)}
-        for name, saved in zip(self._names_of_saved, self._saved or (), strict=False):
-            is_no_tensor = saved is None and name in self._names_not_tensors
-            if is_no_tensor or not (saved is None or isinstance(saved, Saved)):
+        for index, name in enumerate(self._names_of_saved):
+            if not self._is_saved_as_tensor(index):
                 names.discard(f"_raw_saved_{name}")
         return [*names, *getattr(self, "__dict__", ())]
 
@@ -194,11 +191,20 @@ class Node:
 
     def _release(self) -> None:
         """Free the tensors that were saved; sizes and flags stay readable, as in torch."""
-        for saved in self._saved:
+        for index in self._tensor_indices:
+            saved = self._saved[index]
             if type(saved) is SavedTensor:
                 saved.tensor = saved.packed = None  # as its `release` does, in most cases
             elif isinstance(saved, Saved):
                 saved.release()
+
+    def _is_saved_as_tensor(self, index: int) -> bool:
+        """Return True if there is an object `_raw_saved_*` for the saved value of this index.
+
+        torch has an empty one for a tensor that is not needed, and none for numbers and sizes.
+        """
+        saved = self._saved[index]
+        return isinstance(saved, Saved) or (saved is None and index in self._tensor_indices)
 
     def __call__(self, *grads: Any) -> Any:
         """Run this node alone. TypeError unless there is a gradient for each output."""
@@ -492,11 +498,7 @@ def _properties_of_saved(name: str, index: int) -> tuple[property, property]:
         return _as_unsigned(value) if name in _UNSIGNED_NAMES else value
 
     def read_object(node: Any) -> Any:
-        saved = node._saved[index]
-        # None may be a tensor that is not needed, for which torch has an empty SavedTensor. Numbers
-        # and sizes have no such object.
-        is_no_tensor = saved is None and name in node._names_not_tensors
-        if is_no_tensor or not (saved is None or isinstance(saved, Saved)):
+        if not node._is_saved_as_tensor(index):
             raise AttributeError(
                 f"'{type(node).__name__}' object has no attribute '_raw_saved_{name}'"
             )
@@ -568,23 +570,34 @@ def _make_attributes_of_saved(names: list[str]) -> dict[str, property]:
     return attributes
 
 
-def _choose_apply(functions: list, indices: list[tuple], needed_by: list[int | None]) -> Callable:
+def _choose_apply(
+    formulas: dict[str, Callable | None],
+    indices: list[tuple[int, ...]],
+    needed_by: list[int | None],
+    base: type,
+    gives_all_inputs: bool,
+) -> Callable:
     """Return the `_apply` of a class of nodes: a way of its own for some, or the one for every node.
 
-    `functions`: a formula for each input. `indices`: those of the saved values that each reads.
+    `indices`: those of the saved values that each formula reads. `needed_by`: for each saved value the
+    only input that needs it. `base` and `gives_all_inputs`: as of `make_node_class`.
     """
-    # `_split_joint_formula` marks the parts of a joint formula so. It is the only formula of its node.
-    joint_formula = getattr(functions[0], "__wrapped__", None)
-    if joint_formula is not None:
-        return _make_apply_of_joint(joint_formula, indices[0])
-    saved_count = len(needed_by)  # it has an entry for each saved value
-    if len(indices) == 1 and indices[0] == tuple(range(saved_count)):
-        return _apply_for_one_input
-    # As of `mul`, which saves `other` and `self`: the gradient of input 0, `self`, reads the first
-    # of them, and that of input 1, `other`, the second.
-    if indices == [(0,), (1,)] and needed_by == [0, 1]:
-        return _make_apply_of_two(*functions)
-    return _apply_formulas
+    functions: list[Any] = list(formulas.values())
+    if gives_all_inputs:
+        return _make_apply_of_all(functions[0], indices[0])
+    if base is Node:
+        # `_split_joint_formula` marks the parts of a joint formula so. It is the only one of its node.
+        joint_formula = getattr(functions[0], "__wrapped__", None)
+        if joint_formula is not None:
+            return _make_apply_of_joint(joint_formula, indices[0])
+        if len(indices) == 1 and indices[0] == tuple(range(len(needed_by))):
+            return _apply_for_one_input
+        # As of `mul`, which saves `other` and `self`: the gradient of input 0, `self`, reads the
+        # first of them, and that of input 1, `other`, the second.
+        if indices == [(0,), (1,)] and needed_by == [0, 1]:
+            return _make_apply_of_two(*functions)
+    steps = [(i, functions[i], indices[i]) for i in _find_formula_order(formulas)]
+    return _make_apply_of_each(steps, has_several_outputs=base is MultiNode)
 
 
 def make_node_class(
@@ -595,7 +608,7 @@ def make_node_class(
     formula_gives_all_inputs: bool = False,
     results: tuple[str, ...] = ("result",),
     is_pointwise: bool = False,
-    not_tensors: frozenset[str] = frozenset(),
+    tensors: Collection[str] = (),
 ) -> Any:
     """Return a class of nodes.
 
@@ -605,7 +618,7 @@ def make_node_class(
     saves although no formula that runs reads them. `formula_gives_all_inputs`: the one formula returns
     the gradients of all inputs (of `cat`, which has as many as it is given). `results`: names of the
     outputs, as formulas read them. `is_pointwise`: the gradients get the strides that TensorIterator
-    gives. `not_tensors`: names of the operation's parameters that are no tensors.
+    gives. `tensors`: names of saved values that are tensors; results are, too.
     """
     formulas = _split_joint_formula(formulas)
     functions = list(formulas.values())
@@ -618,22 +631,20 @@ def make_node_class(
     # derivatives.
     saves_always = len(functions) - functions.count(None) == 1 or "BackwardBackward" in name
     needed_by = _find_needed_by(names, parameters, also_saved, saves_always)
+    apply = _choose_apply(formulas, indices, needed_by, base, formula_gives_all_inputs)
     body: dict[str, Any] = {
         "__slots__": (),
         "__doc__": f"The backward of torch's {name}.",
         "__module__": "builtins",  # prints as torch's do: <class 'MulBackward0'>
         "_names_of_saved": tuple(names),
-        "_names_not_tensors": not_tensors,
+        "_tensor_indices": tuple([i for i, n in enumerate(names) if n in tensors or n in results]),
         "_needed_by": tuple(needed_by),
         "_formulas": tuple(zip(functions, indices, strict=True)),
-        "_formula_order": _find_formula_order(formulas),
-        "_apply": _apply_formulas,
+        "_apply": apply,
         "_formula_gives_all_inputs": formula_gives_all_inputs,
         "_is_pointwise": is_pointwise,
         "_output_nr_of_saved": {names.index(n): nr for nr, n in enumerate(results) if n in names},
     }
-    if base is Node and not formula_gives_all_inputs:
-        body["_apply"] = _choose_apply(functions, indices, needed_by)
     body |= _make_attributes_of_saved(names)
     return type(name, (base,), body)
 
@@ -645,44 +656,62 @@ def make_node_class(
 
 def read_saved(node: Any, on_arrays: bool) -> list:
     """Return what formulas read of what a node saved: arrays if `on_arrays`, else tensors."""
-    return [v.read_for_formula(node, on_arrays) if isinstance(v, Saved) else v for v in node._saved]
+    values = list(node._saved)
+    for index in node._tensor_indices:
+        saved = values[index]
+        if isinstance(saved, Saved):
+            values[index] = saved.read_for_formula(node, on_arrays)
+    return values
 
 
-def _apply_formulas(self: Any, grads: list, on_arrays: bool) -> list:
-    """Return the gradients of the inputs of any node that was made by formulas."""
-    edges = self._edges
-    if self._has_several_outputs:
-        grad: Any = tuple(grads)
-        is_any_given = any([g is not None for g in grads])
-    else:
-        grad = grads[0]
-        is_any_given = grad is not None
-    # Read where no gradient has arrived, too: PyTorch raises there if something is freed or stale.
-    values = read_saved(self, on_arrays)
-    if not is_any_given:
-        return [None] * len(edges)
-    if self._formula_gives_all_inputs:
-        formula, indices = self._formulas[0]
-        return list(formula(grad, *[values[k] for k in indices]))
-    gradients: list = [None] * len(edges)
-    for i in self._formula_order:
-        if edges[i] is not None:
-            formula, indices = self._formulas[i]
-            gradients[i] = formula(grad, *map(values.__getitem__, indices))
-    return gradients
+def _make_apply_of_each(
+    steps: list[tuple[int, Any, tuple[int, ...]]], has_several_outputs: bool
+) -> Callable:
+    """Return `_apply` for a node with a formula for each input: the way that is right for all of these.
+
+    `steps`: in the order in which they are done, an input, its formula, and the indices of the saved
+    values that the formula reads. Of a node with several outputs it gets a tuple of all gradients.
+    """
+
+    def apply(self: Any, grads: list, on_arrays: bool) -> list:
+        edges, grad = self._edges, grads[0]
+        if has_several_outputs:
+            grad = tuple(grads) if any([g is not None for g in grads]) else None
+        gradients: list = [None] * len(edges)
+        # Read where no gradient has arrived, too: PyTorch raises there if something is freed or stale.
+        values = read_saved(self, on_arrays)
+        if grad is not None:
+            for i, formula, indices in steps:
+                if edges[i] is not None:
+                    gradients[i] = formula(grad, *map(values.__getitem__, indices))
+        return gradients
+
+    return apply
+
+
+def _make_apply_of_all(formula: Any, indices: tuple[int, ...]) -> Callable:
+    """Return `_apply` for a formula that gives the gradients of all inputs, as many as there are: of `cat`."""
+
+    def apply(self: Any, grads: list, on_arrays: bool) -> list:
+        values = read_saved(self, on_arrays)  # in any case, see `_make_apply_of_each`
+        if grads[0] is None:
+            return [None] * len(self._edges)
+        return list(formula(grads[0], *[values[k] for k in indices]))
+
+    return apply
 
 
 def _make_apply_of_two(first: Callable, second: Callable) -> Callable:
     """Return `_apply` for two inputs whose formulas read one saved value each, as in a product.
 
     Written out for products, which are in most graphs: it takes two thirds of the time of
-    `_apply_formulas`. (A quotient has two formulas, too, but one of them reads both operands.)
+    `_make_apply_of_each`. (A quotient has two formulas, too, but one of them reads both operands.)
     """
 
     def apply(self: Any, grads: list, on_arrays: bool) -> list:
         grad = grads[0]
         if grad is None:
-            read_saved(self, on_arrays)  # for its errors, see `_apply_formulas`
+            read_saved(self, on_arrays)  # for its errors, see `_make_apply_of_each`
             return [None, None]
         first_edge, second_edge = self._edges
         saved_for_first, saved_for_second = self._saved
@@ -720,7 +749,7 @@ def _apply_for_one_input(self: Any, grads: list, on_arrays: bool) -> list:
     """Return the gradient of the only input of a node, whose formula reads all saved values in order."""
     grad = grads[0]
     if grad is None:
-        read_saved(self, on_arrays)  # for its errors, see `_apply_formulas`
+        read_saved(self, on_arrays)  # for its errors, see `_make_apply_of_each`
         return [None]
     formula = self._formulas[0][0]
     saved = self._saved

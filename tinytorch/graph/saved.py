@@ -378,13 +378,13 @@ def show_saved(node: Any, index: int) -> Any:
     return saved
 
 
-def saved_arrays(entries: Iterable[Any]) -> list[np.ndarray]:
-    """Return the arrays of the entries that are saved tensors, neither freed nor packed."""
+def saved_arrays(node: Any, indices: Iterable[int]) -> list[np.ndarray]:
+    """Return the arrays of what a node saved at these indices: of tensors, neither freed nor packed."""
     arrays = []
-    for saved in entries:
-        tensor = saved.tensor if isinstance(saved, SavedTensor) else None
-        if tensor is not None:
-            arrays.append(tensor._data)
+    for index in indices:
+        saved = node._saved[index]
+        if isinstance(saved, SavedTensor) and saved.tensor is not None:
+            arrays.append(saved.tensor._data)
     return arrays
 
 

@@ -85,8 +85,19 @@ class SavedValue(NamedTuple):
     read: Callable[[tuple], Any] | None
     # as `Node._needed_by`: the only input whose gradient needs it; None if it is saved in any case
     needed_by: int | None
-    # False for sizes and flags, which cost nothing: saved even where `needed_by` has no edge
-    may_be_left_out: bool
+    # a tensor, or a list of them; sizes and flags cost nothing, and are saved in any case
+    is_tensor: bool
+
+
+class SavedOperand(NamedTuple):
+    """A tensor, or a list of them, among the values that a node saves of a call's arguments."""
+
+    # among the saved values
+    index: int
+    # as of a `SavedValue`
+    needed_by: int | None
+    # the first argument, which a write changes
+    is_first: bool
 
 
 class OpDeclaration(NamedTuple):
@@ -271,16 +282,38 @@ class Op:
         schema, node_class, readers = self.schema, self.node_class, self.declaration.readers
         if node_class is None:
             return []
-        tensor_names = {schema.names[i] for i in (*self.tensor_positions, *self.list_positions)}
         saved = []
         pairs = zip(node_class._names_of_saved, node_class._needed_by, strict=True)
-        for at, (name, needed_by) in enumerate(pairs):
+        for index, (name, needed_by) in enumerate(pairs):
             read = None
-            if at not in node_class._output_nr_of_saved:
+            if index not in node_class._output_nr_of_saved:
                 read = readers.get(name) or make_argument_reader(name, schema)
-            may_be_left_out = name in tensor_names or name in readers
-            saved.append(SavedValue(name, read, needed_by, may_be_left_out))
+            is_tensor = index in node_class._tensor_indices
+            saved.append(SavedValue(name, read, needed_by, is_tensor))
         return saved
+
+    @made_once
+    def saved_value_readers(self) -> list[Callable[[tuple], Any]]:
+        """For each saved value, what reads it off a call's arguments: None for a result."""
+        return [saved.read or _read_nothing for saved in self.saved_values]
+
+    @made_once
+    def saved_operands(self) -> list[SavedOperand]:
+        """The tensors among the saved values, without results."""
+        return [
+            SavedOperand(index, saved.needed_by, saved.name == self.schema.names[0])
+            for index, saved in enumerate(self.saved_values)
+            if saved.is_tensor and saved.read is not None
+        ]
+
+    @made_once
+    def run_on_arrays(self) -> Callable:
+        """What computes a call on arrays, or writes to the first of them."""
+        if self.is_write:
+            return self._complete_and_run
+        if self.schema.required_count == len(self.defaults):
+            return self.compute
+        return lambda *values: self.compute(*values, *self.defaults[len(values) :])
 
     def __call__(self, *values: Any) -> Any:
         """Run on tensors, recorded if grad mode is on, or on arrays.
@@ -289,11 +322,9 @@ class Op:
         """
         # The first argument of a call on arrays may be a number, too: Python's, or the one that
         # NumPy computes from 0-d arrays. Then `_complete_and_run` looks at the other arguments.
-        if type(values[0]) is not ndarray or self.is_write:
-            return self.run_on_tensors(*values)
-        if len(values) == len(self.defaults):
-            return self.compute(*values)
-        return self.compute(*values, *self.defaults[len(values) :])
+        if type(values[0]) is ndarray:
+            return self.run_on_arrays(*values)
+        return self.run_on_tensors(*values)
 
     def fill_in_defaults(self, values: tuple) -> tuple:
         """Return the arguments of a call with the defaults of those that are left out."""
@@ -361,23 +392,20 @@ class Op:
         `is_write`: the first argument is written to. A copy of it is saved, as the write comes later
         and would make it stale.
         """
-        written_name = self.schema.names[0] if is_write else None
-        saved: list = []
-        for name, read, needed_by, may_be_left_out in self.saved_values:
-            x = None if read is None else read(values)
-            if not may_be_left_out or x is None:
-                saved.append(x)
-            elif needed_by is not None and edges[needed_by] is None and type(x) is not list:
+        saved = [read(values) for read in self.saved_value_readers]
+        for index, needed_by, is_first in self.saved_operands:
+            x = saved[index]
+            if needed_by is not None and edges[needed_by] is None and type(x) is not list:
                 # No formula that reads it will run. (A list has an edge for each of its tensors,
                 # and `edges[needed_by]` is that of one alone: a list is saved in any case.)
-                saved.append(None)
+                saved[index] = None
             elif isinstance(x, TensorBase):
-                saved.append(save_tensor(x.clone() if name == written_name else x))
-            elif self.numbers:
+                saved[index] = save_tensor(x.clone() if is_write and is_first else x)
+            elif self.numbers and x is not None:
                 # PyTorch makes a 0-d tensor of a number that stands for a tensor, and saves that.
-                saved.append(SavedNumber(x))
+                saved[index] = SavedNumber(x)
             else:
-                saved.append(save_value(x))
+                saved[index] = save_value(x)
         return tuple(saved)
 
     def end_recording(self, node: Any, result: Any) -> None:
@@ -694,6 +722,10 @@ _FACTS: dict[str, Callable] = {
 }
 
 
+def _read_nothing(_values: tuple) -> None:
+    """Read a result off a call's arguments: it is not there yet."""
+
+
 def make_argument_reader(name: str, schema: Schema) -> Callable[[tuple], Any]:
     """Make a function that reads a saved value off a call's arguments.
 
@@ -737,6 +769,9 @@ def _make_node_class(declared: Op) -> Any:
     results: tuple[str, ...] = ("result",)
     if schema.has_several_results:
         results = tuple([n or f"result{i}" for i, n in enumerate(schema.result_names)])
+    operands = {schema.names[i] for i in (*declared.tensor_positions, *declared.list_positions)}
+    # What a reader gives under a name of its own may be a tensor, as `total_weight` is.
+    more_tensors = parts.readers.keys() - set(schema.names)
     return make_node_class(
         parts.backward,
         parts.formulas,
@@ -746,7 +781,7 @@ def _make_node_class(declared: Op) -> Any:
         formula_gives_all_inputs=any(p.is_list for p in schema.params if p.name in parts.formulas),
         results=results,
         is_pointwise=declared.kernel.is_pointwise,
-        not_tensors=frozenset([p.name for p in schema.params if not (p.is_tensor or p.is_list)]),
+        tensors=operands | more_tensors,
     )
 
 

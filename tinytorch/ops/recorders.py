@@ -178,7 +178,7 @@ def make_saver(op: Any) -> Callable[[tuple, tuple], tuple]:
     if (
         len(op.saved_values) == 1
         and op.saved_values[0].read is not None
-        and not op.saved_values[0].may_be_left_out
+        and not op.saved_values[0].is_tensor
     ):
         read = op.saved_values[0].read
         return lambda values, edges: (read(values),)
