@@ -170,6 +170,9 @@ def _warn_of_layout(leaf: Any, grad: Any, has_graph: bool) -> None:
 def _obeys_layout(gradient: ndarray, data: ndarray) -> bool:
     """Return True for strides that `.grad` may have: a dense leaf's, row-major for others."""
     strides = gradient.strides
+    is_same = strides == data.strides and gradient.dtype is data.dtype
+    if is_same and 0 not in strides and gradient.flags.c_contiguous:
+        return True  # of most leaves
     if not gradient.size and gradient.base is None:
         # NumPy has strides of 0 where there is no element, PyTorch has those of a size of 1.
         strides = contiguous_strides(gradient.shape, gradient.itemsize)

@@ -258,7 +258,8 @@ def lay_out_result(data: Any, *operands: ndarray) -> ndarray:
     """Return what NumPy computed from `operands`, with the strides that torch gives the result."""
     if type(data) is not ndarray:
         return np.asarray(data)
-    if data.ndim < 2 and data.size:
+    ndim = data.ndim
+    if ndim < 2 and data.size:
         return data
     if not data.size:
         return copy_with_strides(data, strides_of_result(data.shape, data.itemsize, operands))
@@ -266,7 +267,7 @@ def lay_out_result(data: Any, *operands: ndarray) -> ndarray:
     # contiguous whose strides are not those that torch gives: below, a 1 counts as not contiguous.
     for a in operands:
         # An operand without dimensions has no say.
-        if a.ndim and (a.ndim != data.ndim or 1 in a.shape or not a.flags.c_contiguous):
+        if a.ndim and (a.ndim != ndim or 1 in a.shape or not a.flags.c_contiguous):
             return copy_with_strides(data, strides_of_result(data.shape, data.itemsize, operands))
     if data.flags.c_contiguous and 1 not in data.shape:
         return data

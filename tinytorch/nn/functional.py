@@ -273,34 +273,29 @@ _IGNORED = -100  # PyTorch's `ignore_index`, where none is given
 
 def _check_classes(a: np.ndarray, y: np.ndarray) -> None:
     """Raise PyTorch's errors for what are no log-probabilities and classes."""
-    if not a.ndim:
+    ndim, ndim_of_target = a.ndim, y.ndim
+    if not ndim:
         raise ValueError("Expected 1 or more dimensions (got 0)")
-    batch = y.shape[0] if y.ndim else 0
-    if a.ndim > 1 and a.shape[0] != batch:
+    batch = y.shape[0] if ndim_of_target else 0
+    if ndim > 1 and a.shape[0] != batch:
         raise ValueError(
             f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({batch})."
         )
-    if a.ndim > 2:
+    if ndim > 2:
         raise make_absence_error(
             "a loss of classes in more than two dimensions",
             "use input.movedim(1, -1).flatten(0, -2) and target.flatten()",
         )
-    if y.ndim > 1:
+    if ndim_of_target > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if y.dtype.char not in "lqB":
         raise RuntimeError(
             f"expected target dtype to be Long or Byte, but got {BY_NUM[y.dtype.num].scalar_name}"
         )
-    if a.ndim > 1 and not y.ndim:
+    if ndim > 1 and not ndim_of_target:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    if a.ndim == 1 and y.ndim and batch != 1:
+    if ndim == 1 and ndim_of_target and batch != 1:
         raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {batch}")
-
-
-def _find_rows_that_count(y: np.ndarray) -> np.ndarray:
-    """Return the positions of the targets that are not to be ignored."""
-    (rows,) = (y.reshape(-1) != _IGNORED).nonzero()
-    return rows
 
 
 def _index_of_classes(a: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -310,7 +305,9 @@ def _index_of_classes(a: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndar
     """
     _check_classes(a, y)
     classes = y.reshape(-1)
-    (outside,) = ((classes < 0) | (classes >= a.shape[-1])).nonzero()
+    # Without their sign those below 0 are too large, too.
+    unsigned = classes if classes.dtype.kind == "u" else classes.view(np.uint64)
+    (outside,) = (unsigned >= a.shape[-1]).nonzero()
     if not outside.size:
         return np.arange(classes.size), classes
     # Those to be ignored are outside, too.
@@ -318,7 +315,7 @@ def _index_of_classes(a: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndar
     wrong = wrong[wrong != _IGNORED]
     if wrong.size:
         raise IndexError(f"Target {int(wrong[0])} is out of bounds.")
-    rows = _find_rows_that_count(y)
+    (rows,) = (classes != _IGNORED).nonzero()
     return rows, classes[rows]
 
 
@@ -355,7 +352,7 @@ def _total_weight(values: tuple) -> Tensor:
     """Return the number of targets that count, or 0 where PyTorch does not count them."""
     a, y, _, reduction, _ = values
     is_counted = reduction != _NONE or a._data.ndim == 1
-    count = _find_rows_that_count(y._data).size if is_counted else 0
+    count = np.count_nonzero(y._data != _IGNORED) if is_counted else 0
     return make_tensor(np.asarray(count, a._data.dtype), device_of(a))
 
 

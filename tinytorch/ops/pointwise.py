@@ -397,12 +397,17 @@ def _positive(self: Tensor) -> Tensor:
 op("positive(Tensor(a) self)", composite(_positive), operator="pos")
 
 
+_INT_OF_SIZE = {size: np.dtype(f"i{size}") for size in (2, 4, 8)}  # by bytes
+
+
 def _threshold_array(g: Any, a: Any, threshold: Any) -> Any:
     """Return the gradient where an array is above the threshold, else 0."""
     # The bits of the gradient times 0 or 1: several times faster than np.where. The gradient
     # itself times 0 would make nan of inf.
-    bits = np.multiply(np.asarray(g).view(f"i{g.itemsize}"), ~(a <= threshold))
-    return lay_out_result(np.asarray(bits).view(g.dtype), a, g)
+    g, int_of_bits = np.asarray(g), _INT_OF_SIZE[g.itemsize]
+    result = np.empty_like(g)
+    np.multiply(g.view(int_of_bits), ~(a <= threshold), result.view(int_of_bits))
+    return lay_out_result(result, a, g)
 
 
 # gradients that are operations of their own: differentiated again they show as one node

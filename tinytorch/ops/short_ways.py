@@ -31,6 +31,7 @@ from ..graph import (
     NO_GRAD,
     NODE_LISTENERS,
     InferenceCounter,
+    TensorBase,
     VersionCounter,
     count_write,
     mark_as_view,
@@ -174,7 +175,7 @@ def _make_call_of_one_tensor(run: Callable, defaults: tuple, otherwise: Callable
     """Make the plain call of an operation that takes one tensor by position: `contiguous`."""
 
     def call_with_tensor(x: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
-        if more or named or not isinstance(x, Tensor):
+        if more or named or not isinstance(x, TensorBase):
             return otherwise(x, *more, **named)
         return run(x, *defaults)
 
@@ -251,7 +252,7 @@ def _make_reader_of_sizes(before: list[Param], defaults: tuple) -> Callable[[tup
     at = len(before)
 
     def read(args: tuple) -> tuple | None:
-        if len(args) <= at or (at and not isinstance(args[0], Tensor)):
+        if len(args) <= at or (at and not isinstance(args[0], TensorBase)):
             return None
         sizes = args[at:] if at else args
         if len(sizes) == 1 and type(sizes[0]) is tuple:
@@ -284,7 +285,7 @@ def _read_plain(param: Param, value: Any) -> Any:
         if type(value) not in (list, tuple):
             return _NOT_PLAIN
         for t in value:
-            if not isinstance(t, Tensor):
+            if not isinstance(t, TensorBase):
                 return _NOT_PLAIN
         return [*value]
     return value if param.schema_type == "PyObject" else _NOT_PLAIN
@@ -351,7 +352,7 @@ def make_unary_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     has_required, record = REQUIRED in defaults, make_recorder_of_one(op)
 
     def call_unary(x: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
-        if named or not isinstance(x, Tensor):
+        if named or not isinstance(x, TensorBase):
             return otherwise(x, *more, **named)
         rest: Any = defaults
         if more or has_required:
@@ -400,9 +401,9 @@ def make_binary_call(op: Any, otherwise: Callable) -> Callable:
     direct_dtype_nums, takes_numbers = op.kernel.direct_dtype_nums, op.numbers
 
     def call_binary(x: Any = NOT_GIVEN, y: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
-        if more or named or not isinstance(x, Tensor):
+        if more or named or not isinstance(x, TensorBase):
             return otherwise(x, y, *more, **named)
-        a, is_y_tensor = x._data, isinstance(y, Tensor)
+        a, is_y_tensor = x._data, isinstance(y, TensorBase)
         dtype = a.dtype
         if is_y_tensor:
             b = y._data
@@ -455,7 +456,7 @@ def make_view_call(op: Any, otherwise: Callable, sizes_at: int) -> Callable:
     read = make_reader(op.schema, False, first=1, sizes_at=sizes_at)
 
     def call_view(x: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
-        if named or not isinstance(x, Tensor):
+        if named or not isinstance(x, TensorBase):
             return otherwise(x, *more, **named)
         rest: Any = defaults
         if more or has_required:
@@ -502,9 +503,9 @@ def make_in_place_call(op: Any, otherwise: Callable) -> Callable:
     direct_dtype_nums, takes_numbers = op.kernel.direct_dtype_nums, op.numbers
 
     def call_in_place(x: Any = NOT_GIVEN, y: Any = NOT_GIVEN, /, *more: Any, **named: Any) -> Any:
-        if more or named or not isinstance(x, Tensor):
+        if more or named or not isinstance(x, TensorBase):
             return otherwise(x, y, *more, **named)
-        a, is_y_tensor = x._data, isinstance(y, Tensor)
+        a, is_y_tensor = x._data, isinstance(y, TensorBase)
         dtype = a.dtype
         # Floats alone, which take whatever a float or an int gives: PyTorch refuses to write the
         # result of an int tensor and a float back into the ints, and the general way says so.
