@@ -41,16 +41,16 @@ back. `eq_` and other comparisons in place, `map_`, `map2_` and `apply_` write a
 `resize_as` and `storage_type` are old forms that PyTorch advises against. `addmv`, `addr`, `addbmm` and `baddbmm` are
 further products: `addmm` and `addmm_` show the rule. `pin_memory` and what asks for it needs a GPU.
 
-Where a reduction, a product, `softmax`, `stack` or its kin, `tril` or `triu` writes into its own input
-(`torch.sum(x, 0, out=x)`, `torch.mv(a, v, out=v)`) PyTorch reads cells that it has already written to, or a shape that
-it has already changed; here the result is that of the input as it was. Where elements of `out` share a cell, another
-one of the values that are written there may stay in it. An `out=` that is refused may have another shape or other
-values afterwards. `bernoulli` and `torch.pow(1, x)` take an `out=` of any dtype in PyTorch, and here of a floating one;
-`kthvalue` and `median` with an input as `out=` give a result that PyTorch refuses, and `linear` takes no `out=`. Of
-equal elements `median`, `kthvalue`, `topk` and `sort` choose the first in order, PyTorch any (`sort` of long tensors,
-if it is not asked to be stable). A write that meets an index out of range has written what comes before it, in PyTorch
-as here (`x[i] = y`, `index_add_`, `index_fill_`, `scatter_` and their kin), and is not counted; one into
-`out=` has written nothing here.
+Where a reduction, a product, `softmax`, `stack` or its kin, `tril` or `triu` writes into its own input (`torch.sum(x,
+0, out=x)`, `torch.mv(a, v, out=v)`) PyTorch reads cells that it has already written to, or a shape that it has already
+changed; here the result is that of the input as it was. So it is with `x[:, 1:] = x[:, :-1]`: PyTorch finds no overlap
+between tensors with gaps. Where elements of `out` share a cell, another one of the values that are written there may
+stay in it. An `out=` that is refused may have another shape or other values afterwards. `bernoulli` and `torch.pow(1,
+x)` take an `out=` of any dtype in PyTorch, and here of a floating one; `kthvalue` and `median` with an input as `out=`
+give a result that PyTorch refuses, and `linear` takes no `out=`. Of equal elements `median`, `kthvalue`, `topk` and
+`sort` choose the first in order, PyTorch any (`sort` of long tensors, if it is not asked to be stable). A write that
+meets an index out of range has written what comes before it, in PyTorch as here (`x[i] = y`, `index_add_`,
+`index_fill_`, `scatter_` and their kin), and is not counted; one into `out=` has written nothing here.
 
 PyTorch makes tensors that no memory holds: `x.resize_(0, -1)` has a negative size, and `x.as_strided_((2,), (2**62,))`
 reaches beyond its storage, as the bytes that it needs are counted modulo 2**64. Both are refused here; a refused

@@ -57,25 +57,39 @@ def gradcheck(
                 "floating point or complex. ",
                 stacklevel=2,
             )
-    for i, output in enumerate(_differentiable_outputs(func, arguments)):
-        for j, x in enumerate(wanted):
-            numerical = _numerical_jacobian(func, arguments, x, i, eps)
-            analytical = _analytical_jacobian(output, x)
+    problem = _find_problem(func, arguments, wanted, eps, atol, rtol)
+    if problem and raise_exception:
+        raise GradcheckError(problem)
+    return not problem
+
+
+def _find_problem(
+    func: Callable, inputs: tuple, checked: list[Tensor], eps: float, atol: float, rtol: float
+) -> str:
+    """Return what is wrong with the gradients of the tensors that are checked; "" for nothing."""
+    outputs = _call(func, inputs)
+    positions = [k for k, output in enumerate(outputs) if output.requires_grad]
+    if not positions:
+        # What has been cut off, as by `detach`, has a slope all the same.
+        for k, x in itertools.product(range(len(outputs)), checked):
+            if _numerical_jacobian(func, inputs, x, k, eps).any():
+                return "Numerical gradient for function expected to be zero"
+    for i, k in enumerate(positions):
+        for j, x in enumerate(checked):
+            numerical = _numerical_jacobian(func, inputs, x, k, eps)
+            analytical = _analytical_jacobian(outputs[k], x)
             if not analytical.allclose(numerical.to(analytical.dtype), rtol, atol):
-                if raise_exception:
-                    raise GradcheckError(
-                        f"Jacobian mismatch for output {i} with respect to input "
-                        f"{j},\nnumerical:{numerical}\nanalytical:{analytical}\n"
-                    )
-                return False
-    return True
+                return (
+                    f"Jacobian mismatch for output {i} with respect to input "
+                    f"{j},\nnumerical:{numerical}\nanalytical:{analytical}\n"
+                )
+    return ""
 
 
-def _differentiable_outputs(func: Callable, inputs: tuple) -> list:
-    """Call a function; return those of its results that require grad."""
+def _call(func: Callable, inputs: tuple) -> tuple:
+    """Call a function; return its results."""
     result = func(*inputs)
-    outputs = (result,) if isinstance(result, Tensor) else tuple(result)
-    return [output for output in outputs if output.requires_grad]
+    return tuple(result) if isinstance(result, (tuple, list)) else (result,)
 
 
 def _numerical_jacobian(
@@ -88,7 +102,7 @@ def _numerical_jacobian(
         before, sides = values[index].clone(), []
         for moved in (before - eps, before + eps):
             values[index] = moved
-            output = _differentiable_outputs(func, inputs)[output_index]
+            output = _call(func, inputs)[output_index]
             sides.append(output.detach().clone())
         values[index] = before
         low, high = sides

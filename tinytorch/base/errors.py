@@ -209,7 +209,9 @@ _DEFAULTS_OF_ABSENT = {
     "mode": "fan_in",
     "nondet_tol": 0.0,
     "nonlinearity": "leaky_relu",
+    "reduce": None,  # False is no reduction,
     "remove_duplicate": True,
+    "size_average": None,  # and here the sum
 }
 
 

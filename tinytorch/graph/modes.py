@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 import numpy as np
 
-from ..base import PACKAGE_FOLDER, WAITING_WARNINGS, as_absence_error, as_torch_error, type_name
+from ..base import (
+    PACKAGE_FOLDER,
+    WAITING_WARNINGS,
+    as_absence_error,
+    as_torch_error,
+    type_name,
+    warn_user,
+)
 from .node_names import name_of_node
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
@@ -153,6 +160,14 @@ class ModeSwitch(ContextDecorator):
 
         In a generator it is while that runs, and not in its caller between two values.
         """
+        if inspect.isclass(function):
+            warn_user(
+                "Decorating classes is deprecated and will be disabled in future versions. You "
+                "should only decorate functions or methods. To preserve the current behavior of "
+                "class decoration, you can directly decorate the `__init__` method and nothing else.",
+                FutureWarning,
+            )
+            return super().__call__(lambda *args, **named: function(*args, **named))  # type: ignore[return-value]
         if inspect.isgeneratorfunction(function):
             return _switch_in_generator(self, function)  # type: ignore[return-value]
         return super().__call__(function)

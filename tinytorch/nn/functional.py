@@ -219,7 +219,7 @@ def _broadcast_target(input: Tensor, target: Tensor) -> tuple:
 
 
 @refuse_keywords("size_average", "reduce", "weight")
-def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """Return the squared differences: their mean, their sum, or each."""
     return _mse_loss(*_broadcast_target(input, target), _number_of_reduction(reduction))
 

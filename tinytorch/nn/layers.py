@@ -77,6 +77,9 @@ class Identity(Module):
 
     shown_as = "torch.nn.modules.linear.Identity"
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
     def forward(self, input: Tensor) -> Tensor:
         """Return the input."""
         return input
@@ -251,6 +254,13 @@ class _IndexedContainer(Module):
 
     def __setitem__(self, i: int, module: Module) -> None:
         setattr(self, self._name_at(i), module)
+
+    def __delitem__(self, i: int | slice) -> None:
+        names = list(self._modules)[i] if isinstance(i, slice) else [self._name_at(i)]
+        for name in names:
+            delattr(self, name)
+        # Those behind it move up, and all have numbers then, as in PyTorch.
+        self._modules = OrderedDict((str(k), module) for k, module in enumerate(self))
 
     def append(self, module: Module) -> Self:
         """Add a module at the end."""
