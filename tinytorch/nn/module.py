@@ -662,10 +662,38 @@ class _Passage(NamedTuple):
         return tuple(spread)
 
 
+def _check_replacement(replacement: Any, count: int, has_input: bool) -> None:
+    """Raise torch's RuntimeError for what a hook returned in place of the gradients of the inputs.
+
+    `has_input`: an input requires grad.
+    """
+    if has_input and len(replacement) != count:
+        raise RuntimeError(
+            f"Backward hook returned an invalid number of grad_input, got {len(replacement)}, but "
+            f"expected {count}"
+        )
+    is_nothing = isinstance(replacement, tuple) and all([x is None for x in replacement])
+    if not (has_input or is_nothing):
+        raise RuntimeError(
+            "Backward hook for Modules where no input requires gradient should always return None "
+            "or None for all gradients."
+        )
+
+
+def _check_output(output: Any) -> None:
+    """Warn as torch does of an output whose gradients no hook sees."""
+    if not isinstance(output, (Tensor, tuple)):
+        warn_user(
+            "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors "
+            f"but received {type(output)}"
+        )
+
+
 def _run_with_backward_hooks(module: Any, args: tuple, run_forward: Callable) -> Any:
     """Run forward between two nodes, on which the hooks of the module see its gradients."""
     inputs = _Passage.through_identity(args)
     output = run_forward(inputs.values)
+    _check_output(output)
     outputs = _Passage.through_identity(output if isinstance(output, tuple) else (output,))
     # Gradients of the outputs, from when they arrive until those of the inputs do.
     output_gradients: Any = None
@@ -674,8 +702,10 @@ def _run_with_backward_hooks(module: Any, args: tuple, run_forward: Callable) ->
         nonlocal output_gradients
         for module_hook in list(module._backward_hooks.values()):
             replacement = module_hook(module, input_gradients, output_gradients)
-            if replacement is not None:
-                input_gradients = replacement
+            if replacement is None:
+                continue
+            _check_replacement(replacement, len(input_gradients), inputs.node is not None)
+            input_gradients = replacement
         output_gradients = None
         return input_gradients
 
