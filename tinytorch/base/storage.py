@@ -6,7 +6,7 @@ import gc
 import math
 import mmap
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -205,7 +205,22 @@ class UntypedStorage(metaclass=ShownAs):
 
     # reading and writing bytes ------------------------------------------------------------------
 
-    def __getitem__(self, i: int) -> int:
+    def _take_part(self, part: slice) -> np.ndarray:
+        start, stop, step = part.indices(self.nbytes())
+        if step != 1:
+            raise RuntimeError(
+                f"Trying to slice with a step of {step}, but only a step of 1 is supported"
+            )
+        return self._as_bytes()[start:stop]
+
+    @overload
+    def __getitem__(self, i: int) -> int: ...
+    @overload
+    def __getitem__(self, i: slice) -> UntypedStorage: ...
+    def __getitem__(self, i: int | slice) -> int | UntypedStorage:
+        if isinstance(i, slice):
+            # Another storage over a part of the same memory.
+            return UntypedStorage(self._take_part(i), self.device, resizable=False)
         n = self.nbytes()
         if not _is_int(i):
             raise TypeError(f"can't index a torch.UntypedStorage with {type_name(i)}")
@@ -213,13 +228,16 @@ class UntypedStorage(metaclass=ShownAs):
             raise IndexError(f"index {i if i >= 0 else i + n} out of range for storage of size {n}")
         return int(self._as_bytes()[i])
 
-    def __setitem__(self, i: int, value: int) -> None:
-        if not _is_int(i):
+    def __setitem__(self, i: int | slice, value: int) -> None:
+        if not (isinstance(i, slice) or _is_int(i)):
             raise RuntimeError(f"can't index a torch.UntypedStorage with {type_name(i)}")
         if not isinstance(value, (int, np.integer)):
             raise RuntimeError(
                 f"can only set storage content with a int types, but got {type_name(value)} instead"
             )
+        if isinstance(i, slice):
+            self._take_part(i)[...] = int(value) % 256
+            return
         if not 0 <= i < self.nbytes():
             raise RuntimeError("out of bounds")
         self._as_bytes()[i] = int(value) % 256
