@@ -574,16 +574,19 @@ def count_dependencies(root: Any) -> dict[int, int]:
     is_any_leaf_changed = False
     while stack:
         for edge in stack.pop()._edges:
-            if edge is not None:
-                node = edge[0]
-                key = id(node)
-                dependencies[key] = count = dependencies.get(key, 0) + 1
-                # Seen for the first time. A leaf has no edges: the graph ends there.
-                if count == 1:
-                    if node._edges:
-                        stack.append(node)
-                    elif node._ends_graph and node._meta.earlier_gradient_specs:
-                        is_any_leaf_changed = True
+            if edge is None:
+                continue
+            node = edge[0]
+            key = id(node)
+            if key in dependencies:
+                dependencies[key] += 1
+                continue
+            dependencies[key] = 1
+            # A leaf has no edges: the graph ends there.
+            if node._edges:
+                stack.append(node)
+            elif node._ends_graph and node._meta.earlier_gradient_specs:
+                is_any_leaf_changed = True
     if is_any_leaf_changed and redirect_edges_below(root):
         return count_dependencies(root)
     return dependencies

@@ -117,11 +117,13 @@ class SavedTensor(Saved):
         """
         tensor = self.tensor
         if tensor is not None:
-            # Nodes with a lower number saved it before `detach_()` was called on it.
-            detached_at = 0 if tensor._meta is None else tensor._meta.detached_at
+            meta = tensor._meta
+            is_current = self.saved_version == tensor._counter.version
             # The usual case. It is worth a branch, as it takes a third of the time of `unpack`.
-            if on_arrays and not detached_at and self.saved_version == tensor._counter.version:
+            if is_current and on_arrays and (meta is None or not meta.detached_at):
                 return tensor._data
+            # Nodes with a lower number saved it before `detach_()` was called on it.
+            detached_at = 0 if meta is None else meta.detached_at
             if self.output_nr is None and node._sequence_number < detached_at:
                 raise RuntimeError(DETACHED_MESSAGE)
         tensor = self.unpack(node)

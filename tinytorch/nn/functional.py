@@ -56,10 +56,10 @@ _HIDDEN = {"function": False, "method": False, "out": False}
 
 def _compute_linear(input: Any, weight: Any, bias: Any) -> Any:
     """Compose `input @ weight.T + bias` of the operations that PyTorch records for it."""
-    n = input.ndim
-    if not (n and weight.ndim):
+    n, n_of_weight = input._data.ndim, weight._data.ndim
+    if not (n and n_of_weight):
         raise RuntimeError(
-            f"both arguments to linear need to be at least 1D, but they are {n}D and {weight.ndim}D"
+            f"both arguments to linear need to be at least 1D, but they are {n}D and {n_of_weight}D"
         )
     if bias is None:
         return matmul(input, t(weight))
@@ -345,7 +345,7 @@ def _compute_nll(
     if reduction == _NONE:
         return losses.reshape(a.shape[:-1])
     total = np.add.reduce(losses, None)
-    return total / losses.dtype.type(rows.size) if reduction == _MEAN else total
+    return total / rows.size if reduction == _MEAN else total
 
 
 def _total_weight(values: tuple) -> Tensor:
@@ -379,7 +379,8 @@ def _compute_cross_entropy(
     input: Tensor, target: Tensor, weight: None, reduction: int, *rest: Any
 ) -> Tensor:
     """Compose the cross entropy of the operations that PyTorch records for it."""
-    if target._data.shape == input._data.shape:
+    shape = input._data.shape
+    if target._data.shape == shape:
         if not target.is_floating_point():
             raise RuntimeError(
                 "Expected floating point type for target with class probabilities, got "
@@ -389,7 +390,7 @@ def _compute_cross_entropy(
             "cross_entropy of class probabilities",
             "use -(target * input.log_softmax(1)).sum(1).mean()",
         )
-    return _nll_loss(_log_softmax(input, 0 if input.ndim == 1 else 1), target, None, reduction)
+    return _nll_loss(_log_softmax(input, 0 if len(shape) == 1 else 1), target, None, reduction)
 
 
 # As PyTorch calls them, with its own names of them in errors.

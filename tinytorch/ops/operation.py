@@ -272,8 +272,10 @@ class Op:
     def run_on_tensors(self) -> Callable:
         """The short way, which leaves other calls to `_complete_and_run`; that, where there is none.
 
-        Arrays and numbers may get here, too, and are among these.
+        Arrays and numbers may get here, too, and are among these. A composite takes all alike.
         """
+        if self.kind == "composite":
+            return self.run_on_arrays
         return make_short_way(self, self._complete_and_run)
 
     @made_once
@@ -378,10 +380,12 @@ class Op:
         edges: list = []
         for i in self.input_positions:
             x = values[i]
-            if type(x) is list:
+            if isinstance(x, TensorBase):
+                edges.append(gradient_edge(x))
+            elif type(x) is list:
                 edges += [None if t is None else gradient_edge(t) for t in x]
             else:
-                edges.append(gradient_edge(x) if isinstance(x, TensorBase) else None)
+                edges.append(None)
         return self.node_class(tuple(edges), self.save(values, edges, is_write))
 
     def save(self, values: tuple, edges: Any, is_write: bool = False) -> tuple:
