@@ -307,6 +307,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _LOAD
             + "with torch.no_grad():\n    weight = layer.weight = torch.nn.Parameter(new)": SEEN_TWICE,
             _LOAD + "weight = layer.weight = torch.nn.Parameter(new.clone())": UNCOUNTED,
+            _LOAD + "weight = new": "weight requires no grad",
         },
     ),
     "torch_tensor/sum": (

@@ -43,7 +43,7 @@ families = predict(
 
 @task(
     "beyond/percent",
-    "`to_percent(x)` returns the numbers times 100, as `float32`, and leaves `x` alone, whatever its dtype. Fix it.",
+    "`to_percent(x)` should return the numbers times 100 as `float32`, and leave `x` alone, whatever its dtype. Fix the function.",
     about="percent for every dtype",
     start="def to_percent(x):\n    y = x.to(torch.float32)\n    y *= 100\n    return y",
     hints=[

@@ -72,8 +72,8 @@ def _describe_problem(error: TypeError | ValueError) -> str:
 
 @task(
     "choosing/dangerous",
-    "Let `names` list the methods of the table for which a write through `y` gives a **wrong** gradient of a "
-    "function of `x`, without an error.",
+    "List in `names` the methods of the table with which, after a write through `y`, `backward` through `x` gives a "
+    "**wrong** gradient and no error.",
     about="the dangerous methods",
     start="names = []",
     hints=[
@@ -171,7 +171,8 @@ def _write_choice(*names: str | None) -> str:
 
 @task(
     "choosing/wishes",
-    "Choose a method for each of the five situations: replace `None` by its name in the table.",
+    "Choose a method for each of the five situations, one that neither warns nor raises an error: replace each `None` by "
+    "its name in the table.",
     about="five situations",
     start=_write_choice(*[None] * 5),
     hints=[
@@ -229,7 +230,7 @@ def wishes(choice, torch):
 
 @task(
     "choosing/leaf",
-    "`fresh_leaf(x)` returns a leaf that requires grad, with the numbers of `x` in its own cells, and leaves `x` "
+    "`fresh_leaf(x)` should return a leaf that requires grad, with the numbers of `x` in its own cells, and leave `x` "
     "as it is.",
     about="a fresh leaf",
     start="def fresh_leaf(x):\n    return x",

@@ -85,7 +85,7 @@ _BACKUP = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
 
 @task(
     "clone_detach/backup",
-    "`saved` should hold the parameters as they were before the write: tensors that require no grad. Change one line.",
+    "`saved` should hold the parameters as they were before the write: a list of tensors that require no grad. Change one line.",
     about="a backup of parameters",
     start=_BACKUP
     + "saved = list(layer.parameters())\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",

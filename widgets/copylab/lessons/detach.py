@@ -63,6 +63,7 @@ cut = predict(
         "total = 0.0\nfor _ in range(3):\n    total = total + loss.clone()": "its node is AddBackward0",
         "total = loss.detach()\nfor _ in range(3):\n    total = total + loss.detach()": "total shows 100",
         "loss = loss.detach()\ntotal = 0.0\nfor _ in range(3):\n    total = total + loss": "loss requires no grad",
+        "a = torch.tensor([3.0, 4.0], requires_grad=True)\nloss = (a * a).sum()\ntotal = 75.0": "instead of [3.0, 4.0]",
     },
     right="`total` has no history, so it keeps no graph alive; `loss` still has its own.",
 )
@@ -81,12 +82,13 @@ def monitor(a, loss, total):
             )
         )
         yield share_no_cells(total=total, loss=loss)
+    yield follows_numbers("[3.0, 4.0]", "[1.0, 2.0]", lambda total: shows_number(15, total=total))
 
 
 @task(
     "detach/protect",
-    "For a display, the first number of `shown` is set to 0. `shown` should not require grad, and `out.sum().backward()` "
-    "should still run afterwards. Change one line.",
+    "For a display, the first number of `shown` is set to 0. `shown` should not require grad, `out` should keep its numbers, "
+    "and `out.sum().backward()` should still run. Change one line.",
     about="a display that leaves `out` alone",
     start="a = torch.tensor([1.0, 2.0], requires_grad=True)\nout = a.exp()\nshown = out.detach()\nshown[0] = 0.0",
     hints=[

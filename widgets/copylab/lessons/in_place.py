@@ -108,7 +108,7 @@ breaks = predict(
 
 @task(
     "in_place/activation",
-    "Numbers of `h` below 0.5 should count as 0. As written, `loss.backward()` raises an error. Fix the program, and "
+    "In `loss`, numbers of `h` below 0.5 should count as 0. As written, `loss.backward()` raises an error. Fix the program, and "
     "call `loss.backward()` in your cell.",
     about="small numbers count as 0",
     given="a = torch.tensor([-1.0, 0.5, 2.0], requires_grad=True)\nh = a.sigmoid()\n",
@@ -151,7 +151,7 @@ def activation(a, h, loss):
 
 @task(
     "in_place/running",
-    "`state` is a running sum, and `total` sums its squares. As written, `total.backward()` raises an error. Fix it, so that "
+    "`state` is a running sum, and `total` sums its squares. As written, `total.backward()` raises an error. Fix the program, so that "
     "`total` is 46 and `w.grad` is `[92]`. Call `backward` in your cell.",
     about="a running sum and its squares",
     given="w = torch.tensor([1.0], requires_grad=True)\nstate = torch.zeros(1)\ntotal = torch.zeros(1)\n",

@@ -4,6 +4,8 @@ from .. import predict
 from ..looks import values
 from ..questions import gradient, is_leaf, node, requires_grad, same_storage, value
 from ..quiz import (
+    CheckedFact,
+    follows_numbers,
     graph_leads_back,
     has_grad,
     is_leaf_with_grad,
@@ -12,6 +14,7 @@ from ..quiz import (
     shows_values,
     was_gone_through,
 )
+from ..wording import gettext
 from . import task
 
 fresh = predict(
@@ -85,6 +88,8 @@ def stacked(w, total):
         "start = trained.detach().requires_grad_()": "start and trained look at the same cells",
         "start = torch.zeros(2, requires_grad=True)": "start shows [0, 0]",
         "start = trained.tolist()": "of type list",
+        "start = trained.detach_().clone().requires_grad_()": "trained requires no grad",
+        "trained = torch.tensor([1.0, 2.0], requires_grad=True) * 2\nstart = torch.tensor([2.0, 4.0], requires_grad=True)": "instead of [1.0, 2.0]",
     },
     right="`start` has the numbers in cells of its own, and is a leaf that requires grad.",
 )
@@ -92,3 +97,8 @@ def rebuilt(trained, start):
     yield is_leaf_with_grad(start=start)
     yield share_no_cells(start=start, trained=trained)
     yield shows_values(values(trained), start=start)
+    # `detach_` would cut `trained` itself.
+    yield CheckedFact(trained.requires_grad, gettext("`{name}` requires no grad.", name="trained"))
+    yield follows_numbers(
+        "[1.0, 2.0]", "[3.0, 4.0]", lambda start: shows_values([6, 8], start=start)
+    )

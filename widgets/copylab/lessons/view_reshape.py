@@ -2,7 +2,14 @@
 
 from .. import predict
 from ..questions import count, same_storage, same_tensor, value, version
-from ..quiz import CheckedFact, are_tensors, share_no_cells, share_storage, shows_values
+from ..quiz import (
+    CheckedFact,
+    are_tensors,
+    follows_numbers,
+    share_no_cells,
+    share_storage,
+    shows_values,
+)
 from ..wording import gettext
 from . import task
 
@@ -53,8 +60,7 @@ def columns(x, y):
 
 @task(
     "view_reshape/independent",
-    "`flat` should show `[11, 12, 13, 14]`, and `x` shouldn't change, whatever its layout in memory. Change "
-    "the second line.",
+    "`flat` should show `[11, 12, 13, 14]`, and `x` shouldn't change. Change the second line.",
     about="a flat copy",
     given="x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\n",
     start="flat = x.reshape(4)\nflat += 10",
@@ -65,6 +71,7 @@ def columns(x, y):
         "flat = x.clone().view(4)": "flat shows [1, 2, 3, 4]",
         "flat = x.clone()\nflat += 10": "flat shows [[11, 12], [13, 14]]",
         "x += 10\nflat = x.clone().view(4)": "x shows [[11, 12], [13, 14]]",
+        "flat = torch.tensor([11.0, 12.0, 13.0, 14.0])": "instead of [[1.0, 2.0], [3.0, 4.0]]",
     },
     right="`flat` has cells of its own, so the write did not reach `x`.",
 )
@@ -72,6 +79,11 @@ def independent(x, flat):
     yield share_no_cells(flat=flat, x=x)
     yield shows_values([[1, 2], [3, 4]], x=x)
     yield shows_values([11, 12, 13, 14], flat=flat)
+    yield follows_numbers(
+        "[[1.0, 2.0], [3.0, 4.0]]",
+        "[[5.0, 6.0], [7.0, 8.0]]",
+        lambda flat: shows_values([15, 16, 17, 18], flat=flat),
+    )
 
 
 @task(
