@@ -26,7 +26,7 @@ from tinytorch.viz.render import memory_rows
 from tinytorch.viz.render.memory_svg import memories_of
 from tinytorch.viz.show import hazard_sentences
 from tinytorch.viz.show.arrangement import TIMES
-from tinytorch.viz.wording import set_language, text_width
+from tinytorch.viz.wording import measure_excess, set_language, text_width
 
 
 def words_in(svg: str) -> list[str]:
@@ -47,6 +47,7 @@ def test_what_shares_a_storage_stands_in_one_band(engine: ModuleType) -> None:
     names = [text for text in drawn if text in {"x", "same", "a", "b", "c"}]
     assert names == ["x", "same", "a", "b", "c"]
     assert svg.count('class="band"') == 1, "what shares is on a ground of its own"
+    assert svg.count('class="box"') == 1, "the storage of c is one, too"
     assert svg.count('class="tip"') == 4, "an arrow for each tensor"
     assert "one tensor, 2 names" in " ".join(drawn)
     # One mark for x and a, one for b, one for c; a bracket joins the rows of the first.
@@ -87,13 +88,26 @@ def test_five_tensors_fit_into_half_a_page_and_text_is_large(engine: ModuleType)
     assert float(drawn["width"]) <= 344, "a page of 390 px has about so much room"
 
 
+def test_versions_keep_their_distance_from_the_words_before_them(engine: ModuleType) -> None:
+    """Behind "grad_fn SumBackward0", whose letters are wide, there were 7 px, and less in some fonts."""
+    x = engine.ones(3, requires_grad=True)
+    svg = memory(loss=x.sum(), other=x @ x).svg
+    ends = {}
+    for begin, text in re.findall(r'<text class="m" x="([^"]*)"[^>]*>(grad_fn \w+)', svg):
+        ends[text] = float(begin) + text_width(text, "m") + measure_excess(text)
+    versions = re.findall(r'<text class="count-t b e" x="([^"]*)"', svg)
+    assert len(ends) == len(versions) == 2
+    assert max(ends.values()) + 13 <= float(versions[0]) - text_width("v0", "count-t b")
+
+
 def test_a_level_leaves_out_what_was_not_taught(engine: ModuleType) -> None:
     names = run("data", engine)
     drawn = {level: memory(names, level=level).svg for level in LEVELS}
     words = {level: set(words_in(svg)) for level, svg in drawn.items()}
     assert words["names"] == words["storage"] == {"a", "out", "c", "0.0", "1.0", "2.0", "3.0"}
-    assert 'class="band"' not in drawn["names"]
-    assert 'class="band"' in drawn["storage"]
+    for kind in ("band", "box"):
+        assert f'class="{kind}"' not in drawn["names"]
+        assert f'class="{kind}"' in drawn["storage"]
     assert words["counter"] - words["storage"] == {"v0", "v1"}
     assert words["graph"] - words["counter"] >= {"requires_grad", "off the graph"}
     assert drawn["graph"] == memory(names).svg

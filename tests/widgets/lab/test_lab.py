@@ -83,7 +83,7 @@ class TestWhatItRuns:
         assert head + "backward raised an error." in lab.text
         assert "gradients flow back" not in lab.text
         card = lab._panel.html.partition('data-verdict="gradient_returns"')[2]
-        assert "<dd><code>backward</code> raised an error<" in card
+        assert "<dd><code>backward</code> raised an error <" in card
         assert f"{head}backward raised an error." in lab._panel.says
         lab.undo()
         assert head + "gradients flow back to x." in lab.text

@@ -16,6 +16,7 @@ from ..wording import (
     format_value,
     gettext,
     join_phrases,
+    measure_excess,
     text_width,
     wrap_text,
 )
@@ -75,6 +76,9 @@ _WIDE_COMMAS = "\uff0c\uff1b\uff1a\u3001"
 CROSS_WIDTH, HAZARD_GROUND, HAZARD_EDGE = 14, 6, 6
 """The room for the cross before a hazard, and what its ground adds to its height and right of its words:
 bold ones of some fonts are wider than they are counted."""
+MUTED_EDGE = 3
+"""The same right of all other words, whose letters are counted where they are wide: "grad_fn SumBackward0" nearly touched
+the version behind it."""
 CHANGE_EDGE = 14
 """The room right of what changed, which is bold, too: with the "was 0" of a version beside it, "now
 AddBackward0" was read as one sentence."""
@@ -123,7 +127,7 @@ class Caption(NamedTuple):
         """The room that it takes besides that of its words, in px."""
         if self.is_hazard:
             return CROSS_WIDTH + HAZARD_EDGE
-        return 0 if self.is_muted else CHANGE_EDGE
+        return max(0, MUTED_EDGE + measure_excess(self.text)) if self.is_muted else CHANGE_EDGE
 
 
 class CaptionLine(NamedTuple):
@@ -515,6 +519,8 @@ class BandDrawing:
     """True if the cells are above the rows, each of which marks what it reads of them."""
     has_ground: bool
     """True if it is on a ground of its own: what shares a storage."""
+    has_box: bool = False
+    """True if it is in a box that is seen less: the storage of one tensor."""
     hazards: tuple[Caption, ...] = ()
     """Those of its rows, below all of these: only where they have too little room beside cells."""
     has_words_at_cells: bool = False
@@ -558,6 +564,10 @@ class BandDrawing:
         if self.has_ground:
             width = columns.right + PADDING - 2 * BAND_MARGIN
             canvas.rect(BAND_MARGIN, y + 2, width, layout.height - 4, "band", 8)
+        elif self.has_box:
+            # Without it a learner asked whether this tensor had no storage. Rows are as low as before, so it is close.
+            width = columns.right + PADDING - 2 * BAND_MARGIN
+            canvas.rect(BAND_MARGIN, y + 1.5, width, layout.height - 3, "box", 8)
         middles = [y + middle for middle in layout.row_middles]
         strip_y = y + layout.cells_middle - self.strip.middle
         cell_classes = "cell"
@@ -614,6 +624,7 @@ def make_band(entry: StorageEntry) -> BandDrawing:
         tuple(map(make_counter_mark, entry.counters)),
         has_lanes,
         entry.has_ground,
+        has_box=entry.has_box,
     )
 
 

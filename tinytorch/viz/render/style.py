@@ -73,6 +73,7 @@ _COLOUR_RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "t": (("fill", "ink"),),
     "m": (("fill", "muted"),),
     "band": (("fill", "band"), ("stroke", "line")),
+    "box": (("fill", "band"), ("stroke", "line")),
     "card": (("fill", "card"), ("stroke", "line")),
     "cell": (("fill", "cell"), ("stroke", "ink")),
     "arrow": (("stroke", "ink"),),
@@ -103,6 +104,7 @@ for _stem in ("name", "view", "count", "leaf", "new", "bad", *_HUES):
 _OTHER_RULES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("arrow", "thin", "count-l", "leaf-l", "bad-l", "mark-l"), "fill:none;stroke-width:1.5"),
     (("thin",), "stroke-width:1"),
+    (("box",), "stroke-width:.5"),
     (("flow",), "fill:none;stroke-width:3"),
     (("dash",), "stroke-dasharray:4 3"),
     (("new", "bad", "fresh"), "stroke-width:2"),

@@ -151,6 +151,8 @@ class StorageEntry:
     """How its cells are drawn."""
     has_ground: bool
     """True if it is drawn on a ground of its own, as what shares a storage is."""
+    has_box: bool
+    """True if it is drawn in a box that is seen less: the storage of one tensor is one, too."""
 
 
 @dataclass(frozen=True)

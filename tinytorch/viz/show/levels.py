@@ -107,6 +107,7 @@ def _keep_in_storage(entry: StorageEntry, parts: Collection[MemoryPart]) -> Stor
         tensors=_keep_in_tensors(entry.tensors, parts),
         counters=entry.counters if "counters" in parts else (),
         has_ground=entry.has_ground and "grounds" in parts,
+        has_box=entry.has_box and "grounds" in parts,
     )
 
 

@@ -163,7 +163,7 @@ def _describe_storage(subject: _MemorySubject, band: Band) -> StorageEntry:
             "and {number} tensor more", "and {number} tensors more", band.hidden_count
         )
         more = Remark.in_both("more", number)
-    has_several_rows = len(members) + len(storage.arrays) > 1
+    has_ground = len(members) + len(storage.arrays) > 1 or arrangement.has_lanes
     return StorageEntry(
         storage=storage,
         title=Remark(
@@ -178,7 +178,8 @@ def _describe_storage(subject: _MemorySubject, band: Band) -> StorageEntry:
         more=more,
         counters=tuple(_describe_counters(subject, members)),
         arrangement=arrangement,
-        has_ground=has_several_rows or arrangement.has_lanes,
+        has_ground=has_ground,
+        has_box=not has_ground,
     )
 
 

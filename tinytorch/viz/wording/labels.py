@@ -179,6 +179,31 @@ def _column_width(kind: str) -> float:
     return size * (0.65 if "b" in classes else 0.58)
 
 
+_ADVANCES = {
+    0.3: " '(),./:;I[]\\fijlrt|",
+    0.5: '!"*-?J_`csz',
+    0.55: "FLkvxy",
+    0.62: "$0123456789PSTYabdeghnopqu{}",
+    0.7: "&ABCEKRVXZ",
+    0.77: "DGHNOQU",
+    0.85: "#+<=>Mw^~",
+    0.98: "%@Wm",
+}
+"""Advances of letters in DejaVu Sans, as parts of the size of the font, with those that are about as wide."""
+_ADVANCE_OF_LETTER: dict[str, float] = {}
+for _advance, _letters in _ADVANCES.items():
+    _ADVANCE_OF_LETTER |= dict.fromkeys(_letters, _advance)
+
+
+def measure_excess(text: str) -> float:
+    """Return how much wider than `text_width` a text may be that is not bold, in px; less than 0 if it is narrower.
+
+    A column is the mean of many letters: in a short text most of them may be wide ones.
+    """
+    wide = sum(_ADVANCE_OF_LETTER.get(letter, 0.58) - 0.58 for letter in text)
+    return round(_FONT_SIZE * wide, 1)
+
+
 # -- values, lists and names -----------------------------------------------------------
 
 

@@ -286,7 +286,7 @@ def _make_strip(result: LabResult, old: LabResult | None) -> Part | None:
         # Where there was no answer, none has changed.
         if old_verdict not in (verdict, "-"):
             change = mark_code(gettext("was: {verdict}", verdict=old_verdict))
-            mark = html_element("span", inline_html(change), class_="cl-lab-was")
+            mark = " " + html_element("span", inline_html(change), class_="cl-lab-was")
         # The name of a node may break, but not within a word: the strip has eight columns.
         value = inline_html(mark_code(verdict)).replace("Backward", "<wbr>Backward")
         label = html_element("dt", inline_html(mark_code(gettext(field.label))))
