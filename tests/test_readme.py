@@ -18,6 +18,11 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(
     r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", README, re.MULTILINE | re.DOTALL
 )
+_BET = re.compile(
+    r"^.+\n\n```python\n(?P<program>(?:(?!^```).*\n)*)^```\n\n<details>.*\n\n`(?P<shown>[^`]*)`.*\n</details>\n",
+    re.MULTILINE,
+)
+"""A question, a program whose end is to be guessed, and a fold that begins with what it shows."""
 CHECKED = re.findall(r"^    (pytest --nbval .*)$", README, re.MULTILINE)
 NOTEBOOK = "my_notebook.ipynb"
 # The engine is imported under the watch; a line that wrote is in another cell; a cell is there twice.
@@ -93,8 +98,22 @@ def test_what_it_names_is_there(path: str) -> None:
 def test_it_is_one_screen_that_shows_first() -> None:
     # A visitor looks at the picture first, and leaves a page that does not end.
     assert "<picture>" in "\n".join(README.splitlines()[:5])
-    assert len(README.split()) <= 700
-    assert len(README.splitlines()) <= 120
+    # The bet, with its answer folded away, is what the page opens with, and no part of its length.
+    page = _BET.sub("", README)
+    assert len(page.split()) <= 700
+    assert len(page.splitlines()) <= 120
+
+
+@pytest.mark.parametrize(
+    "engine", ["import tinytorch as torch", pytest.param("import torch", marks=pytest.mark.torch)]
+)
+@pytest.mark.parametrize("page", ["README.md", "README.zh.md", "README.ko.md"])
+def test_the_bet_ends_as_its_fold_says(
+    page: str, engine: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (bet,) = _BET.finditer((ROOT / page).read_text(encoding="utf-8"))
+    exec(bet["program"].replace("import torch", engine) + "print(best)\n", {})
+    assert capsys.readouterr().out == bet["shown"] + "\n"
 
 
 @pytest.mark.parametrize("language", ["zh", "ko"])
@@ -110,7 +129,7 @@ def test_other_languages_have_the_same_programs_calls_and_printouts(
     (shown,) = re.findall(r"^```text\n(.*?)^```", translated, re.MULTILINE | re.DOTALL)
     example = tmp_path / "example.py"
     example.write_text(
-        programs[1][0].replace("import torch", "import tinytorch as torch"), encoding="utf-8"
+        programs[1][1].replace("import torch", "import tinytorch as torch"), encoding="utf-8"
     )
     answer = subprocess.run(
         [sys.executable, str(example)],
