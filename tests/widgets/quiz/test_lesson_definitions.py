@@ -329,3 +329,11 @@ def test_a_right_answer_is_told_what_it_does_not_say(
     assert remark in verdict.says
     is_told = "write `clone`" in verdict.says or "`.data`" in verdict.says
     assert is_told == bool(remark)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_prediction_has_few_rows(lesson: str) -> None:
+    """Of nine rows, the code was read anew for each from the sixth on."""
+    for name, thing in things(lesson).items():
+        if isinstance(thing, Prediction):
+            assert len(thing.questions) <= 7, name

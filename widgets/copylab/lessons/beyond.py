@@ -2,7 +2,7 @@
 
 from .. import predict
 from ..looks import values
-from ..questions import cells, count, same_storage, same_tensor, value, version
+from ..questions import cells, same_storage, same_tensor, value, version
 from ..quiz import (
     CheckedFact,
     are_tensors,
@@ -29,11 +29,9 @@ families = predict(
         same_tensor("x", "t", wrong={"no": "to always copies"}),
         same_storage("x", "n", wrong={"no": "numpy() copies"}),
         same_storage("x", "s", wrong={"no": "a view is a copy"}),
-        same_storage("x", "i", wrong={"yes": "indexing is a view"}),
         value("i", wrong={"[11, 12]": "indexing is a view"}),
         version("s", wrong={"0": "a counter for each tensor"}),
         version("n", wrong={"1": "shared memory, shared counter"}),
-        count("storages"),
         cells("z", wrong={"2": "a slice frees the rest"}),
     ],
     key="beyond/families",

@@ -3,10 +3,8 @@
 from .. import predict
 from ..questions import (
     gradient,
-    is_leaf,
     node,
     requires_grad,
-    same_counter,
     same_storage,
     value,
     version,
@@ -32,12 +30,10 @@ filled = predict(
     """,
     [
         same_storage("x", "y", wrong={"yes": "copy_ shares memory"}),
-        same_counter("x", "y"),
         value("y", wrong={"[11, 12]": "copy_ shares memory"}),
         version("y", wrong={"0": "in place makes a new tensor"}),
         node("y", wrong={"none": "copy_ is not recorded"}),
         requires_grad("y", wrong={"no": "copy_ is not recorded"}),
-        is_leaf("y", wrong={"yes": "copy_ is not recorded"}),
         gradient("x", wrong={"None": "copy_ is not recorded"}),
     ],
     key="copy_/filled",

@@ -73,7 +73,6 @@ shared = predict(
                 "x, y, z, w": "a tensor is a formula",
             },
         ),
-        value("w", wrong={"[2, 100, 6]": "a tensor is a formula"}),
         version("y", wrong={"0": "a counter for each tensor"}),
         version(
             "w",

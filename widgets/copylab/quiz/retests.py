@@ -31,13 +31,25 @@ _NAMES = (
     "red blue green",
     "north south west",
     "tea milk sugar",
+    "sun moon star",
+    "oak elm ash",
+    "gold silver copper",
+    "rain snow wind",
+    "apple pear plum",
+    "violin cello flute",
+    "river lake sea",
+    "spring summer winter",
+    "hill valley plain",
+    "lion tiger wolf",
+    "bread butter jam",
+    "table chair lamp",
 )
 _SHAPES = ((2, 3), (3, 2))
 _LENGTH = 3
 # What is computed from these stays below 30, in the head of who answers: the question is what is shared, and not
 # how much 9 * 9 + 60 is.
 _NUMBERS = range(2, 8)
-_SCALARS = range(2, 5)
+_FACTORS = range(2, 5)
 # No product of two of those, so that a write of it changes each cell.
 _LARGE_NUMBERS = (11, 13)
 # Those of `retest_programs.py`.
@@ -162,7 +174,8 @@ def draw_replacements(seed: str) -> dict[str, str]:
     names, *_ = lot.shuffle("names", _NAMES)
     large, *_ = lot.shuffle("large", _LARGE_NUMBERS)
     index, *_ = lot.shuffle("index", range(_LENGTH))
-    first, second, third = lot.shuffle("scalars", _SCALARS)
+    scalar, *_ = lot.shuffle("scalar", _NUMBERS)
+    first, second, *_ = (factor for factor in lot.shuffle("factors", _FACTORS) if factor != scalar)
     matrix = [numbers[row * columns : (row + 1) * columns] for row in range(rows)]
     return {
         **dict(zip("xyz", names.split(), strict=True)),
@@ -173,9 +186,9 @@ def draw_replacements(seed: str) -> dict[str, str]:
         "R": str(rows),
         "C": str(columns),
         "P": str(rows * columns),
-        "S": f"{first}.0",
-        "T": f"{second}.0",
-        "U": f"{third}.0",
+        "S": f"{scalar}.0",
+        "T": f"{first}.0",
+        "U": f"{second}.0",
         "K": f"{large}.0",
         "I": str(index),
     }
