@@ -76,7 +76,7 @@ def test_answers_are_read_as_python_reads_them(watched: Watched) -> None:
 
 @pytest.mark.parametrize(
     ("prediction", "hint"),
-    [(past, "Row 8 says which write did that."), (recorded, "Row 1 says why.")],
+    [(past, "Row 5 says which write did that."), (recorded, "Row 1 says why.")],
 )
 @pytest.mark.parametrize("is_right", [True, False])
 def test_what_two_rows_could_say_is_said_once(

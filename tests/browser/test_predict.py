@@ -337,7 +337,7 @@ def test_restarted_saved_reopened_untrusted_and_converted(
     form.locator("select").nth(2).select_option("it runs to its end")
     form.get_by_role("button", name="Commit").click()
     expect(form.get_by_role("alert")).to_contain_text(
-        "The kernel is gone, so nothing was done. What you have filled in comes back."
+        "The kernel is gone: run the imports at the top, then this cell. What you filled in comes back."
     )
     page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
     expect(form.get_by_role("status")).to_have_text("What you had filled in is here again.")

@@ -50,12 +50,15 @@ def test_nodes_and_grad(snap: Snapshot) -> None:
     assert tensor_facts.requires_grad(snap, "copy").sentence.startswith(
         "`copy.requires_grad` is True, inherited: its node is Clone"
     )
-    assert tensor_facts.requires_grad(snap, "y") == (False, "`y.requires_grad` is False.")
+    assert tensor_facts.requires_grad(snap, "y") == (
+        False,
+        "`y.requires_grad` is False: no recorded operation made it.",
+    )
     for name, is_leaf, follows in (
-        ("x", True, "it is a leaf."),
-        ("copy", False, "it is not a leaf."),
+        ("x", True, "It has no node: it is a leaf."),
+        ("copy", False, "It has a node: it is not a leaf."),
     ):
-        sentence = f"{tensor_facts.has_node(snap, name).sentence} So {follows}"
+        sentence = f"{tensor_facts.has_node(snap, name).sentence} {follows}"
         assert tensor_facts.is_leaf(snap, name) == (is_leaf, sentence)
         assert "leaf" not in tensor_facts.has_node(snap, name).sentence, "nobody asked for it"
 

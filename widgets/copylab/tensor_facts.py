@@ -105,15 +105,24 @@ def is_leaf(snapshot: Snapshot, name: str) -> TensorFact:
 
 
 def conclude_leaf(*, is_leaf: bool) -> str:
-    """Say what follows from the node of a tensor, or from its having none."""
-    return gettext("So it is a leaf.") if is_leaf else gettext("So it is not a leaf.")
+    """Say what follows from the node of a tensor, or from its having none.
+
+    With the reason in it: in a table whose rows above have said which node it is, it stands alone.
+    """
+    if is_leaf:
+        return gettext("It has no node: it is a leaf.")
+    return gettext("It has a node: it is not a leaf.")
 
 
 def requires_grad(snapshot: Snapshot, name: str) -> TensorFact:
     """The tensor requires grad, asked for or inherited."""
     tensor = snapshot.tensor(name)
     if not tensor.requires_grad:
-        return TensorFact(False, gettext("`{y}.requires_grad` is False.", y=name))
+        message = gettext(
+            "`{y}.requires_grad` is False: no recorded operation made it.",
+            y=name,
+        )
+        return TensorFact(False, message)
     if tensor.is_leaf:
         return TensorFact(
             True, gettext("`{y}.requires_grad` is True: the program asked for it.", y=name)

@@ -295,6 +295,14 @@ def test_misconceptions_are_met() -> None:
     [
         ("clone", "both", "a.clone()", "a * 1", "write `clone`, which says so."),
         ("clone", "both", "a.clone()", "a.clone()", ""),
+        # No copy is made, where each reading is a result of its own.
+        (
+            "clone",
+            "readings",
+            "reading += 1\n    kept.append(reading.clone())",
+            "reading = reading + 1\n    kept.append(reading)",
+            "",
+        ),
         (
             "clinic_gradients",
             "hidden_state",

@@ -316,7 +316,7 @@ def test_questions_and_choices_are_said_in_the_chosen_language(
             version("x"),
             0,
             "a counter for each tensor",
-            "1 after line 3 (`y[0] = 50.0`). Its version counter counts for `y`",
+            "1 after line 3 (`y[0] = 50.0`). The version counter of `x` counts for `y`",
         ),
         (VIEW, version("w"), 1, "computing is writing", "0 after line 4"),
         (f"{LOOK}\ne = d + 1", version("d"), 2, "computing is writing", "1 after line 3"),
@@ -736,7 +736,7 @@ def test_facts_that_a_row_above_has_are_not_said_again(node_names: str, leaf_nam
     asked = importlib.import_module("copylab.lessons.start").recorded
     answers = [leaf_names, "p, q, s", node_names, 3, "None", "[2, 4]", 0]
     rows = predict(asked.code, asked.questions).commit(answers).rows
-    assert "So it is not a leaf." in rows[0].sentences[0]
+    assert "It has a node: it is not a leaf." in rows[0].sentences[0]
     assert rows[2].sentences[0] == "Row 1 says why."
     assert "no recorded operation" not in " ".join(rows[2].sentences)
     alone = predict(asked.code, asked.questions[2:3]).commit([node_names]).rows[0]
@@ -748,7 +748,7 @@ def test_a_fact_that_two_rows_have_is_said_once() -> None:
     answers = ["none", "no", "yes", "None"]
     questions = [*asked.questions[-3:-1], is_leaf("y"), asked.questions[-1]]
     rows = predict(asked.code, questions).commit(answers).rows
-    assert rows[2].sentences[0] == "Row 1 says why. So it is not a leaf."
+    assert rows[2].sentences[0] == "It has a node: it is not a leaf.", "a sentence of its own"
     said = " ".join(sentence for row in rows for sentence in row.sentences)
     assert said.count("CopyBackwards after line 3") == 1
     assert "`y.grad_fn` is CopyBackwards" not in said, "its lines say so"
@@ -802,7 +802,7 @@ def test_a_row_is_not_pointed_to_that_may_be_shown_without_its_facts(
             "[[3, 3], [3, 4]]",
             "The first that differs: `b.grad[1, 1]` is 3, not 4.",
         ),
-        (MATRIX, gradient("b"), "[[3, 3], [3]]", "Nothing in this program ever shows that."),
+        (MATRIX, gradient("b"), "[[3, 3], [3]]", "Nothing in this run shows what you wrote."),
         (
             CLONE,
             gradient("a"),
@@ -860,10 +860,10 @@ def test_a_line_of_a_loop_is_named_once_with_all_that_it_made(engine: ModuleType
     said = value("x").bind(code.format(3)).describe_facts(QuizRun(code.format(3), engine))
     assert (
         said
-        == "`x`: [0] after line 1 (`x = torch.zeros(1)`); [1] → [2] → [3] after line 3 (`x += 1`)."
+        == "`x`: [0] after line 1 (`x = torch.zeros(1)`); in turn [1], [2], [3] after line 3 (`x += 1`)."
     )
     said = value("x").bind(code.format(9)).describe_facts(QuizRun(code.format(9), engine))
-    assert "[1] → [2] → ... → [7] → [8] → [9] after line 3 (`x += 1`)." in said
+    assert "in turn [1], [2], ..., [7], [8], [9] after line 3 (`x += 1`)." in said
 
 
 PAST_GRADIENT = "a = torch.tensor(3.0, requires_grad=True)\nb = a * 2\nb.backward()\na.grad = None"
@@ -881,19 +881,19 @@ LOOP = "while False:\n    x = 1\ny = 2"
             "x = torch.zeros(2)\nn = 3",
             value("n"),
             "4",
-            "Nothing in this program ever shows that. `n` is what line 2 (`n = 3`) made it.",
+            "Nothing in this run shows what you wrote. `n` comes from line 2 (`n = 3`).",
         ),
         (
             "x = torch.zeros(())\ny = x[...]\nx += 1",
             value("y"),
             "4",
-            "Nothing in this program ever shows that. `y` reads the cells of `x`, so it shows what line 3",
+            "Nothing in this run shows what you wrote. `y` reads the cells of `x`, so it shows what line 3",
         ),
         (
             "n = 3\nn = 4",
             value("n", at=1),
             "4",
-            "Up to line 1, nothing in this program shows that.",
+            "Up to line 1, nothing in this run shows what you wrote.",
         ),
         ("x = torch.ones(2)\nn = 3", value("n"), "1", "`1` is one of the numbers of `x`."),
         ("x = torch.ones(2)\nx += 3\nn = 5", value("n"), "1", "`1` was one of the numbers of `x`."),
@@ -963,7 +963,7 @@ def test_a_node_that_a_write_gave_is_told_with_the_one_before(
     code = "x = torch.ones(1, requires_grad=True)\ny = x * 2\ny += 1"
     facts = question.bind(code).describe_facts(QuizRun(code, engine))
     # What follows from it is behind it.
-    assert facts.removesuffix(" So it is not a leaf.").endswith(
+    assert facts.removesuffix(" It has a node: it is not a leaf.").endswith(
         "`y.grad_fn`: MulBackward0 after line 2 (`y = x * 2`); AddBackward0 after line 3 (`y += 1`)."
     )
     code = "x = torch.ones(1, requires_grad=True)\ny = x * 2\ny[0]"
@@ -994,7 +994,7 @@ def test_what_cannot_be_read_is_asked_again() -> None:
     form.answers = {question.name: "what?" for question in p.questions}
     p.live().commit()
     assert form.problem == (
-        "Row 1: “what?” cannot be read. Write it as a number, or numbers such as [1, 2]. "
+        "Row 1: “what?” cannot be read. Write it as a number, numbers such as [1, 2], or None. "
         "Row 2: “what?” cannot be read. Write it as names, or none. "
         "Row 3: “what?” cannot be read. Write it as a number, numbers such as [1, 2], or None."
     ), "each of them at once"

@@ -149,7 +149,7 @@ READINGS = {
 
 @pytest.mark.parametrize("name", READINGS)
 def test_in_no_form_a_belief_leads_to_the_right_answer(name: str) -> None:
-    """A belief that `y = x` makes a view wrote the right version, too, and "a second tensor" was settled."""
+    """The belief that `y = x` makes a view led to the right version, too, and a second tensor was settled."""
     for number in range(3):
         run, question = draw_retest(NAMEABLE[name], tinytorch, seed=4, number=number)
         program, replacements = _choose_program(NAMEABLE[name], 4, number)

@@ -74,7 +74,7 @@ def _describe_calls_in_place(run: QuizRun) -> str:
             )
             ends.append(raises if step.error else runs)
     return gettext(
-        "Some do. Here {calls}. A call that `backward` can go back through is recorded, like any other operation; `resize_` is none, and is refused for every tensor that requires grad, clone or not.",
+        "Here {calls}. That it is a clone is not the reason: no gradient can go back through `resize_`, so it is refused for every tensor that requires grad. Calls that it can go back through are recorded, like any other operation.",
         calls=join_phrases(ends),
     )
 

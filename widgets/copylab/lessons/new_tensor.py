@@ -36,7 +36,7 @@ def _ask_dtype(name: str, wrong: str = "") -> Question:
 
 DATA = Misconception(
     "the data decides the dtype",
-    "`x.new_tensor(k)` has the dtype of `k`, because the numbers come from there.",
+    "`new_tensor` gives the dtype of its argument, because the numbers come from there.",
     "Numbers and shape come from the data; dtype and device from the tensor before the dot.",
     (
         RetestProgram(

@@ -55,7 +55,7 @@ shared = predict(
             wrong={
                 "3": "a view is a copy",
                 "4": "a view is a copy",
-                "1": "the graph joins memories",
+                "1": "`w = x * 2` computes new numbers, which need cells of their own: a second storage.",
             },
         ),
         count(

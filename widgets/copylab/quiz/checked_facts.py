@@ -444,20 +444,34 @@ def warn_of_data() -> CheckedFact:
 
 
 def recommend_clone() -> CheckedFact:
-    """The fact that always holds, with a word to a program that asks for a copy by another name."""
+    """The fact that always holds, with a word to a program that computes a copy, as `a * 1` does."""
     nodes = _list_syntax_nodes(_source_of_answer.get())
-    calls = [ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)]
-    lacks_copy = bool(nodes) and not any(
-        call.rpartition(".")[2] in _CALLS_THAT_COPY for call in calls
-    )
+    copies = [ast.unparse(node) for node in nodes if _computes_copy(node)]
     yes = gettext(
-        "The numbers have cells of their own here, as the result of every operation has. Where you "
-        "only want a copy, write `clone`, which says so."
+        "`{code}` has cells of its own, as the result of every operation has. Where you only want a "
+        "copy, write `clone`, which says so.",
+        code=copies[0] if copies else "",
     )
-    return CheckedFact(True, "", yes if lacks_copy else "", is_told=lacks_copy)
+    return CheckedFact(True, "", yes if copies else "", is_told=bool(copies))
 
 
-_CALLS_THAT_COPY = {"clone", "copy", "copy_", "deepcopy", "new_tensor", "tensor"}
+_NEUTRAL_NUMBERS: Mapping[type[ast.operator], int] = {
+    ast.Mult: 1,
+    ast.Div: 1,
+    ast.Add: 0,
+    ast.Sub: 0,
+}
+"""The number that changes nothing, by the operator."""
+
+
+def _computes_copy(node: ast.AST) -> bool:
+    """Return True if an operation gives the numbers that it takes, as `a * 1` and `0 + a`."""
+    if not isinstance(node, ast.BinOp):
+        return False
+    neutral = _NEUTRAL_NUMBERS.get(type(node.op))
+    operands = [node.right] if isinstance(node.op, ast.Sub | ast.Div) else [node.left, node.right]
+    constants = [each.value for each in operands if isinstance(each, ast.Constant)]
+    return neutral is not None and neutral in constants
 
 
 def _list_syntax_nodes(source: str) -> list[ast.AST]:

@@ -102,7 +102,9 @@ def describe_version(run: QuizRun, x: str, *, at: int | None) -> str:
     if not sharer_names:
         return sentence
     sharer_sentence = gettext(
-        "Its version counter counts for {names} as well.", names=labels.join_names(sharer_names)
+        "The version counter of `{x}` counts for {names} as well.",
+        x=x,
+        names=labels.join_names(sharer_names),
     )
     return join_sentences([sentence, sharer_sentence])
 
@@ -212,14 +214,10 @@ def _describe_new_values(run: QuizRun, read: Callable[[Moment], Any], at: int | 
         if len(values) > _MAX_NEW_VALUES:
             values = [*values[:2], "...", *values[-3:]]
         # A line of a loop is named once, with all that it made in turn.
-        parts.append(
-            gettext(
-                "{value} after line {line} (`{source}`)",
-                value=" → ".join(values),
-                line=line,
-                source=source,
-            )
-        )
+        sentence = gettext_noop("{value} after line {line} (`{source}`)")
+        if len(values) > 1:
+            sentence = gettext_noop("in turn {value} after line {line} (`{source}`)")
+        parts.append(gettext(sentence, value=", ".join(values), line=line, source=source))
     if not parts:
         return ""
     if len(parts) > _MAX_NEW_VALUES:

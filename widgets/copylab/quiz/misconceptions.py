@@ -89,7 +89,7 @@ _BELIEFS_AND_ARGUMENTS = {
     ),
     "a copy shares memory": (
         "A write into one of the two shows in the other.",
-        "Its numbers were copied into a storage of its own when its line ran. Later writes do not cross over.",
+        "The copy got cells of its own when its line ran: later writes do not cross over.",
     ),
     "a tensor is a formula": (
         "If the source changes later, what was computed from it changes too.",
@@ -155,7 +155,7 @@ _BELIEFS_AND_ARGUMENTS = {
         "`requires_grad` is passed on only by operations that are recorded. No such operation made this tensor.",
     ),
     "a plain copy has a node": (
-        "A copy always has a node that leads back.",
+        "A result always has a node.",
         "Operations are recorded only where an input requires grad and recording is not switched off.",
     ),
     # Memory and graph, each taken for the other.
@@ -218,7 +218,7 @@ _BELIEFS_AND_ARGUMENTS = {
         "Arithmetic that is not in place only reads, and its result has a new storage.",
     ),
     "in place makes a new tensor": (
-        "After `x += 1` the name `x` means a new tensor.",
+        "After a write in place, such as `x += 1`, the name means a new tensor.",
         "In place means: into the existing cells. The tensor stays the same, and its version goes up.",
     ),
     # Calls of which people expect that they copy, or that they do not.

@@ -83,7 +83,7 @@ def _explain_value(run: QuizRun, x: str, at: int | None) -> str:
 
 def _describe_last_line(last: NewValue, quantity: str) -> str:
     return gettext(
-        "{what} is what line {line} (`{source}`) made it.",
+        "{what} comes from line {line} (`{source}`).",
         what=quantity,
         line=last.line,
         source=last.source,
@@ -277,9 +277,9 @@ def _describe_number_among_others(run: QuizRun, answer: str, why: str, at: int |
                 sentence = now if moment is moments[-1] else before
                 return gettext(sentence, given=answer, name=name)
     # Without the number, which dozens of foreseen answers have: a page has the sentence once.
-    nothing = gettext("Nothing in this program ever shows that.")
+    nothing = gettext("Nothing in this run shows what you wrote.")
     if at is not None:
-        nothing = gettext("Up to line {line}, nothing in this program shows that.", line=at)
+        nothing = gettext("Up to line {line}, nothing in this run shows what you wrote.", line=at)
     return join_sentences([nothing, why])
 
 

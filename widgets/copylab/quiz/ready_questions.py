@@ -239,6 +239,8 @@ def _name_question(function: str, subject: Sequence[Any], at: int | None) -> str
 
 # -- the questions ----------------------------------------------------------------------
 
+_HINT_OF_NUMBERS = gettext_noop("a number, numbers such as [1, 2], or None")
+
 
 @_question(
     gettext_noop("Are `{a}` and `{b}` the same tensor?"),
@@ -360,7 +362,8 @@ def cells(run: QuizRun, x: str, *, at: int | None = None) -> int | None:
     find_misconception=wrong_answers.find_value_misconception,
     find_objection=objections.find_value_objection,
     find_fallback_objection=objections.find_fallback_value_objection,
-    hint=gettext_noop("a number, or numbers such as [1, 2]"),
+    # The same as that of a gradient, which is often None: there it would give the answer away.
+    hint=_HINT_OF_NUMBERS,
     features=Features(asks_for_numbers=True),
 )
 def value(run: QuizRun, x: str, *, at: int | None = None) -> Any:
@@ -374,7 +377,7 @@ def value(run: QuizRun, x: str, *, at: int | None = None) -> Any:
     find_misconception=wrong_answers.find_gradient_misconception,
     find_objection=objections.find_gradient_objection,
     find_fallback_objection=objections.find_fallback_gradient_objection,
-    hint=gettext_noop("a number, numbers such as [1, 2], or None"),
+    hint=_HINT_OF_NUMBERS,
     features=Features(says_wrong_gradients=True),
 )
 def gradient(run: QuizRun, x: str, *, at: int | None = None) -> Any:

@@ -52,7 +52,8 @@ def _split_sentences(text: str) -> list[str]:
 
 
 def _point_to_row(number: int, rest: Sequence[str], _run: QuizRun) -> str:
-    return join_sentences([gettext("Row {number} says why.", number=number), *rest])
+    # What is left stands by itself: a row that began with another one's reason hung on nothing of its own.
+    return join_sentences(rest) if rest else gettext("Row {number} says why.", number=number)
 
 
 def list_repeated_sentences(questions: Sequence[Question], run: QuizRun) -> list[str]:

@@ -119,7 +119,7 @@ def draw_retest(
         question, wrong={believed_answer: misconception_with_belief}, find_misconception=None
     )
     if believed_answer.startswith("[["):
-        question = replace(question, hint=gettext_noop("numbers such as [[1, 2], [3, 4]]"))
+        question = replace(question, hint=gettext_noop("numbers such as [[1, 2], [3, 4]], or None"))
     return DrawnRetest(QuizRun(code, engine, level), question)
 
 

@@ -163,9 +163,8 @@ class PredictionForm {
   }
 
   sendAction(action, values = {}) {
-    // What to do is said above the form already.
-    const problem = say("The kernel is gone, so nothing was done. What you have filled in comes back.");
-    if (this.kernelIsGone) this.showProblem(problem);
+    // With what to do, which is said above the form, too: of a long one that is off the screen.
+    if (this.kernelIsGone) this.showProblem(say("The kernel is gone: run the imports at the top, then this cell. What you filled in comes back."));
     else this.model.send({ do: action, ...values });
   }
 
