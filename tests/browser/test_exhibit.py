@@ -193,5 +193,17 @@ def test_a_box_in_a_saved_page(watched: Watched, usual_front: Lab, tmp_path: Pat
     watched.wrong = [one for one in watched.wrong if "Error: widget model not found" not in one]
 
 
+def test_korean_prose_around_a_view_breaks_between_words(watched: Watched, lab: Lab) -> None:
+    speak = "from copylab.wording import set_language\nset_language({!r})"
+    for language, word_break in (("ko", "keep-all"), ("zh", "normal")):
+        name = write(
+            lab.folder, f"{language}.ipynb", "# 텐서와 그래디언트", speak.format(language), SIGN
+        )
+        watched.run_all(lab.address(name))
+        expect(watched.page.get_by_role("group", name="a sign")).to_be_visible()
+        prose = watched.page.locator(".jp-RenderedMarkdown:visible")
+        expect(prose).to_have_css("word-break", word_break)
+
+
 def in_kernel(page: Page, call: str) -> None:
     page.evaluate(f"window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.{call}")

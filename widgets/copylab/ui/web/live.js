@@ -4,6 +4,8 @@ export default {
   render(context) {
     const { model, el } = context;
     if (FROM_PYTHON.language) el.lang = FROM_PYTHON.language;
+    // The prose around a view is of the same language, and is laid out by panel.css, too. Not in the page as yet: later.
+    requestAnimationFrame(() => el.closest(".jp-Notebook")?.classList.toggle("copylab-ko", el.lang === "ko"));
     // In a shadow tree (marimo) the selectors for the page's theme match nothing: see _VIEW_HOST in ui/theme.py.
     el.dataset.theme = getComputedStyle(document.body).colorScheme;
     // ipywidgets gives its own views this class when the kernel is gone, but not those of anywidget.
