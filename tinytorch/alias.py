@@ -51,6 +51,9 @@ class TorchImporter:
         """
         if module.__spec__ is not None:
             module.__spec__ = _specs.pop(module.__spec__.name)
+        # PyTorch's are packages. Of a module without this Python says that it is none, and asks no
+        # finder: `torch.optim.lr_scheduler` would miss the note.
+        module.__dict__.setdefault("__path__", [])
 
 
 sys.meta_path.insert(0, TorchImporter)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import nn
-from .base import ABSENT_NOTE, UntypedStorage, as_device, device, dtypes
+from .base import ABSENT_NOTE, UntypedStorage, as_device, device, dtypes, make_absence_error
 from .graph import warn_of_hooks
 from .ops import TypedStorage, tensor_over_storage
 from .tensor import Size, Tensor
@@ -98,7 +98,7 @@ class TorchPickler(pickle._Pickler):  # type: ignore[name-defined] # the one in 
         if isinstance(value, (dtypes.dtype, StorageType, FunctionType)):
             return getattr(value, "__qualname__", "")
         if isinstance(value, UntypedStorage):  # PyTorch would not read what pickle writes for it
-            raise TypeError("cannot pickle 'torch.storage.UntypedStorage' object")
+            raise make_absence_error("saving of a storage", "save a tensor over it")
         if not isinstance(value, Tensor):
             return NotImplemented
         grad: tuple = value.requires_grad, OrderedDict()
@@ -138,11 +138,25 @@ class TorchPickler(pickle._Pickler):  # type: ignore[name-defined] # the one in 
         return self.memoize(value)
 
 
+def _check_target(f: Any) -> None:
+    """Raise torch's error for what is no file to write to."""
+    if not isinstance(f, (str, os.PathLike)):
+        if not hasattr(f, "write"):
+            raise AttributeError(
+                "expected 'f' to be string, path, or a file-like object with a 'write' attribute"
+            )
+        return
+    folder = os.path.dirname(os.fspath(f))  # noqa: PTH120 - of "x" it is "", of "/x" "/"
+    if folder and not Path(folder).is_dir():
+        raise RuntimeError(f"Parent directory {folder} does not exist.")
+
+
 def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2) -> None:
     """Write an object of tensors, numbers, strings and containers to a path or a binary file.
 
     Source: `torch.save`.
     """
+    _check_target(f)
     description = io.BytesIO()
     pickler = TorchPickler(description)
     pickler.dump(obj)
@@ -203,16 +217,48 @@ class TorchUnpickler(pickle.Unpickler):
         _, storage_type, key, location, _ = pid
         if key not in self.storages:
             data = np.frombuffer(self.archive.read(f"{self.folder}/data/{key}"), np.uint8)
-            where = as_device(self.map_location or location)
-            self.storages[key] = UntypedStorage(data.copy(), where)
+            self.storages[key] = self._place(UntypedStorage(data.copy()), location)
         return TypedStorage(self.storages[key], storage_type.element_type)
 
+    def _place(self, storage: UntypedStorage, location: str) -> UntypedStorage:
+        """Return a storage, or a copy of it, where `map_location` wants what was at a location."""
+        choice = self.map_location
+        if isinstance(choice, dict):
+            location = choice.get(location, location)
+        elif isinstance(choice, (str, device)):
+            location = str(choice)
+        elif choice is not None:
+            result = choice(storage, location)
+            if result is not None:
+                return result
+        try:
+            where = as_device(location)
+        except RuntimeError:
+            raise RuntimeError(
+                "don't know how to restore data location of torch.storage.UntypedStorage (tagged "
+                f"with {location})"
+            ) from None
+        return storage if where is storage.device else UntypedStorage(storage.buffer, where)
 
-def _count_bytes(f: Any) -> int:
-    """Return the size of a file, given by its name or opened."""
+
+def _is_at_end(f: Any) -> bool:
+    """Return True if nothing is left to read of a file, given by its name or opened.
+
+    Raise torch's AttributeError or io.UnsupportedOperation for a file that cannot be sought.
+    """
     if isinstance(f, (str, os.PathLike)):
-        return Path(f).stat().st_size
-    return f.seek(0, os.SEEK_END)
+        return not Path(f).stat().st_size
+    try:
+        f.seek(f.tell())
+    except (io.UnsupportedOperation, AttributeError) as error:
+        raise type(error)(
+            f"{error}. You can only torch.load from a file that is seekable. Please pre-load the "
+            "data into a buffer like io.BytesIO and try to load from it instead."
+        ) from None
+    start = f.tell()
+    end = f.seek(0, os.SEEK_END)
+    f.seek(start)
+    return start == end
 
 
 def load(
@@ -225,12 +271,12 @@ def load(
     `map_location`: the device to put all tensors on. `weights_only=False` makes whatever the file
     names, and so may run code from it. Source: `torch.load`.
     """
+    if _is_at_end(f):
+        # What Python's unpickler says, and PyTorch's own, which reads safely, does not.
+        raise EOFError("Ran out of input" if weights_only is False else "")
     try:
         archive = zipfile.ZipFile(f)
     except zipfile.BadZipFile:
-        if not _count_bytes(f):
-            # What Python's unpickler says, and PyTorch's own, which reads safely, does not.
-            raise EOFError("Ran out of input" if weights_only is False else "") from None
         raise pickle.UnpicklingError("this is no file that torch.save wrote (PyTorch 1.6 or later, or tinytorch)") from None  # fmt: skip
     with archive:
         is_safe = weights_only is None or weights_only
