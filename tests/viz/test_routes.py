@@ -22,6 +22,8 @@ from tinytorch.viz.render.routes import (
     DrawnArea,
     Point,
     Route,
+    draw_straight,
+    find_slant_line,
     list_boxes,
     measure_clearance,
     measure_way_back,
@@ -260,6 +262,24 @@ def test_a_line_between_boxes_that_face_each_other_is_straight(
     between = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
     sizes["c"], middles["c"] = CardSize(14, 14), between
     assert straighten_routes([route], sizes, sizes, middles, direction, "right") == [route]
+
+
+@pytest.mark.parametrize(
+    ("end", "line"),
+    [
+        ((24.0, 61.0), ((72.0, 43.0), (24.0, 61.0))),
+        # There is room to turn in, or the line would be along the row.
+        ((24.0, 66.0), None),
+        ((-24.0, 53.0), None),
+    ],
+)
+def test_a_line_without_room_to_turn_is_aslant(
+    end: Point, line: tuple[Point, Point] | None
+) -> None:
+    """In lesson 08 it came along the row, and turned within its tip: a hook above the accumulator."""
+    points = draw_straight((119.0, 43.0), end)
+    found = find_slant_line(points, (72.0, 166.0), (end[0] - 7, end[0] + 7), 1)
+    assert (found and (found[0], found[-1])) == line
 
 
 def test_rows_are_close_together_only_where_height_counts() -> None:

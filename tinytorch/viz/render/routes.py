@@ -26,6 +26,9 @@ _TURN = 3.0
 """Before a row, and behind it, in px: so much earlier a line has turned, or later it turns."""
 _CORNER = 5.0
 """So far from the end of a side the corner of a box is round, in px: no line goes there."""
+_MOST_CRAMPED, _MOST_ASLANT = 20.0, 5.0
+"""Where the room between two boxes, in px, has no place for a turn before the tip of an arrow, a line turned within the
+tip, which looked like a hook. It is aslant there, if it goes aside no more than so many times as far as on."""
 _STEPS_OF_CURVE = 24
 """So many points of each cubic curve are looked at."""
 
@@ -141,7 +144,8 @@ def straighten_routes(
         own = (route.tail, route.head)
         if counts[own] > 1:
             continue
-        line = find_straight_line(route.points, starts[route.tail], ends[route.head], along)
+        between = (route.points, starts[route.tail], ends[route.head], along)
+        line = find_straight_line(*between) or find_slant_line(*between)
         if line is None:
             continue
         others = chain.from_iterable(boxes[name] for name in boxes if name not in own)
@@ -172,6 +176,29 @@ def find_straight_line(
         return None
     across = min(max(sum(ends) / 2, low), high)
     return draw_straight(_set_along(start, across, 1 - along), _set_along(end, across, 1 - along))
+
+
+def find_slant_line(
+    points: Sequence[Point],
+    starts: tuple[float, float],
+    ends: tuple[float, float],
+    along: int,
+) -> list[Point] | None:
+    """Return the line aslant that may take the place of a course with too little room to turn; None for all others.
+
+    `starts`, `ends`: from where to where, across, it may leave and arrive.
+    """
+    start, end = points[0], points[-1]
+    way = end[along] - start[along]
+    if not 1 <= way <= _MOST_CRAMPED:
+        return None
+    # The nearest way that there is: it leaves its box at a corner.
+    arrival = sum(ends) / 2
+    departure = min(max(arrival, starts[0]), starts[1])
+    if abs(arrival - departure) > _MOST_ASLANT * way:
+        return None
+    across = 1 - along
+    return draw_straight(_set_along(start, departure, across), _set_along(end, arrival, across))
 
 
 def _mend_points(
