@@ -190,6 +190,18 @@ loss, target = torch.tensor([error.item()]).mean(), torch.ones(1)
     assert both in words_in(graph(variables).svg), "of variables nobody asked for the first"
 
 
+def test_what_is_saved_is_in_the_order_of_the_arguments(engine: ModuleType) -> None:
+    """The node of `x * x` listed "saved other" before "saved self", the lesson beside it names `self` first."""
+    x = engine.ones(2, 2, requires_grad=True)
+    text = graph(y=x * x, z=x @ x, w=x**2.5).text
+    saved = [re.findall(r"\n  saved (\w+):", node) for node in text.split("\n\n")]
+    assert sorted(names for names in saved if names) == [
+        ["self", "exponent"],
+        ["self", "mat2"],
+        ["self", "other"],
+    ]
+
+
 def test_it_goes_to_the_right_where_that_fits(engine: ModuleType) -> None:
     names = run(TWO_BRANCHES, engine)
     right, down = graph(names), graph(names, direction="down")

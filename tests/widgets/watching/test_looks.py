@@ -107,7 +107,7 @@ def test_what_was_seen_is_worded_when_it_is_shown(engine: Any) -> None:
 
 def test_an_unnamed_tensor_that_was_saved_twice_is_one_tensor(engine: Any) -> None:
     plain, memory = look_at_unnamed(engine)
-    assert re.search(r"saved other: (T\d+) \(no name\).*\n  saved self: \1 ", plain)
+    assert re.search(r"saved self: (T\d+) \(no name\).*\n  saved other: \1 ", plain)
     with copylab.watch():
         watched = look_at_unnamed(engine)
     assert (watched[0].replace(", unchanged", ""), watched[1]) == (plain, memory)

@@ -343,13 +343,23 @@ def list_changes_in_fold(changes: Changes, fold: NodeFold) -> list[str]:
     return lines
 
 
+_FIRST_ARGUMENTS = ("self", "input")
+"""An operation declares these before its others."""
+
+
 def select_saved(node: NodeRecord) -> list[tuple[int, SavedRecord]]:
     """Return what a node saved, each with its index in `node.saved`.
 
-    Of very many those with a hazard, then the first others.
+    Of very many those with a hazard, then the first others. In the order of the arguments, as a reader of `x * x` expects it:
+    `node.saved` is by the alphabet, as backward opens it.
     """
-    saved = list(enumerate(node.saved))
+    saved = sorted(enumerate(node.saved), key=_find_position)
     if len(saved) <= MOST_LISTED:
         return saved
     hazards_first = sorted(saved, key=lambda entry: not entry[1].has_hazard)
-    return sorted(hazards_first[:MOST_LISTED], key=lambda entry: entry[0])
+    return sorted(hazards_first[:MOST_LISTED], key=_find_position)
+
+
+def _find_position(entry: tuple[int, SavedRecord]) -> tuple[bool, int]:
+    index, saved = entry
+    return saved.name not in _FIRST_ARGUMENTS, index
