@@ -560,7 +560,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         ],
         {
             'choice = dict(zip(choice, ("clone", "detach", "detach", "view", "copy_")))': "it looks at the cells of x",
-            'choice = dict(zip(choice, ("clone", "detach().clone()", ".data", "view", "copy_")))': "counted by nobody else",
+            'choice = dict(zip(choice, ("clone", "detach().clone()", ".data", "view", "copy_")))': "the counter of x misses its writes",
             'choice = dict(zip(choice, ("clone", "detach().clone()", "view", "view", "copy_")))': "the gradient still flows back",
         },
     ),

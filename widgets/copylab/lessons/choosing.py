@@ -139,7 +139,7 @@ _WORDS: dict[tuple[str, Answer], str] = {
         "{wish}: with {name}, the gradient still flows back."
     ),
     ("same_counter", True): gettext_noop(
-        "{wish}: with {name}, its writes are counted by nobody else."
+        "{wish}: with {name}, the counter of `x` misses its writes."
     ),
     ("same_tensor", False): gettext_noop("{wish}: with {name}, it is `x` itself."),
     ("warns", None): gettext_noop("{wish}: with {name}, it warns, each time."),
@@ -178,7 +178,9 @@ def _write_choice(*names: str | None) -> str:
         _write_choice("view", None, None, None, None): "it looks at the cells of x",
         _write_choice("clone", "clone", None, None, None): "the gradient still flows back",
         _write_choice("clone", "torch.tensor", None, None, None): "it warns, each time",
-        _write_choice("clone", "detach().clone()", ".data", None, None): "counted by nobody else",
+        _write_choice(
+            "clone", "detach().clone()", ".data", None, None
+        ): "the counter of x misses its writes",
         _write_choice("clone", "detach().clone()", "detach", "=", None): "it is x itself",
         _write_choice(
             "clone", "detach().clone()", "detach", "view", "clone"
