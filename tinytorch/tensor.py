@@ -28,6 +28,7 @@ from .base import (
     devices,
     dtypes,
     keep_freed_memory,
+    make_error_of_arguments,
     strides_in_elements,
     tensor_repr,
     type_name,
@@ -224,8 +225,8 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
 
     def detach(self, *surplus: Never) -> Tensor:
         """Return a tensor over the same memory with the same version counter, without history."""
-        if surplus:  # in PyTorch's words, as of other methods in ops/written_in_c.py
-            raise TypeError(f"TensorBase.detach() takes no arguments ({len(surplus)} given)")
+        if surplus:
+            raise make_error_of_arguments("TensorBase.detach", len(surplus))
         # As in `_make_alias_of`, but without its call: `detach` and `data` are the most frequent
         # of all.
         t = _new(Tensor)
@@ -599,7 +600,9 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
     def __reversed__(self) -> Tensor:
         return self.flip(0) if self._data.ndim else self
 
-    def __bool__(self) -> bool:
+    def __bool__(self, *surplus: Never) -> bool:
+        if surplus:
+            raise make_error_of_arguments("TensorBase.__bool__", len(surplus))
         if self._data.size > 1:
             raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
         if self._data.size == 0:
@@ -632,15 +635,21 @@ class Tensor(TensorBase, AbsentNames, metaclass=TensorMeta):
             )
         return number_type(self._data.item())
 
-    def __float__(self) -> float:
+    def __float__(self, *surplus: Never) -> float:
         """Return the only element as a float."""
+        if surplus:
+            raise make_error_of_arguments("TensorBase.__float__", len(surplus))
         return self._as_number(float)
 
-    def __int__(self) -> int:
+    def __int__(self, *surplus: Never) -> int:
         """Return the only element as an int."""
+        if surplus:
+            raise make_error_of_arguments("TensorBase.__int__", len(surplus))
         return self._as_number(int)
 
-    def __index__(self) -> int:
+    def __index__(self, *surplus: Never) -> int:
+        if surplus:
+            raise make_error_of_arguments("TensorBase.__index__", len(surplus))
         if self._data.size != 1 or self._data.dtype.kind not in "iub":
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self._data.item())

@@ -252,6 +252,15 @@ def refuse_keywords(*keywords: str) -> Callable[[_Function], _Function]:
     return decorate
 
 
+def make_error_of_arguments(name: str, count: int, named: Any = None) -> TypeError:
+    """Make Python's error for a function in C that takes no arguments, and was given so many.
+
+    `named`: those given by name, if there are any.
+    """
+    takes = "no keyword arguments" if named else f"no arguments ({count} given)"
+    return TypeError(f"{name}() takes {takes}")
+
+
 def _name_called(function: Any, args: tuple) -> str:
     """Return the name by which a user calls a function; for `__init__` the class."""
     return type(args[0]).__name__ if function.__name__ == "__init__" else function.__name__

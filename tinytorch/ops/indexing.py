@@ -317,8 +317,10 @@ def _check_index_device(self: Tensor, indices: list) -> None:
         )
 
 
-def _getitem(self: Tensor, item: Any) -> Tensor:
+def _getitem(self: Tensor, item: Any, *surplus: Any) -> Tensor:
     """Return `self[item]`: a view for ints, slices, None and Ellipsis, a copy for index tensors."""
+    if surplus:
+        raise TypeError(f"expected 1 argument, got {1 + len(surplus)}")
     item_type = type(item)
     if item_type is int:
         shape = self._data.shape
@@ -339,8 +341,10 @@ def _getitem(self: Tensor, item: Any) -> Tensor:
     return alias(out) if out is self else out
 
 
-def _setitem(self: Tensor, item: Any, value: Any) -> None:
+def _setitem(self: Tensor, item: Any, value: Any, *surplus: Any) -> None:
     """Run `self[item] = value`: a copy into the view `self[item]`, or `index_put_` for index tensors."""
+    if surplus:
+        raise TypeError(f" expected 2 arguments, got {2 + len(surplus)}")
     value = _value_as_tensor(self, value)
     # PyTorch chooses nothing, and assigns nothing.
     if item is False:

@@ -425,18 +425,24 @@ matmul = op(
     composite(_matmul, into_out=_multiply_into),
     out=OutRule("exact", prepare=_prepare_product),
 )
-offer_member(
-    "__matmul__",
-    lambda self, other: (
-        _matmul(self, other) if isinstance(other, Tensor) else refuse_operand(self, other)
-    ),
-    function=False,
-)
-# Python calls it for a left operand that is no tensor; by its name it takes one
-offer_member(
-    "__rmatmul__",
-    lambda self, other: (
-        _matmul(other, self) if isinstance(other, Tensor) else refuse_operand(self, other)
-    ),
-    function=False,
-)
+
+
+def _matmul_operator(self: Any, other: Any = None, *surplus: Any) -> Any:
+    """Multiply by what is on the right of `@`; as of other operators, what does not fit is no error."""
+    if surplus:
+        return NotImplemented
+    return _matmul(self, other) if isinstance(other, Tensor) else refuse_operand(self, other)
+
+
+def _reflected_matmul_operator(self: Any, other: Any = None, *surplus: Any) -> Any:
+    """Multiply by what is on the left of `@`, in the same way.
+
+    Python calls it where that is no tensor; by its name it takes one.
+    """
+    if surplus:
+        return NotImplemented
+    return _matmul(other, self) if isinstance(other, Tensor) else refuse_operand(self, other)
+
+
+offer_member("__matmul__", _matmul_operator, function=False)
+offer_member("__rmatmul__", _reflected_matmul_operator, function=False)

@@ -1,7 +1,8 @@
 """Calls that do not fit of what PyTorch has written in C, and tinytorch in Python without a schema.
 
 Python would say in its own words how many arguments a function of Python takes. What `op()` declares
-refuses calls itself, see ops/calling.py, and so does `x.detach()`, of which programs make many calls.
+refuses calls itself, see ops/calling.py, and so do `x.detach()`, of which programs make many calls, and
+the methods that Python calls itself, such as `__bool__` and `__getitem__`: another call around each would cost time.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def _refuse_arguments(function: _Function) -> _Function:
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
         if args or named:
-            raise _make_error_of_arguments(f"torch.{function.__name__}", len(args), named)
+            raise base.make_error_of_arguments(f"torch.{function.__name__}", len(args), named)
         return function()
 
     return call  # type: ignore[return-value]
@@ -43,16 +44,10 @@ def _refuse_arguments_of_method(name: str) -> None:
         if not isinstance(self, Tensor):
             raise make_error_of_no_tensor(name, () if self is REQUIRED else (self,))
         if surplus or named:
-            raise _make_error_of_arguments(f"TensorBase.{name}", len(surplus), named)
+            raise base.make_error_of_arguments(f"TensorBase.{name}", len(surplus), named)
         return method(self)
 
     offer_member(name, call, function=False)
-
-
-def _make_error_of_arguments(name: str, count: int, named: dict) -> TypeError:
-    """Make Python's error for a function in C that takes no arguments."""
-    takes = "no keyword arguments" if named else f"no arguments ({count} given)"
-    return TypeError(f"{name}() takes {takes}")
 
 
 def _read_by_schema(text: str, function: _Function) -> _Function:
