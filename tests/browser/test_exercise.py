@@ -68,7 +68,7 @@ def test_what_is_wrong_is_chosen_by_keyboard(watched: Watched, lab: Lab) -> None
     expect(first).to_have_attribute("aria-pressed", "false")
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Space")
-    expect(said).to_contain_text("Right, the graph is cut: loss was computed from kept")
+    expect(said).to_contain_text("Right, the graph is cut: product was computed from kept")
     expect(first).to_be_focused()
     expect(first).to_have_attribute("aria-pressed", "true")
     kept = read_progress(page, lab.folder / "wrong.json", "diagnosis")
