@@ -34,10 +34,11 @@ def multiply_matrices(a: Any, b: Any, kernel: Any) -> Any:
             # Nothing is computed, and no dtype refused.
             return as_array_of_torch(np.zeros((*a.shape[:-1], b.shape[-1]), b.dtype))
         kernel = _choose_kernel_of_bmm(a, b)
-    if a.dtype is not b.dtype:
+    dtype = a.dtype
+    if dtype is not b.dtype:
         raise _two_dtypes_error(a, b, kernel)
     # 23 and 0 are NumPy's numbers of float16 and bool.
-    dtype_num = a.dtype.num
+    dtype_num = dtype.num
     if dtype_num == 23:
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
     # PyTorch's `mm` of bools without elements does not get as far as the kernel that refuses them.

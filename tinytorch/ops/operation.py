@@ -349,6 +349,17 @@ class Op:
             tensors += [t for t in values[i] if t is not None]
         return tensors
 
+    def arrays_of(self, values: tuple) -> list:
+        """Return the arguments of a call as kernels take them: arrays for tensors, all else as it is."""
+        arrays = list(values)
+        for i in self.tensor_positions:
+            x = values[i]
+            if isinstance(x, TensorBase):
+                arrays[i] = x._data
+        for i in self.list_positions:
+            arrays[i] = [None if t is None else t._data for t in values[i]]
+        return arrays
+
     def begin_recording(self, values: tuple, tensors: list, is_write: bool = False) -> Any:
         """Return the node of a call if it is to be recorded, else None.
 
@@ -471,7 +482,7 @@ class Op:
         tensors = self.tensors_of(values)
         node = self.begin_recording(values, tensors)
         common_device = self.common_device(values, tensors)
-        data = run_silenced(self.compute, *arrays_of(values))
+        data = run_silenced(self.compute, *self.arrays_of(values))
         if type(data) in (tuple, list):
             result = self.result_type([make_tensor(d, common_device) for d in data])
         else:
@@ -489,7 +500,7 @@ class Op:
         writes to it. Of any other `x` it is 0: there autograd hides these writes from the counter.
         """
         writes = self.inner_writes
-        count = writes(*arrays_of(values)) if callable(writes) else writes
+        count = writes(*self.arrays_of(values)) if callable(writes) else writes
         for fresh in result if self.has_several_results else (result,):
             fresh._counter = VersionCounter(count)
 
@@ -497,7 +508,7 @@ class Op:
         """Run an operation that gives one view or several."""
         source = values[0]
         node = self.begin_recording(values, [source])
-        data = self.compute(*arrays_of(values))
+        data = self.compute(*self.arrays_of(values))
         counter = None
         # Where autograd does not know of the view, the mode alone decides in PyTorch whether it is
         # an inference tensor, as of any new tensor: what the source is does not matter.
@@ -521,7 +532,7 @@ class Op:
         node = None
         if not target._counter.is_inference:
             node = self.begin_recording(values, [target], is_write=True)
-        data, before = self.compute(*arrays_of(values)), gradient_spec_of(target)
+        data, before = self.compute(*self.arrays_of(values)), gradient_spec_of(target)
         # Before the array changes: the new one may look at a part of the memory alone.
         target._materialize_storage()
         target._data = data
@@ -542,7 +553,7 @@ class Op:
         node = self.begin_recording(values, tensors, is_write=True)
         # For its error alone: the result is where the target is.
         self.common_device(values, tensors)
-        arrays = arrays_of(values)
+        arrays = self.arrays_of(values)
         data = run_silenced(self.kernel.values_to_write, *arrays)
         if data is not None:
             self._write_values(target._data, data, arrays)
@@ -610,7 +621,7 @@ class Op:
 
     def _compute_into(self, outs: tuple, values: tuple, inputs: list) -> None:
         """Prepare the tensors of `out=`, compute, and write the results into them."""
-        arrays = arrays_of(values)
+        arrays = self.arrays_of(values)
         targets = [OutArgument(t, self.out_rule, inputs) for t in outs]
         count = len(self.schema.returns)
         if len(outs) != count:
@@ -678,19 +689,6 @@ class Op:
         if type(results) not in (tuple, list):
             results = [results]
         return [np.asarray(result) for result in results]
-
-
-def arrays_of(values: tuple) -> list:
-    """Return the arguments as kernels take them: arrays for tensors, all else as it is."""
-    arrays: list = []
-    for x in values:
-        if isinstance(x, TensorBase):
-            arrays.append(x._data)
-        elif type(x) is list:
-            arrays.append([None if t is None else t._data for t in x])
-        else:
-            arrays.append(x)
-    return arrays
 
 
 def is_called_on_arrays(values: tuple) -> bool:
