@@ -592,7 +592,8 @@ class BandDrawing:
                 canvas, break_captions(self.captions, width), x, strip_y + self.strip.height
             )
         hazards = break_captions(self.hazards, columns.right - PADDING)
-        draw_caption_lines(canvas, hazards, PADDING, y + layout.foot)
+        # A box has no padding: their ground would stand on its edge.
+        draw_caption_lines(canvas, hazards, PADDING, y + layout.foot - 2 * self.has_box)
         for counter in self.counters:
             middles_of_counter = [middles[index] for index in counter.rows]
             counter.draw(canvas, columns.counter_x, columns.right, middles_of_counter)
