@@ -12,6 +12,7 @@ from typing import Any
 import copylab.lessons
 import pytest
 from copylab import Prediction, predict
+from copylab.doc import inline_html
 from copylab.questions import same_storage, value
 from copylab.quiz.answers import is_same_answer
 from copylab.quiz.standalone import render_standalone
@@ -133,7 +134,7 @@ def test_each_prediction_of_the_course_can_stand_on_a_page(lesson: str) -> None:
     for prediction in [item for item in definitions.values() if isinstance(item, Prediction)]:
         data = read_page_data(render_standalone(prediction, tinytorch))
         rows = data["rows"]
-        assert data["revealed"].count('class="cl-wrong cl-number"') == len(rows)
+        assert data["revealed"].count("class='cl-wrong cl-number'") == len(rows)
         assert [row["name"] for row in rows] == [question.name for question in prediction.questions]
         for row, question in zip(rows, prediction.questions, strict=True):
             # Each choice has its words.
@@ -151,6 +152,15 @@ def test_what_a_notebook_stores_is_such_a_page_and_small() -> None:
     assert stored == render_standalone(prediction)
     assert len(stored) < 51_000
     assert prediction.html in stored
+
+
+def test_what_is_in_json_has_quotes_that_need_no_backslash() -> None:
+    """Of a page of 51,000 characters five hundred were backslashes before them."""
+    question = value("x", prompt="What is `x`, said “so”, \"so\" or 'so'?")
+    stored = read_page_data(render_standalone(predict(CODE, [question])))
+    for html in (stored["form"], stored["revealed"]):
+        assert '"' not in "".join(re.findall(r"<[^>]*>", html))
+        assert inline_html(question.text) in html, "the text itself is as it was"
 
 
 def test_the_program_stays_in_view_and_is_wrapped_where_there_is_little_room() -> None:

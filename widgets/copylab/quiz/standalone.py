@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
 from collections.abc import Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -92,8 +93,8 @@ def _collect_page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
         for misconception in _find_testable_misconceptions(prediction, run)
     }
     return {
-        "form": prediction.form("cl-0"),
-        "revealed": _render_revealed(prediction, run),
+        "form": _quote_once(prediction.form("cl-0")),
+        "revealed": _quote_once(_render_revealed(prediction, run)),
         "rows": rows,
         "sentences": list(sentences.numbers),
         "saidOnce": list(map(inline_html, list_repeated_sentences(prediction.questions, run))),
@@ -104,6 +105,12 @@ def _collect_page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
         "retests": retests,
         "retestButton": name_retest_button(),
     }
+
+
+def _quote_once(html: str) -> str:
+    """Return HTML whose attributes have single quotes: in JSON each double one is two characters."""
+    # In tags alone: a text may have quotes of its own. In an attribute both kinds are escaped.
+    return re.sub(r"<[^<>]*>", lambda tag: tag[0].replace('"', "'"), html)
 
 
 class _SentenceTable:
@@ -162,8 +169,8 @@ def _collect_retest_data(
     return {
         "title": retest.title,
         "program": retest.listing().html(),
-        "label": label,
-        "field": field,
+        "label": _quote_once(label),
+        "field": _quote_once(field),
         "right": translate_choice(format_answer(question.right_answer(run))),
         "row": _collect_row_data(question, run, sentences),
         "allRight": retest.describe_all_right(),
