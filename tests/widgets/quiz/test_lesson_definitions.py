@@ -11,10 +11,11 @@ from typing import Any
 
 import copylab.lessons
 import pytest
-from copylab.quiz.evidence import flatten_lists
+from copylab.quiz.answers import flatten_lists
 from copylab.quiz.exercises import Exercise
 from copylab.quiz.misconceptions import MISCONCEPTIONS, Misconception
 from copylab.quiz.prediction import Prediction
+from copylab.quiz.repetitions import point_to_earlier_facts
 from copylab.quiz.retests import draw_retest
 from copylab.quiz.wrong_answers import foresee_answers
 from more_answers import MORE
@@ -345,3 +346,55 @@ def test_a_prediction_has_few_rows(lesson: str) -> None:
     for name, thing in things(lesson).items():
         if isinstance(thing, Prediction):
             assert len(thing.questions) <= 7, name
+
+
+_NUMBERS = r"\[?[-0-9., \[\]]+\]?"
+_RESTATEMENTS = [
+    r"`\S+` and `\S+` (have a (storage|version counter) each|look at one storage)\.",
+    r"One version counter counts for `\S+` and `\S+`\.",
+    r"`\S+ is \S+` gives (True|False): they are [a-z ,]+\.",
+    r"`\S+\.requires_grad` is (True|False)\.",
+    r"`\S+\.grad_fn` is \w+\.",
+    rf"(`\S+` is {_NUMBERS}\. ?)+",
+    r"\d+ (name|tensor|storage|counter)s?: [^()]*\.",
+    r"`\S+` is a tensor of the dtype `\S+`\.",
+    r"(As it|With) [^:]*, `\S+` is [^:]*\.",
+    r"There are \d+ nodes [^:]*\.",
+    r"No line raised an error\.",
+]
+"""Sentences that say the right answer in other words, and not where it comes from."""
+
+
+def restates(text: str) -> bool:
+    return any(re.fullmatch(pattern, text) for pattern in _RESTATEMENTS)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_each_right_row_says_why(lesson: str) -> None:
+    for name, thing in things(lesson).items():
+        if not isinstance(thing, Prediction):
+            continue
+        run = thing.run()
+        for question in point_to_earlier_facts(thing.questions, run):
+            text = " ".join(question.explain_right(run))
+            assert text, (name, question.text)
+            assert not restates(text), (name, question.text, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`a` and `b` have a storage each.",
+        "`x` and `v` look at one storage.",
+        "One version counter counts for `b` and `d`.",
+        "`b is a` gives False: they are two tensors.",
+        "`d.requires_grad` is False.",
+        "`x` is [1, 50, 3]. `w` is [2, 4, 6].",
+        "2 storages: that of `x` and `z`; that of `w`.",
+        "As it stands, `a.grad` is 3, and `b.grad` is 2.",
+        "With line 3 inside `no_grad`, `y.grad_fn` is None.",
+        "There are 4 nodes before line 4, and 5 after it.",
+    ],
+)
+def test_what_restates_is_noticed(text: str) -> None:
+    assert restates(text)

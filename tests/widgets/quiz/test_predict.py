@@ -1351,9 +1351,9 @@ def test_names_of_one_tensor_are_not_shown_as_an_assignment(engine: ModuleType) 
     said = " ".join(
         describe_count(run, kind, at=None) for kind in ("tensors", "storages", "counters")
     )
-    assert "3 tensors: `x`/`y`; `z`; `w`." in said
-    assert "2 storages: that of `x`/`y` and `z`; that of `w`." in said
-    assert "2 counters: that of `x`/`y` and `z`; that of `w`." in said
+    assert "3 tensors: `x`/`y` (line 1); `z` (line 3); `w` (line 4)." in said
+    assert "2 storages: that of `x`/`y` and `z` (line 1); that of `w` (line 4)." in said
+    assert "2 counters: that of `x`/`y` and `z` (line 1); that of `w` (line 4)." in said
 
 
 def test_answers_are_foreseen_where_the_first_gradient_is_nan(engine: ModuleType) -> None:

@@ -379,7 +379,8 @@ def test_a_right_row_that_can_be_got_wrong_says_why() -> None:
     p = predict(code, [same_storage("x", "y"), outcome()])
     storages, end = p.commit(["no", ENDS]).rows
     assert storages.text == (
-        "1. Do `x` and `y` share a storage?\n   right: no\n   `x` and `y` have a storage each."
+        "1. Do `x` and `y` share a storage?\n   right: no\n   `x` and `y` have a storage each. "
+        "Line 2 (`y = x.clone()`) gave `y` its own storage."
     )
     assert end.sentences == [], "no misconception leads to another answer"
     reasons = 0

@@ -102,7 +102,10 @@ def _count_added_nodes(run: QuizRun) -> int:
 def _describe_added_nodes(run: QuizRun) -> str:
     before, after = len(run.snapshot(3).nodes), len(run.snapshot(4).nodes)
     return gettext(
-        "There are {before} nodes before line 4, and {after} after it.", before=before, after=after
+        "There are {before} nodes before line 4, and {after} after it: {node} is new.",
+        before=before,
+        after=after,
+        node=run.tensor("b", 4).grad_fn_name,
     )
 
 

@@ -79,8 +79,15 @@ def _ask_for_effect(write: str, *, wrong: dict[str, ArgumentSource]) -> Question
                 write=write,
                 version=version,
             )
+        sentence = gettext_noop(
+            "With `{write}`, `x._version` is {version}, and `x.grad` is {value}: the node of `z` has saved `x`, which is as it was."
+        )
+        if written.value("x") != run.value("x"):
+            sentence = gettext_noop(
+                "With `{write}`, `x._version` is {version}, and `x.grad` is {value}: the node of `z` has saved `x` at version 0, too, and reads the zeros."
+            )
         return gettext(
-            "With `{write}`, `x._version` is {version}, and `x.grad` is {value}.",
+            sentence,
             write=write,
             version=version,
             value=quote_number(written.gradient("x")),

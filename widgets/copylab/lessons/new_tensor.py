@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from .. import Misconception, Question, predict
 from ..questions import requires_grad, same_storage, value
 from ..quiz import (
@@ -27,10 +29,21 @@ def _ask_dtype(name: str, wrong: str = "") -> Question:
         DTYPES,
         answer=lambda run: f"torch.{run.tensor(name).dtype}".replace("torch.torch.", "torch."),
         wrong={wrong: DATA} if wrong else {},
-        because=lambda run: gettext(
-            "`{name}` is a tensor of the dtype `{dtype}`.", name=name, dtype=run.tensor(name).dtype
-        ),
+        because=lambda run: _describe_dtype(run, name),
         name=f"What is `{name}.dtype`?",
+    )
+
+
+def _describe_dtype(run: QuizRun, name: str) -> str:
+    dtype = run.tensor(name).dtype
+    call = re.search(rf"\b{name} = (\w+)\.new_tensor\(", run.code)
+    if call is None:
+        return gettext("`{name}` is a tensor of the dtype `{dtype}`.", name=name, dtype=dtype)
+    return gettext(
+        "`{name}.dtype` is `{dtype}`, as `{x}` before the dot has it.",
+        name=name,
+        dtype=dtype,
+        x=call[1],
     )
 
 

@@ -109,8 +109,16 @@ def _ask_who_gets_a_gradient(change: _Change, *, wrong: dict[str, ArgumentSource
 
     def because(run: QuizRun) -> str:
         changed = _run_changed(run, change)
+        sentence = gettext_noop(
+            "{change}, `a.grad` is {a}, and `b.grad` is {b}: from `z`, nodes lead to `b` alone."
+        )
+        # `backward` fills `.grad` of each leaf to which nodes lead.
+        if changed.gradient("a") is not None:
+            sentence = gettext_noop(
+                "{change}, `a.grad` is {a}, and `b.grad` is {b}: from `z`, nodes lead to both."
+            )
         return gettext(
-            "{change}, `a.grad` is {a}, and `b.grad` is {b}.",
+            sentence,
             change=gettext(change[0]),
             a=quote_number(changed.gradient("a")),
             b=quote_number(changed.gradient("b")),
@@ -132,8 +140,18 @@ def _ask_who_gets_a_gradient(change: _Change, *, wrong: dict[str, ArgumentSource
 
 def _ask_for_node(change: _Change, *, wrong: dict[str, ArgumentSource]) -> Question:
     def because(run: QuizRun) -> str:
-        node = _run_changed(run, change).tensor("y").grad_fn_name
-        return gettext("{change}, `y.grad_fn` is {node}.", change=gettext(change[0]), node=node)
+        changed = _run_changed(run, change)
+        node = changed.tensor("y").grad_fn_name
+        sentence = gettext_noop(
+            "{change}, `y.grad_fn` is {node}: `a * 1` was recorded, and `detach` gives another tensor."
+        )
+        if node is None:
+            sentence = gettext_noop(
+                "{change}, `y.grad_fn` is {node}: no input of `a * 1` requires grad."
+            )
+            if changed.tensor("a").requires_grad:
+                sentence = gettext_noop("{change}, `y.grad_fn` is {node}: recording was off.")
+        return gettext(sentence, change=gettext(change[0]), node=node)
 
     return Question(
         lambda: gettext("{change}: does `y` have a node?", change=gettext(change[0])),

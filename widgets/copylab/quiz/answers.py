@@ -14,7 +14,7 @@ import ast
 import math
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from ..wording import gettext
@@ -331,3 +331,12 @@ def format_number(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     return str(value)
+
+
+def flatten_lists(value: Any) -> Iterator[Any]:
+    """Yield the elements of nested lists in order; a single value alone."""
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from flatten_lists(item)
+    else:
+        yield value

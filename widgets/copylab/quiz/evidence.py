@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -28,7 +28,8 @@ from ..wording import (
     join_sentences,
     ngettext,
 )
-from .answers import format_number
+from . import origins
+from .answers import flatten_lists, format_number
 from .runs import Moment, QuizRun
 
 _MAX_ERROR = 400
@@ -46,18 +47,29 @@ def is_uninitialized(code: str) -> bool:
     return _UNINITIALIZED.search(code) is not None
 
 
-def _make_describer(find_fact: Callable[..., TensorFact]) -> Callable[..., str]:
-    """Return a function that returns the sentence of a fact of `tensor_facts.py`."""
+def _make_describer(
+    find_fact: Callable[..., TensorFact], explain: Callable[..., str] | None = None
+) -> Callable[..., str]:
+    """Return a function that returns the sentence of a fact of `tensor_facts.py`.
+
+    explain: a function of `origins.py`, which says why it holds.
+    """
 
     def describe_fact(run: QuizRun, *names: str, at: int | None) -> str:
-        return run.read_fact(find_fact, *names, at=at).sentence
+        sentence = run.read_fact(find_fact, *names, at=at).sentence
+        reason = "" if explain is None else explain(run, *names, at=at)
+        return join_sentences([sentence, reason]) if reason else sentence
 
     return describe_fact
 
 
-describe_same_tensor = _make_describer(tensor_facts.is_same_tensor)
-describe_shared_storage = _make_describer(tensor_facts.shares_storage)
-describe_shared_counter = _make_describer(tensor_facts.shares_counter)
+describe_same_tensor = _make_describer(tensor_facts.is_same_tensor, origins.explain_same_tensor)
+describe_shared_storage = _make_describer(
+    tensor_facts.shares_storage, origins.explain_shared_storage
+)
+describe_shared_counter = _make_describer(
+    tensor_facts.shares_counter, origins.explain_shared_counter
+)
 describe_requires_grad = _make_describer(tensor_facts.requires_grad)
 
 
@@ -95,6 +107,8 @@ def describe_version(run: QuizRun, x: str, *, at: int | None) -> str:
     sentence = gettext("{what}: {facts}", what=f"`{x}._version`", facts=versions)
     if tensor.counter is None:
         return sentence
+    reason = origins.explain_version(run, x, at=at)
+    sentence = join_sentences([sentence, reason]) if reason else sentence
     others = [other for other in snapshot.counter(tensor.counter).tensors if other != tensor.id]
     sharer_names = [
         _quote_names(snapshot, other) for other in others if snapshot.tensor(other).names
@@ -259,22 +273,14 @@ def describe_output(run: QuizRun, line: int) -> str:
     return gettext("Line {line} prints `{printed}`.", line=line, printed=run.read_output(line))
 
 
-def flatten_lists(value: Any) -> Iterator[Any]:
-    """Yield the elements of nested lists in order; a single value alone."""
-    if isinstance(value, list | tuple):
-        for item in value:
-            yield from flatten_lists(item)
-    else:
-        yield value
-
-
-def describe_names_showing(run: QuizRun, _number: float, *names: str, at: int | None) -> str:
-    """Say which values each of several tensors has."""
+def describe_names_showing(run: QuizRun, number: float, *names: str, at: int | None) -> str:
+    """Say which values each of several tensors has, and with which lines the number came."""
     sentences = []
     for name in names:
         value = format_number(run.value(name, at))
         sentences.append(gettext("`{name}` is {value}.", name=name, value=value))
-    return join_sentences(sentences)
+    reason = origins.explain_number(run, number, names, at=at)
+    return join_sentences([*sentences, reason] if reason else sentences)
 
 
 # -- what can be counted ----------------------------------------------------------------
@@ -331,22 +337,36 @@ COUNTABLES: Mapping[str, Countable] = {
 
 
 def describe_count(run: QuizRun, kind: str, *, at: int | None) -> str:
-    """Say how many there are of a kind, and list them."""
-    members = COUNTABLES[kind].find_in(run.snapshot(at))
+    """Say how many there are of a kind, list them, each with its line, and say what added none."""
+    find_in = COUNTABLES[kind].find_in
+    members = find_in(run.snapshot(at))
     number = len(members)
-    if kind == "names":
-        each = join_list(f"`{name}`" for name in members)
-        return gettext("{number} names: {each}.", number=number, each=each)
-    if kind == "tensors":
-        each = join_facts(members.values())
-        return ngettext("{number} tensor: {each}.", "{number} tensors: {each}.", number, each=each)
+    if not number:
+        return gettext("There are none.")
+    first_lines = origins.find_first_lines(run, find_in, at)
+    template = gettext_noop("{names} (line {line})")
     # By their names alone: S1 and C1, as the words of a picture have them, are not in the drawing.
-    each = join_facts(gettext("that of {names}", names=names) for names in members.values())
-    if kind == "storages":
-        return ngettext(
+    if kind in ("storages", "counters"):
+        template = gettext_noop("that of {names} (line {line})")
+    each = join_facts(
+        gettext(template, names=f"`{key}`" if kind == "names" else names, line=first_lines[key])
+        for key, names in members.items()
+    )
+    if kind == "names":
+        return ngettext("{number} name: {each}.", "{number} names: {each}.", number, each=each)
+    sentences = {
+        "tensors": ngettext(
+            "{number} tensor: {each}.", "{number} tensors: {each}.", number, each=each
+        ),
+        "storages": ngettext(
             "{number} storage: {each}.", "{number} storages: {each}.", number, each=each
-        )
-    return ngettext("{number} counter: {each}.", "{number} counters: {each}.", number, each=each)
+        ),
+        "counters": ngettext(
+            "{number} counter: {each}.", "{number} counters: {each}.", number, each=each
+        ),
+    }
+    reason = origins.explain_count(run, kind, first_lines, at)
+    return join_sentences([sentences[kind], reason]) if reason else sentences[kind]
 
 
 # -- what `names_that` can ask for ------------------------------------------------------

@@ -21,8 +21,15 @@ from typing import Any
 from tinytorch.viz import short_node_name
 
 from ..wording import gettext, gettext_noop, join_list, join_sentences
-from .answers import format_number, is_same_answer, is_shortened, parse_names, parse_value
-from .evidence import COUNTABLES, find_names, flatten_lists, is_uninitialized
+from .answers import (
+    flatten_lists,
+    format_number,
+    is_same_answer,
+    is_shortened,
+    parse_names,
+    parse_value,
+)
+from .evidence import COUNTABLES, find_names, is_uninitialized
 from .runs import Moment, NewValue, QuizRun, count_cells_or_none
 
 

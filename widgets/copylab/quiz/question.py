@@ -290,9 +290,12 @@ class Question:
     def explain_right(self, run: QuizRun) -> list[str]:
         """Return why the right answer is right: the facts; nothing where nobody is expected to be wrong.
 
-        That is where no misconception can be found behind a wrong answer, and `wrong` is empty.
+        That is where nothing but the facts could be said to a wrong answer.
         """
-        if not (self.wrong or self.find_misconception):
+        # That a program came to its end says no more than the answer.
+        is_told = self.features.asks_for_ending and run.trace.error is None
+        has_objection = self.find_objection is not None and not is_told
+        if not (self.wrong or self.find_misconception or has_objection):
             return []
         facts = self.describe_facts(run)
         return [facts] if facts else []

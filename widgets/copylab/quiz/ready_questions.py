@@ -21,7 +21,7 @@ The arguments of `_question`:
   answering function is: `because(run, *subject, at=at)`;
 - `find_misconception`, a function in `wrong_answers.py`, finds the one behind a wrong answer. It is
   called as `find_misconception(run, answer, *subject, at=at)`, and so are the next two. Where there is
-  one, a right row says why it is right, too;
+  one, or one of the next, a right row says why it is right, too;
 - `find_objection`, a function in `objections.py`, returns an objection to a wrong answer behind
   which no misconception is found. Where it finds none, the run is tried without each of its lines;
 - `find_fallback_objection`, another one there, is called where the answer is wrong without any of them;
@@ -55,6 +55,7 @@ from tinytorch.viz import short_node_name
 from .. import tensor_facts
 from ..wording import gettext, gettext_noop, join_list
 from . import evidence, objections, wrong_answers
+from .answers import flatten_lists
 from .question import NO_FEATURES, ArgumentSource, Features, Question
 from .runs import QuizRun
 
@@ -512,9 +513,7 @@ def names_showing(
     run: QuizRun, number: float, *names: str, at: int | None = None
 ) -> frozenset[str]:
     """Ask which of several tensors show a number among their elements."""
-    return frozenset(
-        name for name in names if number in evidence.flatten_lists(run.value(name, at))
-    )
+    return frozenset(name for name in names if number in flatten_lists(run.value(name, at)))
 
 
 def state_table(x: str = "x", y: str = "y", *, at: int | None = None) -> list[Question]:
