@@ -246,7 +246,7 @@ def test_the_way_out_of_a_write_to_a_view(engine: ModuleType) -> None:
     v.mul_(2)
     text = copylab.explain(loss, h, v).text
     # A copy of v would leave h as it is, which the program means to write to.
-    assert "write after backward, or take v from a copy of the tensor that it is a view of" in text
+    assert "write after backward, or copy the whole base first and take v from the copy" in text
 
 
 class Noting:

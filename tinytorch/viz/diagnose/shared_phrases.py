@@ -182,7 +182,7 @@ def advise_copy(tensors: Iterable[TensorRecord]) -> str:
     if tensor.is_view:
         # A copy of the view no longer reaches the tensor that the program means to write to.
         return gettext(
-            "write after backward, or take {name} from a copy of the tensor that it is a view of",
+            "write after backward, or copy the whole base first and take {name} from the copy",
             name=name,
         )
     return gettext("write to a copy ({name}.clone()), or write after backward", name=name)
