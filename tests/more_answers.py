@@ -9,6 +9,7 @@ from __future__ import annotations
 
 SEEN_TWICE = "look at the same cells"
 UNCOUNTED = "past the counter"
+ANOTHER = "is another tensor"
 NO_DIFFERENCE = "as it was at the start"  # the change has no effect on what can be seen
 
 _READ = "reading = torch.zeros(2)\nkept = []\nfor _ in range(3):\n"
@@ -104,6 +105,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _P + "before = position.data\nposition += 10": SEEN_TWICE,
             _P + "before = position.view(2)\nposition += 10": SEEN_TWICE,
             _P + "before = position\nposition.add_(10)": NO_DIFFERENCE,
+            _P
+            + "before = position\nposition = position + 10\nbefore = position - 10": "before shows [0, 0]",
         },
     ),
     "assignment/double": (
@@ -117,6 +120,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             "def double(t):\n    return t.mul_(2)" + _D: "writes into it",
             "def double(t):\n    s = t.detach()\n    s *= 2\n    return s" + _D: "writes into it",
             "def double(t):\n    return t.data.mul_(2)" + _D: "writes into it",
+            "def double(t):\n    t += t\n    s = t + 0\n    t -= s / 2\n    return s"
+            + _D: "although it shows its old numbers again",
         },
     ),
     "assignment/rows": (
@@ -226,7 +231,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         {
             _UP + "loss.backward()\nw.data = w.data - 1.0": UNCOUNTED,
             _UP
-            + "loss.backward()\ng = w.grad\nw = (w - 1.0).detach().requires_grad_()\nw.grad = g": UNCOUNTED,
+            + "loss.backward()\ng = w.grad\nw = (w - 1.0).detach().requires_grad_()\nw.grad = g": ANOTHER,
             _UP + "w.data -= 1.0\nloss.backward()\nw.data += 0": NO_DIFFERENCE,
         },
     ),
@@ -276,6 +281,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _A.replace("a =", "x =")
             + "k = x.clone()\nc = x.detach()\nc += 10\nk.sum().backward()": SEEN_TWICE,
             _A.replace("a =", "x =")
+            + "k = x.clone()\nd = x.detach()\nd += 10\nc = d.clone()\nd -= 10\nk.sum().backward()": "x._version is 2",
+            _A.replace("a =", "x =")
             + "k = x.clone()\nc = k + 10\nk.sum().backward()": "its node is AddBackward0",
             _A.replace("a =", "x =")
             + "k = x * 2 - x.detach()\nc = k.detach() + 10\nx.grad = torch.ones(2)": "k.sum().backward() gives x the gradient [2, 2]",
@@ -306,7 +313,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _LOAD + "weight.data[:] = new": UNCOUNTED,
             _LOAD
             + "with torch.no_grad():\n    weight = layer.weight = torch.nn.Parameter(new)": SEEN_TWICE,
-            _LOAD + "weight = layer.weight = torch.nn.Parameter(new.clone())": UNCOUNTED,
+            _LOAD + "weight = layer.weight = torch.nn.Parameter(new.clone())": ANOTHER,
             _LOAD + "weight = new": "weight requires no grad",
         },
     ),
@@ -371,6 +378,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             "y = torch.tensor(x.t().tolist())": "storage of its own",
             "y = torch.stack([x[0], x[1]], 1)": "storage of its own",
             "y = x.t().reshape(6).view(3, 2)": "storage of its own",
+            "x = torch.arange(6.0).view(2, 3)\nx = x.clone()\ny = x.t()": ANOTHER,
         },
     ),
     "view_reshape/independent": (
@@ -442,7 +450,10 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         {
             _W2 + "w.grad = None\nw.data += 1" + _AGAIN: UNCOUNTED,
             _W2 + "w.grad = None\nw.data = w.data + 1" + _AGAIN: UNCOUNTED,
-            _W2 + "w = (w + 1).detach().requires_grad_()" + _AGAIN: UNCOUNTED,
+            _W2 + "w = (w + 1).detach().requires_grad_()" + _AGAIN: ANOTHER,
+            _W2.removesuffix("y.backward()\n")
+            + "with torch.no_grad():\n    w += 1"
+            + _AGAIN: "brought w 1 gradient",
         },
     ),
     "stop_gradient/frozen": (
@@ -517,7 +528,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         ],
         {
             _MASK + "x.data[x < 0] = 0.0": UNCOUNTED,
-            _MASK + "x = torch.where(x < 0, torch.zeros(4), x)": UNCOUNTED,
+            _MASK + "x = torch.where(x < 0, torch.zeros(4), x)": ANOTHER,
+            _MASK + "x = x * (x > 0)\nx[0] = 0.0": ANOTHER,
             _MASK + "x.data = x.clamp(min=0)": UNCOUNTED,
         },
     ),
@@ -755,7 +767,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         ],
         {
             _FULL + "bias.data = torch.tensor([1.0, 0.5, 0.5])": UNCOUNTED,
-            _FULL + "bias = torch.tensor([1.0, 0.5, 0.5], requires_grad=True)": UNCOUNTED,
+            _FULL + "bias = torch.tensor([1.0, 0.5, 0.5], requires_grad=True)": ANOTHER,
             _FULL + "bias = bias * torch.tensor([2.0, 1.0, 1.0])": "is not a leaf",
         },
     ),

@@ -22,9 +22,11 @@ from copylab.quiz.checked_facts import (
     CheckedFact,
     are_tensors,
     follows_numbers,
+    got_gradients,
     graph_leads_back,
     has_grad,
     is_leaf_with_grad,
+    is_still_of_line,
     is_tensor_list,
     know_source,
     leads_back_once,
@@ -36,6 +38,7 @@ from copylab.quiz.checked_facts import (
     shows_values,
     was_freed,
     was_gone_through,
+    was_left_alone,
     was_written,
 )
 from copylab.quiz.diagnosis import Counterevidence, Diagnosis
@@ -394,6 +397,46 @@ def test_the_beginning_of_a_call_is_said_with_its_end() -> None:
     with know_source("x = torch.tensor(1.0, requires_grad=True)\ny = torch.tensor([1.0])"):
         verdict = task.check({"y": tinytorch.ones(1)})
     assert "with `tensor(3.0, ...)` instead of `tensor(1.0, ...)`," in verdict.says
+
+
+_LEAF = "x = torch.tensor([1.0], requires_grad=True)"
+
+
+@pytest.mark.parametrize(
+    ("rest", "is_same", "gradients"),
+    [
+        ("with torch.no_grad():\n    x += 1\n(x * 2).backward()", True, 1),
+        ("(x * 2).backward()\nx.grad = None\n(x * 2).backward()", True, 2),
+        ("y = x\nx = y.clone()", False, 0),
+        ("x = x.detach()", False, 0),
+        # They have the line twice, or raise, or are not run again: nothing is held against them.
+        (_LEAF, None, None),
+        ("x = x * 2\nx.no_such_thing", None, None),
+        ("print(open(__file__))\nx = x * 2", None, None),
+    ],
+)
+def test_a_second_run_tells_one_tensor_from_another_and_counts_gradients(
+    rest: str, is_same: bool | None, gradients: int | None
+) -> None:
+    x = tinytorch.ones(1)
+    with know_source(f"{_LEAF}\n{rest}"):
+        assert is_still_of_line(_LEAF, x=x).holds is (is_same is not False)
+        for least in (1, 2):
+            fact = got_gradients(least, _LEAF, x=x)
+            assert fact.holds is (gradients is None or gradients >= least)
+        says = plain(was_written(x=x).no)
+    assert ("is another tensor" in says) is (is_same is False), says
+    assert ("past the counter" in says) is (is_same is not False), says
+
+
+def test_a_write_that_was_taken_back_was_a_write(engine: ModuleType) -> None:
+    a, b = engine.ones(2), engine.ones(2)
+    assert was_left_alone(a=a, b=b).holds
+    b += 1
+    b -= 1
+    fact = was_left_alone(a=a, b=b)
+    assert not fact.holds
+    assert plain(fact.no).startswith("b._version is 2; it should be 0: b was written to")
 
 
 def test_numbers_typed_into_a_cell_without_the_first_line_are_noticed(

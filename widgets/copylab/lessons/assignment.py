@@ -5,11 +5,13 @@ from ..looks import values
 from ..questions import count, same_tensor, value, version
 from ..quiz import (
     RetestProgram,
+    follows_numbers,
     is_tensor_list,
     name_elements,
     quote_number,
     share_no_cells,
     shows_values,
+    was_left_alone,
 )
 from ..wording import gettext
 from . import task
@@ -89,6 +91,7 @@ written = predict(
         "position = position + 10\nbefore = position + 0": "before shows [11, 12]",
         "before = position\nposition = position * 10": "position shows [10, 20]",
         "before = [1.0, 2.0]\nposition += 10": "before is of type list",
+        "position += 10\nbefore = position - 10": "nothing computes them back",
     },
     right="`before` and `position` have cells of their own now, so the move reached only one of them.",
 )
@@ -97,6 +100,20 @@ def earlier(position, before):
     # Before the values of `before`: sharing cells is the reason for these.
     yield share_no_cells(position=position, before=before)
     yield shows_values([1, 2], before=before)
+    # The move adds so much to these that no digit of theirs is left: what they were is known
+    # before the move alone.
+    yield follows_numbers("[1.0, 2.0]", "[1e-12, 2e-12]", _shows_small_numbers)
+
+
+def _shows_small_numbers(before):
+    # Enlarged: the smallest numbers count as 0 where values are compared.
+    return shows_values([1, 2], before=before * 1e12).with_objection(
+        gettext(
+            "`before` shows {value}: these small numbers are lost in the position after the move, "
+            "and nothing computes them back.",
+            value=quote_number(values(before)),
+        )
+    )
 
 
 @task(
@@ -114,6 +131,7 @@ def earlier(position, before):
         "def double(t):\n    t * 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])": "t and double(t) are one tensor",
         "def double(t):\n    s = t\n    s *= 2\n    return s\n\n\na = torch.tensor([1.0, 2.0])": "after the call of double(t), t shows [6, 10]: the function writes into it",
         "def double(t):\n    return t * 2\n\n\na = torch.tensor([1.0, 2.0])\na *= 2": "Run the whole cell",
+        "def double(t):\n    t *= 2\n    s = t.clone()\n    t /= 2\n    return s\n\n\na = torch.tensor([1.0, 2.0])": "t._version is 2; it should be 0",
     },
     right="the result has cells of its own: nothing was written into the caller's tensor.",
 )
@@ -128,6 +146,7 @@ def doubled(double, a, torch):
         )
     )
     yield share_no_cells(t=t, **result)
+    yield was_left_alone(t=t)
     yield shows_values([6, 10], **result)
     # An earlier run of the cell, with the function as it was, may have written into it.
     yield shows_values([1, 2], a=a).with_objection(

@@ -6,10 +6,12 @@ from ..questions import cells, same_storage, same_tensor, value, version
 from ..quiz import (
     CheckedFact,
     are_tensors,
+    is_still_of_line,
     name_elements,
     needs_no_grad,
     share_no_cells,
     shows_values,
+    was_left_alone,
     was_written,
 )
 from ..wording import gettext
@@ -54,6 +56,7 @@ families = predict(
         "def to_percent(x):\n    y = x.float()\n    y.mul_(100)\n    return y + 0": "changes the caller's numbers",
         "def to_percent(x):\n    return x.to(torch.float32)": "to_percent(x) shows [0.5, 0.25]",
         "def to_percent(x):\n    return (x * 100).tolist()": "of type list",
+        "def to_percent(x):\n    y = x.float()\n    y *= 100\n    z = y.clone()\n    y /= 100\n    return z": "x._version is 2; it should be 0",
     },
     right="the result has cells of its own, also where `x` has the right dtype already and `to` would give back `x` itself.",
 )
@@ -73,6 +76,7 @@ def scaled(to_percent, torch):
         )
         yield shows_values([50, 25], **result)
         yield share_no_cells(x=x, **result)
+        yield was_left_alone(x=x)
 
 
 @task(
@@ -90,12 +94,14 @@ def scaled(to_percent, torch):
         "x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\nx[x > 0] = 0.0": "x shows [-1, 0, -3, 0]",
         "x = x.clamp(min=0)": "x._version is 0",
         "x = [0.0, 2.0, 0.0, 4.0]": "of type list",
+        "x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\nx = x.clone()\nx[x < 0] = 0.0": "x is another tensor than the one that x = torch.tensor([-1.0, 2.0, -3.0, 4.0]) makes",
     },
     right="the write went into the cells of `x`, and not into a copy that `x[mask]` makes.",
 )
 def picked(x):
     yield shows_values([0, 2, 0, 4], x=x)
-    # A new tensor with these numbers is not what was asked for.
+    # A new tensor with these numbers is not what was asked for, written to or not.
+    yield is_still_of_line("x = torch.tensor([-1.0, 2.0, -3.0, 4.0])", x=x)
     yield was_written(x=x)
 
 

@@ -10,6 +10,7 @@ from ..quiz import (
     QuizRun,
     RetestProgram,
     are_tensors,
+    got_gradients,
     graph_leads_back,
     has_grad,
     is_leaf_with_grad,
@@ -123,6 +124,7 @@ breaks = predict(
         "h = h.clone()\nh[h < 0.5] = 0.0\nloss = h.sum()": "a.grad is None",
         "h = h.detach().clone()\nh[h < 0.5] = 0.0\nloss = h.sum()": "loss requires no grad",
         "h.data[h < 0.5] = 0.5\nloss = h.sum() - 0.5\nloss.backward()": "a.grad is [0.25, 0.235004, 0.104994]",
+        "h = h * (h >= 0.5)\nloss = h.sum()\nloss.backward()\nloss.backward()": "your cell raised RuntimeError",
     },
     right="nothing had overwritten what `backward` needed.",
 )
@@ -197,6 +199,7 @@ def running(w, total):
         "y = (w * w).sum()\ny.backward()\nw.grad = None\nwith torch.no_grad():\n    w += 1": "y shows 4",
         "w = w + 1": "w is not a leaf: its node is AddBackward0",
         "with torch.no_grad():\n    w += 2": "w shows [4]",
+        "with torch.no_grad():\n    w += 1\ny = (w * w).sum()\ny.backward()": "backward brought w 1 gradient; it should bring 2",
     },
     right="`y` was computed anew from the new number, and the gradient of the first round is gone.",
 )
@@ -211,3 +214,5 @@ def twice(w, y):
     yield graph_leads_back(y=y, w=w)
     yield sends_gradient([6], y=y, w=w)
     yield was_gone_through(y=y)
+    # A reset leaves nothing of the first round, which may never have been.
+    yield got_gradients(2, "w = torch.tensor([2.0], requires_grad=True)", w=w)

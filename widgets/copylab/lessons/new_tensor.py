@@ -165,7 +165,7 @@ def targets(target_for, torch):
 
 @task(
     "new_tensor/weights",
-    "`weighted(x)` should return a result with the dtype of `x`. As it is, an `x` of `float16` gives a `float32` result. "
+    "`weighted(x)` should return a result with the dtype of `x`, whatever it is. As written, an `x` of `float16` gives a `float32` result. "
     "Change the first line of the function.",
     about="a result with the dtype of `x`",
     start="def weighted(x):\n    factors = torch.tensor([1.0, 10.0])\n    return (x * factors).sum()",
@@ -177,14 +177,17 @@ def targets(target_for, torch):
     wrong={
         "def weighted(x):\n    factors = torch.tensor([1.0, 10.0], dtype=torch.float64)\n    return (x * factors).sum()": "given torch.float32, it returns torch.float64",
         "def weighted(x):\n    factors = torch.tensor([1.0, 10.0], dtype=torch.float16)\n    return (x * factors).sum().float()": "given torch.float64, it returns torch.float32",
+        "def weighted(x):\n    factors = torch.tensor([1.0, 10.0], dtype=torch.float16)\n    return (x * factors).sum()": "given torch.int64, it returns torch.float16",
         "def weighted(x):\n    return x.new_tensor(21.0)": "weighted(x) requires no grad",
         "def weighted(x):\n    factors = x.new_tensor([1.0, 1.0])\n    return (x * factors).sum()": "weighted(x) shows 3",
     },
-    right="the result has the dtype of `x`, for `float32`, `float64` and `float16`, and the gradient reaches `x`.",
+    right="the result has the dtype of `x`, for `float32`, `float64`, `float16` and `int64`, and the gradient reaches `x`.",
 )
 def weights(weighted, torch):
-    for dtype in (torch.float32, torch.float64, torch.float16):
-        x = torch.tensor([1.0, 2.0], dtype=dtype, requires_grad=True)
+    # Factors of `float16` give way to an `x` of each floating dtype: `int64` alone finds them.
+    for dtype in (torch.float32, torch.float64, torch.float16, torch.int64):
+        takes_grad = dtype.is_floating_point
+        x = torch.tensor([1, 2], dtype=dtype, requires_grad=takes_grad)
         got = weighted(x)
         result = {"weighted(x)": got}
         yield are_tensors(**result)
@@ -192,8 +195,9 @@ def weights(weighted, torch):
         yield CheckedFact(
             got.dtype == dtype,
             gettext("given `{dtype}`, it returns `{other}`.", dtype=dtype, other=got.dtype),
-            gettext("its dtype is that of `x`, for `float32`, `float64` and `float16`."),
         )
+        if not takes_grad:
+            continue
         yield graph_leads_back(**result, x=x)
         # Each dtype has an `x` of its own, so no gradient is added to another.
         got.backward()

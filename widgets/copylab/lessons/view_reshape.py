@@ -6,6 +6,7 @@ from ..quiz import (
     CheckedFact,
     are_tensors,
     follows_numbers,
+    is_still_of_line,
     share_no_cells,
     share_storage,
     shows_values,
@@ -48,12 +49,17 @@ shapes = predict(
         "y = x": "y shows [[0, 1, 2], [3, 4, 5]]",
         "y = x.t().flip(0)": "y shows [[2, 5], [1, 4], [0, 3]]",
         "y = x.t().tolist()": "of type list",
+        "x = torch.arange(6.0).view(2, 3)\ny = x.t().contiguous()\nx = y.t()": "x is another tensor than the one that x = torch.arange(6.0).view(2, 3) makes",
+        "x = torch.tensor([[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]])\ny = x[:]": "x shows [[0, 3], [1, 4], [2, 5]]",
     },
     right="`y` is a view: it reads the cells of `x` in another order.",
 )
 def columns(x, y):
     yield shows_values([[0, 3], [1, 4], [2, 5]], y=y)
     yield share_storage(y=y, x=x)
+    # A new `x` may be a view of a `y` that copied its numbers.
+    yield shows_values([[0, 1, 2], [3, 4, 5]], x=x)
+    yield is_still_of_line("x = torch.arange(6.0).view(2, 3)", x=x)
 
 
 @task(

@@ -400,19 +400,11 @@ def follows_numbers(before: str, after: str, check_fact: Callable[..., CheckedFa
     `before` is another one. Where the program is not known, does not have `before`, or works with
     more than its own names, that is not held against it.
     """
-    source = _cells_of_answer.get()
-    if not is_self_contained(source):
-        return CheckedFact(True, "")
-    # Without comments, which may have `before` as well, and written as `before` is.
-    source = ast.unparse(ast.parse(source))
-    if source.count(before) != 1:
-        return CheckedFact(True, "")
-    # In names of its own: the variables that the learner has stay as they are.
-    attempt = run_attempt("", source.replace(before, after), engine_for({}))
+    variables = _run_changed_program(before, after)
     takes = inspect.signature(check_fact).parameters
-    if attempt.error or not takes.keys() <= attempt.variables.keys():
+    if not takes.keys() <= variables.keys():
         return CheckedFact(True, "")
-    fact = check_fact(**{name: attempt.variables[name] for name in takes})
+    fact = check_fact(**{name: variables[name] for name in takes})
     changed = {"after": _close_brackets(after), "before": _close_brackets(before)}
     no = gettext(
         "in a second run, with `{after}` instead of `{before}`, {why} Take the numbers from the program.",
@@ -424,6 +416,55 @@ def follows_numbers(before: str, after: str, check_fact: Callable[..., CheckedFa
         **changed,
     )
     return CheckedFact(fact.holds, no, yes, is_told=True)
+
+
+def _run_changed_program(before: str, after: str) -> Mapping[str, Any]:
+    """Return the variables of the program with `after` in place of `before`; none if it cannot run."""
+    source = _cells_of_answer.get()
+    if not is_self_contained(source):
+        return {}
+    # Without comments, which may have `before` as well, and written as `before` is.
+    source = ast.unparse(ast.parse(source))
+    if source.count(before) != 1:
+        return {}
+    # In names of its own: the variables that the learner has stay as they are.
+    attempt = run_attempt("", source.replace(before, after), engine_for({}))
+    return {} if attempt.error else attempt.variables
+
+
+def is_still_of_line(line: str, **named: Any) -> CheckedFact:
+    """A name is still tied to the object that a line of the program tied it to.
+
+    A second run tells. Where the program is not known, or has no such line, that is not held
+    against it.
+    """
+    ((name, _),) = named.items()
+    variables = _run_changed_program(line, f"{line}; _at_first = {name}")
+    no = gettext(
+        "`{name}` is another tensor than the one that `{line}` makes.", name=name, line=line
+    )
+    return CheckedFact(variables.get(name) is variables.get("_at_first"), no)
+
+
+def got_gradients(least: int, line: str, **named: Any) -> CheckedFact:
+    """At least so many gradients came to a leaf that a line of the program makes.
+
+    They are counted by a hook in a second run. Where the program is not known, or has no such
+    line, that is not held against it.
+    """
+    ((name, _),) = named.items()
+    # `append` returns None, so that the gradient stays as it is.
+    hook = f"_gradients = []; {name}.register_hook(_gradients.append)"
+    variables = _run_changed_program(line, f"{line}; {hook}")
+    count = len(variables.get("_gradients", ()))
+    no = ngettext(
+        "`backward` brought `{name}` {number} gradient; it should bring {least}, one in each round.",
+        "`backward` brought `{name}` {number} gradients; it should bring {least}, one in each round.",
+        count,
+        name=name,
+        least=least,
+    )
+    return CheckedFact("_gradients" not in variables or count >= least, no)
 
 
 def warn_of_data() -> CheckedFact:
@@ -610,6 +651,20 @@ def was_written(least: int = 1, **named: Any) -> CheckedFact:
     """A tensor's version counter has counted at least so many writes."""
     ((name, tensor),) = named.items()
     version = version_of(tensor)
+    if (version or 0) >= least:
+        return CheckedFact(
+            True, "", gettext("`{name}._version` is {version}.", name=name, version=version)
+        )
+    if line := _find_later_binding(name):
+        no = gettext(
+            "`{name}._version` is {version}; it should be at least {least}: since `{line}`, "
+            "`{name}` is another tensor.",
+            name=name,
+            version=version,
+            least=least,
+            line=line,
+        )
+        return CheckedFact(False, no)
     no = gettext(
         "`{name}._version` is {version}; it should be at least {least}: a write past the "
         "counter, or into another tensor, is not counted there.",
@@ -617,8 +672,40 @@ def was_written(least: int = 1, **named: Any) -> CheckedFact:
         version=version,
         least=least,
     )
-    yes = gettext("`{name}._version` is {version}.", name=name, version=version)
-    return CheckedFact((version or 0) >= least, no, yes)
+    return CheckedFact(False, no)
+
+
+def _find_later_binding(name: str) -> str:
+    """Return the last line that ties a name to another object than it had; empty if none is known."""
+    nodes = _list_syntax_nodes(_cells_of_answer.get())
+    assignments = [node for node in nodes if isinstance(node, ast.Assign)]
+    bindings = [node for node in assignments if _binds_name(node, name)]
+    if not bindings:
+        return ""
+    line = ast.unparse(max(bindings, key=lambda node: node.lineno))
+    # The name had nothing before its first line, which then raises: that is no other tensor.
+    variables = _run_changed_program(line, f"_before = {name}; {line}")
+    return "" if variables.get(name) is variables.get("_before") else line
+
+
+def _binds_name(assignment: ast.Assign, name: str) -> bool:
+    targets = assignment.targets
+    return any(isinstance(target, ast.Name) and target.id == name for target in targets)
+
+
+@_require_tensors
+def was_left_alone(**named: Any) -> CheckedFact:
+    """No write into these tensors was counted, not even one that was taken back."""
+    for name, tensor in named.items():
+        if version := version_of(tensor):
+            no = gettext(
+                "`{name}._version` is {version}; it should be 0: `{name}` was written to, although "
+                "it shows its old numbers again.",
+                name=name,
+                version=version,
+            )
+            return CheckedFact(False, no)
+    return CheckedFact(True, "")
 
 
 def _are_close(found: Any, expected: Any) -> bool:

@@ -628,6 +628,10 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         before = state_of_variables(checked)
         with know_source(program):
             verdict = self._judge_variables(checked, engine)
+            # As of a learner's cell: what raised is not right.
+            if verdict and error:
+                cell = CellOutcome(program, error.partition(":")[0].partition("\n")[0])
+                verdict = self._judge_variables(checked, engine, cell)
         if state_of_variables(checked) != before:
             faults.append(f"the check changes what it looks at, after: {program}")
         return verdict
