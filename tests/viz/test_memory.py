@@ -301,11 +301,26 @@ def test_names_of_one_tensor_do_not_touch(engine: ModuleType) -> None:
     x = engine.ones(2)
     before = snapshot(x=x)
     svg = memory(snapshot(since=before, x=x, y=x, z=x), since=before).svg
-    boxes = re.findall(r'<rect class="name[^>]* y="([^"]*)" width="[^"]*" height="([^"]*)"', svg)
+    block, *boxes = re.findall(
+        r'<rect class="name[^>]* y="([^"]*)" width="[^"]*" height="([^"]*)"', svg
+    )
     assert len(boxes) == 3
+    assert float(block[0]) == float(boxes[0][0])
+    assert float(block[0]) + float(block[1]) == float(boxes[2][0]) + float(boxes[2][1])
     for (upper, height), (lower, _) in pairwise(boxes):
         # The edge of a new name is 2 px wide, and half of it is outside of the box.
         assert float(lower) - float(upper) - float(height) - 2 >= 4
+
+
+def test_two_names_of_one_tensor_are_not_drawn_as_two_tensors_over_one_memory(
+    engine: ModuleType,
+) -> None:
+    """`b = a` and `b = a.detach()` had the same picture: two names, two arrows, one box."""
+    a = engine.ones(2)
+    for b, arrows, boxes in ((a, 1, 3), (a.detach(), 2, 2)):
+        svg = memory(a=a, b=b, level="names").svg
+        assert svg.count('<path class="arrow"') == arrows
+        assert svg.count('<rect class="name') == boxes
 
 
 @pytest.mark.parametrize("language", ["en", "zh", "ko"])

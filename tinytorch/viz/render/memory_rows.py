@@ -340,24 +340,30 @@ class Row:
     def draw_names(
         self, canvas: Canvas, columns: Columns, middle: float, end: tuple[float, float] | None
     ) -> None:
-        """Draw the names, each with an arrow to `end`; without, where there is no memory."""
+        """Draw the names of the tensor, and an arrow to `end`; none where there is no memory.
+
+        Several names are one block with one arrow: two tensors over the same cells have an arrow each.
+        """
         # Not by its own flags: a name would move in the step in which it is new no more.
         right = PADDING + columns.names_width
         top = middle
         if self.lane is None:
             top -= (len(self.pills) - 1) * PILL_STEP / 2
+        widest = max(pill.width for pill in self.pills)
+        width = max(widest, min(columns.names_width, MOST_ALIKE_NAME_WIDTH))
+        if len(self.pills) > 1:
+            # Seen between the names, where it fills the gap.
+            height = (len(self.pills) - 1) * PILL_STEP + PILL_HEIGHT
+            block = (right - width, top - PILL_HEIGHT / 2, width, height)
+            canvas.rect(*block, "name", 11, self.tensor_id, self.owner)
         for index, pill in enumerate(self.pills):
-            y = top + index * PILL_STEP
-            if end is not None:
-                _draw_arrow(canvas, (right + pill.flag_width, y), end)
-            self._draw_pill(canvas, pill, columns, right, y)
+            self._draw_pill(canvas, pill, right, top + index * PILL_STEP, width)
         if end is not None:
+            flag_width = max(pill.flag_width for pill in self.pills)
+            _draw_arrow(canvas, (right + flag_width, middle), end)
             canvas.path(f"M{format_point(end)}l-8 -4v8z", "tip")
 
-    def _draw_pill(
-        self, canvas: Canvas, pill: Pill, columns: Columns, right: float, y: float
-    ) -> None:
-        width = max(pill.width, min(columns.names_width, MOST_ALIKE_NAME_WIDTH))
+    def _draw_pill(self, canvas: Canvas, pill: Pill, right: float, y: float, width: float) -> None:
         classes = "name"
         if pill.flag:
             classes += " fresh"
