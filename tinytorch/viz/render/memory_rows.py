@@ -598,7 +598,7 @@ class BandDrawing:
                 canvas, break_captions(self.captions, width), x, strip_y + self.strip.height
             )
         hazards = break_captions(self.hazards, columns.right - PADDING)
-        # A box has no padding: their ground would stand on its edge.
+        # A box has no padding: their ground would reach its edge.
         draw_caption_lines(canvas, hazards, PADDING, y + layout.foot - 2 * self.has_box)
         for counter in self.counters:
             middles_of_counter = [middles[index] for index in counter.rows]
