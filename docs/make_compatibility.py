@@ -37,9 +37,9 @@ makes all that it imports from `torch` come from here. Both packages have types,
 """
 NEAR_COPYING = """A few of the methods are near copying, and absent all the same. `unsafe_split`, `unsafe_chunk`,
 `unsafe_split_with_sizes` and `slice_inverse` are PyTorch's own tools, whose results share memory behind autograd's
-back. `eq_` and other comparisons in place, `map_`, `map2_` and `apply_` write as all others do; `new`, `resize`,
-`resize_as` and `storage_type` are old forms that PyTorch advises against. `addmv`, `addr`, `addbmm` and `baddbmm` are
-further products: `addmm` and `addmm_` show the rule. `pin_memory` and what asks for it needs a GPU.
+back. `map_`, `map2_` and `apply_` call Python for each element; `new`, `resize`, `resize_as` and `storage_type` are old
+forms that PyTorch advises against. `addbmm` and `baddbmm` are further products: `addmm`, `addmv` and `addr` show the
+rule. `pin_memory` and what asks for it needs a GPU.
 
 Where a reduction, a product, `softmax`, `stack` or its kin, `tril` or `triu` writes into its own input (`torch.sum(x,
 0, out=x)`, `torch.mv(a, v, out=v)`) PyTorch reads cells that it has already written to, or a shape that it has already

@@ -207,7 +207,7 @@ def test_a_complex_number_says_that_it_is_absent() -> None:
 
 def test_no_other_name_is_suggested_for_one_that_is_absent() -> None:
     x = tinytorch.ones(2)
-    for owner, name in ((x, "addr"), (tinytorch, "addr"), (tinytorch, "erf")):
+    for owner, name in ((x, "addbmm"), (tinytorch, "addbmm"), (tinytorch, "erf")):
         with pytest.raises(AttributeError, match=f"has no attribute '{name}'") as caught:
             getattr(owner, name)
         # Python finds what is alike among the names of the object that the error has.

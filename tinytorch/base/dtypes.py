@@ -177,10 +177,19 @@ def check_range(value: float, d: dtype, in_c: bool = False) -> None:
             lowest = 0
         fits = is_finite and lowest <= value <= highest
     if not fits:
-        c_name = cpp_name(d) if d.is_floating_point or d in (int32, bool_) else f"{d.called}_t"
-        raise RuntimeError(
-            f"value cannot be converted to type {c_name if in_c else d.called} without overflow"
-        )
+        name = _name_number_type(d) if in_c else d.called
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
+def check_factor_range(value: Any, d: dtype) -> None:
+    """Raise torch's RuntimeError if a number, which may be complex, does not fit a dtype."""
+    check_real(value, _name_number_type(d))
+    check_range(value.real, d, in_c=True)
+
+
+def _name_number_type(d: dtype) -> str:
+    """Return C++'s name of the type of a single number: `int64_t`, where `cpp_name` says `long int`."""
+    return cpp_name(d) if d.is_floating_point or d in (int32, bool_) else f"{d.called}_t"
 
 
 def from_numpy_dtype(n: np.dtype) -> dtype:

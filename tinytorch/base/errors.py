@@ -296,22 +296,22 @@ class AbsentName:
 # Attributes of torch.Tensor that ours lacks; most of them exist in place, too, with an
 # underscore.
 ABSENT_FROM_TENSOR = """
-    absolute acos acosh addbmm addmv addr aminmax angle apply_ arccos arccosh
+    absolute acos acosh addbmm aminmax angle apply_ arccos arccosh
     arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh baddbmm
     bfloat16 bincount
-    ccol_indices cdouble cfloat chalf cholesky cholesky_inverse cholesky_solve clamp_max
-    clamp_min coalesce col_indices conj_physical const_data_ptr copysign corrcoef cosh
+    ccol_indices cdouble cfloat chalf cholesky cholesky_inverse cholesky_solve
+    coalesce col_indices conj_physical const_data_ptr copysign corrcoef cosh
     count_nonzero cov cross crow_indices cummax cummin deg2rad dense_dim dequantize det
-    diff digamma dim_order dist divide eig eq_ erf erfc erfinv exp2 expm1
-    fix float_power fmax fmin fmod frac frexp gcd ge_ geqrf ger grad_dtype
-    greater greater_equal gt_ hardshrink hash_tensor heaviside histc histogram hypot i0
+    diff digamma dim_order dist divide eig erf erfc erfinv exp2 expm1
+    fix float_power fmax fmin frac frexp gcd geqrf ger grad_dtype
+    greater greater_equal hardshrink hash_tensor heaviside histc histogram hypot i0
     igamma igammac imag index indices inner int_repr inverse ipu
     is_coalesced is_conj is_distributed is_ipu is_maia is_mps is_mtia is_neg
     is_pinned is_same_size is_sparse_csr is_vulkan is_xla is_xpu isneginf isposinf
-    isreal istft kron lcm ldexp le_ less less_equal lgamma log10 log1p log2
-    logaddexp logaddexp2 logcumsumexp logdet logit lstsq lt_ lu lu_solve
+    isreal istft kron lcm ldexp less less_equal lgamma log10 log1p log2
+    logaddexp logaddexp2 logcumsumexp logdet logit lstsq lu lu_solve
     map2_ map_ matrix_exp matrix_power mode module_load msort mtia multinomial
-    multiply mvlgamma name nan_to_num nanmean nanmedian nanquantile nansum ne_ negative
+    multiply mvlgamma name nan_to_num nanmean nanmedian nanquantile nansum negative
     new nextafter nonzero_static not_equal orgqr ormqr pin_memory pinverse polygamma
     prelu q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
     q_zero_point qr qscheme quantile rad2deg record_stream reinforce renorm resize

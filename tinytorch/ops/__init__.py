@@ -14,6 +14,7 @@ from . import (
     deprecated,
     einsum,
     filling,
+    functions_in_place,
     indexing,
     inner_writes,
     linalg,
@@ -141,6 +142,7 @@ def _tensor_of_number(number: float) -> Tensor:
 absent.note_absent_forms()
 inner_writes.note_inner_writes()
 deprecated.note_deprecated_forms()
+functions_in_place.offer_functions_in_place()
 provide_operations(
     as_strided=as_strided,
     clone_contiguous=lambda tensor: clone(tensor, contiguous_format),

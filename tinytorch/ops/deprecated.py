@@ -8,6 +8,8 @@ from __future__ import annotations
 from .define import OVERLOADS
 
 _MATRICES = "Tensor mat1, Tensor mat2)"
+_MATRIX = "Tensor mat, Tensor vec)"
+_VECTORS = "Tensor vec1, Tensor vec2)"
 _TENSORS = "Tensor tensor1, Tensor tensor2)"
 _FORMAT = "*, MemoryFormat? memory_format=None)"
 # By name, and by that with `_`, where tinytorch has it.
@@ -17,6 +19,10 @@ _DEPRECATED_FORMS = (
     f"addcmul(Tensor self, Scalar value, {_TENSORS}",
     f"addmm(Scalar beta, Tensor self, Scalar alpha, {_MATRICES}",
     f"addmm(Scalar beta, Tensor self, {_MATRICES}",
+    f"addmv(Scalar beta, Tensor self, Scalar alpha, {_MATRIX}",
+    f"addmv(Scalar beta, Tensor self, {_MATRIX}",
+    f"addr(Scalar beta, Tensor self, Scalar alpha, {_VECTORS}",
+    f"addr(Scalar beta, Tensor self, {_VECTORS}",
     "copy_(Tensor self, Tensor other, bool async=False)",
     f"cuda(Tensor self, Device? device=None, bool async=False, {_FORMAT}",
     "sub(Tensor self, Scalar alpha, Tensor other)",

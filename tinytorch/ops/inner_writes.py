@@ -138,10 +138,12 @@ _COUNTS: dict[str, int | Callable[..., int]] = {
     **dict.fromkeys(("std", "var"), _count_of_spread),
     **dict.fromkeys(("cumsum", "cumprod"), _count_of_running),
     "addmm": _count_of_added_product,
+    # zeros, where nothing is added
+    "addmv": lambda self, mat, vec, beta, alpha: int(not (mat.size or beta)),
     "binary_cross_entropy_with_logits": lambda x, y, w, p, reduction: 0 if reduction else 4,
     "block_diag": lambda tensors: 1 + len(tensors),
     **dict.fromkeys(("cat", "stack"), _count_of_joining),
-    "clamp": _count_of_clamp,
+    **dict.fromkeys(("clamp", "clamp_max", "clamp_min"), _count_of_clamp),
     "flip": _count_of_flip,
     "index_reduce": lambda *how: 1 + _count_of_reducing(*how),
     "linalg_vector_norm": _count_of_norm,

@@ -17,9 +17,9 @@ from ..base import (
 )
 from ..tensor import Tensor, as_array_of_torch
 from .define import offer_member, op
-from .kernels import cannot_cast, composite, delegating, write
-from .out_argument import OutArgument, OutRule
-from .pointwise import mul, scale_grad
+from .kernels import cannot_cast, composite, delegating, pointwise, write
+from .out_argument import OutArgument, OutRule, warn_of_resize
+from .pointwise import check_factor, convert_factor, mul, scale_grad
 from .sums import expand
 from .views import reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 
@@ -276,12 +276,19 @@ def _prepare_addmm(out: OutArgument, self: Any, a: Any, b: Any, *_: Any) -> None
     out.check_overlap(self if addend.shape == self.shape else addend)
 
 
+def _scale_by_number(a: Any, factor: Any) -> Any:
+    """Return an array times a number; float16, as the number, in float32."""
+    if a.dtype.num == 23:
+        return _scale_by_number(a.astype(np.float32), factor).astype(np.float16)
+    return a * convert_factor(factor, a.dtype)
+
+
 def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
     """Return `beta * self + alpha * (a @ b)`; `self` is not read for a `beta` of 0."""
     _check_addmm(self, a, b)
     product = multiply_matrices(a, b, "addmm_impl_cpu_")
     if alpha != 1:
-        product = product * product.dtype.type(alpha)
+        product = _scale_by_number(product, alpha)
     # A bias, one row, is broadcast by NumPy itself.
     shape = product.shape
     if self.shape not in (shape, shape[1:]):
@@ -293,7 +300,7 @@ def _addmm(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
         scaled, target = (BY_NUM[c.dtype.num] for c in (mul(self, beta), self))
         if not can_cast(scaled, target):
             raise cannot_cast(scaled, target)
-    addend = self if beta == 1 else self * self.dtype.type(beta)
+    addend = self if beta == 1 else _scale_by_number(self, beta)
     # Written into the product, which nobody else has.
     return np.add(addend, product, product)
 
@@ -315,21 +322,31 @@ addmm = op(
 )
 
 
+def _make_error_in_place(a: Any, shape: tuple) -> RuntimeError:
+    """Make PyTorch's error for a product that has not the shape of the tensor it is written into."""
+    return RuntimeError(
+        f"Bad in-place call: input tensor size {list(a.shape)} and output tensor size "
+        f"{list(shape)} should match"
+    )
+
+
+def _refuse_own_factors(name: str, a: Any, *factors: Any) -> None:
+    """Raise NotImplementedError for a factor whose memory the product is written into."""
+    if any(np.may_share_memory(a, factor) for factor in factors):
+        raise make_absence_error(
+            f"{name} of a tensor that shares memory with a factor",
+            "PyTorch reads what it has just written; please clone() the factor first",
+        )
+
+
 def _add_product(a: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
     """Return what `addmm_` writes. RuntimeError unless the product has the shape of the target."""
     check_overlap(a)
     _check_addmm(a, mat1, mat2)
-    shape = [mat1.shape[0], mat2.shape[1]]
-    if list(a.shape) != shape:
-        raise RuntimeError(
-            f"Bad in-place call: input tensor size {list(a.shape)} and output tensor size {shape} "
-            "should match"
-        )
-    if any(np.may_share_memory(a, factor) for factor in (mat1, mat2)):
-        raise make_absence_error(
-            "addmm_ of a tensor that shares memory with a factor",
-            "PyTorch reads what it has just written; please clone() the factor first",
-        )
+    shape = (mat1.shape[0], mat2.shape[1])
+    if a.shape != shape:
+        raise _make_error_in_place(a, shape)
+    _refuse_own_factors("addmm_", a, mat1, mat2)
     return _addmm(a, mat1, mat2, beta, alpha)
 
 
@@ -338,6 +355,127 @@ op(
     write(_add_product),
     function=False,
     **_ADDMM_FORMULAS,
+)
+
+
+def _check_addmv(self: Any, mat: Any, vec: Any) -> None:
+    """Raise PyTorch's RuntimeError or IndexError for shapes that `addmv` does not take."""
+    if self.ndim > 1 or mat.ndim != 2 or vec.ndim != 1:
+        raise RuntimeError(
+            f"vector + matrix @ vector expected, got {self.ndim}, {mat.ndim}, {vec.ndim}"
+        )
+    (m, k), n = mat.shape, vec.shape[0]
+    if k != n or self.size not in (m, 1):
+        if not self.ndim:
+            raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+        raise RuntimeError(f"size mismatch, got input ({self.shape[0]}), mat ({m}x{k}), vec ({n})")
+
+
+def _prepare_addmv(out: OutArgument, self: Any, mat: Any, vec: Any, *_: Any) -> None:
+    """Prepare the `out=` of `addmv`."""
+    _check_addmv(self, mat, vec)
+    out.resize_for((mat.shape[0],), vec.dtype)
+    # PyTorch copies `self` into it before it multiplies.
+    out.check_overlap(expand(self, (mat.shape[0],)))
+
+
+def _addmv(self: Any, mat: Any, vec: Any, beta: Any, alpha: Any) -> Any:
+    """Return `beta * self + alpha * (mat @ vec)`; `self` is not read for a `beta` of 0."""
+    _check_addmv(self, mat, vec)
+    if not self.dtype == mat.dtype == vec.dtype:
+        raise _two_dtypes_error(mat, vec, "addmv_impl_cpu", BY_NUM[self.dtype.num])
+    if not mat.size and beta:
+        # Nothing is added: PyTorch multiplies by `beta`, into a result that takes the shape of `self`.
+        if mat.shape[0] and self.shape != mat.shape[:1]:
+            warn_of_resize(mat.shape[:1], self.shape)
+        return self * convert_factor(beta, self.dtype)
+    product = multiply_matrices(mat, vec, "addmv_impl_cpu")
+    if alpha != 1:
+        product = product * convert_factor(alpha, product.dtype)
+    if not beta:
+        return product
+    addend = self if beta == 1 else self * convert_factor(beta, self.dtype)
+    # Written into the product, which nobody else has.
+    return np.add(addend, product, product)
+
+
+_ADDMV_FORMULAS: dict[str, Any] = {
+    "self": lambda grad, beta: scale_grad(grad, beta),
+    "mat": lambda grad, alpha, vec: scale_grad(outer(grad, vec), alpha),
+    "vec": lambda grad, alpha, mat: scale_grad(mv(t(mat), grad), alpha),
+}
+op(
+    "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1)",
+    _addmv,
+    out=OutRule("exact", prepare=_prepare_addmv),
+    **_ADDMV_FORMULAS,
+)
+
+
+def _add_product_with_vector(a: Any, mat: Any, vec: Any, beta: Any, alpha: Any) -> Any:
+    """Return what `addmv_` writes. RuntimeError unless the product has the shape of the target."""
+    _check_addmv(a, mat, vec)
+    if a.shape != mat.shape[:1]:
+        raise _make_error_in_place(a, mat.shape[:1])
+    _refuse_own_factors("addmv_", a, mat, vec)
+    return _addmv(a, mat, vec, beta, alpha)
+
+
+op(
+    "addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1)",
+    write(_add_product_with_vector),
+    function=False,
+    **_ADDMV_FORMULAS,
+)
+
+
+class _OuterProductKernel(pointwise):
+    """The product of each element of one vector with each of another, added to a matrix."""
+
+    def _spread_operands(self, values: tuple, target: Any = None) -> tuple:
+        """Return the matrix in the shape of the product, the first vector as a column, and the rest."""
+        a, vec1, vec2, *factors = values
+        for x, name in ((vec1, "vec1"), (vec2, "vec2")):
+            if x.ndim != 1:
+                raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {x.ndim}-D")
+        if target is None:
+            a = expand(a, (vec1.shape[0], vec2.shape[0]))
+        elif a.ndim != 2:
+            raise RuntimeError(f"2D tensor expected, got {a.ndim}D tensor for input")
+        elif a.shape != (*vec1.shape, *vec2.shape):
+            raise RuntimeError(
+                f"size mismatch, input: {list(a.shape)}, v1: {list(vec1.shape)}, v2: "
+                f"{list(vec2.shape)}"
+            )
+        return a, vec1.reshape(-1, 1), vec2, *factors
+
+    def prepare_out(self, out: Any, *values: Any) -> None:  # type: ignore[override]
+        """Prepare the `out=` as of any operation on operands that broadcast."""
+        super().prepare_out(out, *self._spread_operands(values))
+
+    def convert_operands(self, values: tuple, target: Any = None) -> list:
+        """Convert the operands to the dtype they meet in. RuntimeError for those that do not fit."""
+        arrays = super().convert_operands(self._spread_operands(values, target), target)
+        dtype = arrays[0].dtype
+        for factor, name in zip(values[self.operand_count :], ("beta", "alpha"), strict=True):
+            # A complex one is for PyTorch no whole number, or else one that does not fit the dtype.
+            check_factor(factor.real if isinstance(factor, complex) else factor, dtype, name)
+            convert_factor(factor, dtype)  # for its error
+        return arrays
+
+
+def _add_outer_product(a: Any, column: Any, row: Any, beta: Any, alpha: Any) -> Any:
+    """Return `beta * a + alpha * column * row`; `a` is not read for a `beta` of 0."""
+    product = convert_factor(alpha, a.dtype) * column * row
+    return convert_factor(beta, a.dtype) * a + product if beta else product + np.zeros_like(a)
+
+
+op(
+    "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1)",
+    _OuterProductKernel(_add_outer_product),
+    self=lambda grad, beta: scale_grad(grad, beta),
+    vec1=lambda grad, alpha, vec2: scale_grad(mv(grad, vec2), alpha),
+    vec2=lambda grad, alpha, vec1: scale_grad(mv(t(grad), vec1), alpha),
 )
 
 # matmul -------------------------------------------------------------------------------------------

@@ -42,6 +42,12 @@ _RESIZED = (
 )
 
 
+def warn_of_resize(shape: tuple, required: tuple) -> None:
+    """Warn, as PyTorch does, that a result with elements gets another shape."""
+    message = _RESIZED.format(list(shape), list(required))
+    warn_in_torch(message, "aten/src/ATen/native/Resize.cpp:30")
+
+
 class OutRule(NamedTuple):
     """What an operation asks of its `out=`."""
 
@@ -108,9 +114,8 @@ class OutArgument:
         if a.shape == shape:
             return
         if a.size and not self.rule.is_silent:
-            message = _RESIZED.format(list(a.shape), list(shape))
             for _ in range(1 + has_copy):
-                warn_in_torch(message, "aten/src/ATen/native/Resize.cpp:30")
+                warn_of_resize(a.shape, shape)
         resize_out(self.tensor, shape)
         self.is_resized = True
 
@@ -131,4 +136,4 @@ class OutArgument:
         run_silenced(store_values, out._data, data)
 
 
-__all__ = ["OUT_DTYPE_ERRORS", "OutArgument", "OutRule"]
+__all__ = ["OUT_DTYPE_ERRORS", "OutArgument", "OutRule", "warn_of_resize"]

@@ -24,10 +24,11 @@ from .choosing import masked_fill_, where
 from .copies import convert_in_formula
 from .creation import empty_like, new_zeros, zeros_like
 from .define import make_operator, offer_member, op
-from .filling import fill_
+from .filling import fill_, written_zeros
 from .from_data import from_numpy
 from .kernels import (
     Kernel,
+    as_array,
     check_kernel,
     composite,
     delegating,
@@ -63,9 +64,32 @@ def offer_reflected(symbol: str, of_tensors: Any, of_number: Any) -> None:
 
 # comparisons --------------------------------------------------------------------------------------
 
+
+def _declare_writing_comparison(name: str, kernel: pointwise) -> None:
+    """Declare a comparison in place: the truth is written as 0 and 1, and no gradient gets past it."""
+    for other, node in (("Tensor", "Backward1"), ("Scalar", "Backward0")):
+        op(
+            f"{name}_(Tensor(a!) self, {other} other)",
+            write(kernel.values_to_write),
+            function=False,
+            backward=name.title() + node,
+            self=lambda grad, _self_sizes, _self_dtype: written_zeros(
+                grad, _self_sizes, _self_dtype
+            ),
+            **({"other": _zeros_of_other} if other == "Tensor" else {}),
+        )
+
+
+def _zeros_of_other(grad: Any, _other_sizes: tuple, _other_dtype: Any) -> Any:
+    """Return the gradient of what was compared with: zeros."""
+    return written_zeros(grad, _other_sizes, _other_dtype)
+
+
 # Of arrays, too, this gives an array, where `==` of 0-d arrays gives a number.
-eq = op("eq(Tensor self, Tensor other)", pointwise(np.equal, "bool"))
-op("eq(Tensor self, Scalar other)", pointwise(np.equal, "bool"))
+_equal_kernel = pointwise(np.equal, "bool")
+eq = op("eq(Tensor self, Tensor other)", _equal_kernel)
+op("eq(Tensor self, Scalar other)", _equal_kernel)
+_declare_writing_comparison("eq", _equal_kernel)
 for _name, _ufunc in (
     ("ne", np.not_equal),
     ("lt", np.less),
@@ -73,8 +97,10 @@ for _name, _ufunc in (
     ("gt", np.greater),
     ("ge", np.greater_equal),
 ):
-    op(f"{_name}(Tensor self, Tensor other)", pointwise(_ufunc, "bool"), operator=_name)
-    op(f"{_name}(Tensor self, Scalar other)", pointwise(_ufunc, "bool"))
+    _comparison_kernel = pointwise(_ufunc, "bool")
+    op(f"{_name}(Tensor self, Tensor other)", _comparison_kernel, operator=_name)
+    op(f"{_name}(Tensor self, Scalar other)", _comparison_kernel)
+    _declare_writing_comparison(_name, _comparison_kernel)
 
 
 def _contains_element(self: Tensor, element: Any) -> bool:
@@ -448,22 +474,27 @@ _check_subtraction = _make_bool_check(
 )
 
 
+def check_factor(value: Any, dtype: np.dtype, name: str) -> None:
+    """Raise PyTorch's RuntimeError for a number that does not scale a result of that dtype."""
+    if isinstance(value, bool) and dtype.kind != "b":
+        raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+    if dtype.kind in "iub" and isinstance(value, float):
+        raise RuntimeError(
+            f"For integral input tensors, argument {name} must not be a floating point number."
+        )
+    if isinstance(value, complex):
+        raise RuntimeError(
+            f"For non-complex input tensors, argument {name} must not be a complex number."
+        )
+
+
 def _scale_addend(a: Any, b: Any, alpha: Any) -> Any:
     """Return `alpha * b`, to be added to `a`."""
     if type(alpha) is int and alpha == 1:
         return b
     # of two errors torch raises that of the shapes
     np.broadcast(a, b)
-    if alpha is True and b.dtype.kind != "b":
-        raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if b.dtype.kind in "iub" and isinstance(alpha, float):
-        raise RuntimeError(
-            "For integral input tensors, argument alpha must not be a floating point number."
-        )
-    if isinstance(alpha, complex):
-        raise RuntimeError(
-            "For non-complex input tensors, argument alpha must not be a complex number."
-        )
+    check_factor(alpha, b.dtype, "alpha")
     return np.multiply(b, np.array(alpha).astype(b.dtype))
 
 
@@ -587,6 +618,7 @@ _floor_divide_kernel = pointwise(
 _remainder_kernel = pointwise(
     _refuse_zero_divisor(_remainder_of_arrays), takes="if", stub="remainder_cpu"
 )
+_fmod_kernel = pointwise(_refuse_zero_divisor(np.fmod), takes="if", stub="fmod_cpu")
 mul = op(
     "mul(Tensor self, Tensor other)",
     pointwise(np.multiply),
@@ -718,6 +750,19 @@ op(
     in_place=True,
     backward="DivBackward3",
     self=_grad_of_rounded,
+)
+op(
+    "fmod(Tensor self, Tensor other)",
+    _fmod_kernel,
+    backward="FmodBackward1",
+    self=lambda grad: grad,
+    other=lambda grad, self, other: -grad * div_rounded(self, other, "trunc"),
+)
+op(
+    "fmod(Tensor self, Scalar other)",
+    _fmod_kernel,
+    backward="FmodBackward0",
+    self=lambda grad: grad,
 )
 offer_reflected("floordiv", of_tensors=floor_divide, of_number=floor_divide)
 offer_reflected("mod", of_tensors=remainder, of_number=remainder_of_number)
@@ -901,17 +946,18 @@ op(
 )
 
 
-def _convert_factor(value: Any, dtype: np.dtype) -> Any:
-    """Return a number in the dtype of the operands. RuntimeError in PyTorch's words for a complex one."""
-    dtypes.check_real(value, dtypes.cpp_name(dtypes.BY_NUM[dtype.num]))
-    return dtype.type(value)
+def convert_factor(value: Any, dtype: np.dtype) -> Any:
+    """Return a number in the dtype of the operands. RuntimeError in PyTorch's words if it does not fit."""
+    d = dtypes.BY_NUM[dtype.num]
+    dtypes.check_factor_range(value, d)
+    return as_array(value.real, d)
 
 
 _ADDED_TO = "(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1)"
 op(
     "addcmul" + _ADDED_TO,
     pointwise(
-        lambda a, b, c, value: a + _convert_factor(value, a.dtype) * b * c,
+        lambda a, b, c, value: a + convert_factor(value, a.dtype) * b * c,
         takes="if",
         stub="addcmul_cpu_out",
     ),
@@ -937,7 +983,7 @@ def _check_integer_division(a: Any, b: Any, c: Any) -> None:
 op(
     "addcdiv" + _ADDED_TO,
     pointwise(
-        lambda a, b, c, value: a + _convert_factor(value, a.dtype) * b / c,
+        lambda a, b, c, value: a + convert_factor(value, a.dtype) * b / c,
         check=_check_integer_division,
     ),
     self=lambda grad: grad,
@@ -1055,4 +1101,46 @@ op(
     aka=("clip",),
     backward="ClampBackward1",
     self=_grad_inside_bounds,
+)
+# No ufunc, which would be handed what it writes to as a third argument: NumPy advises against that
+# for these two.
+op(
+    "clamp_min(Tensor self, Tensor min)",
+    pointwise(lambda a, b: np.maximum(a, b), takes="bif", stub="maximum_cpu"),
+    backward="ClampMinBackward1",
+    self=lambda grad, self, min: where(self >= min, grad, 0),
+    min=lambda grad, self, min: where(self < min, grad, 0),
+)
+op(
+    "clamp_min(Tensor self, Scalar min)",
+    pointwise(
+        lambda a, low: _clamp_array(a, low, None),
+        takes="if",
+        stub="clamp_min_scalar_cpu",
+        check=_check_bounds,
+        in_c=True,
+    ),
+    out="found",
+    backward="ClampMinBackward0",
+    self=lambda grad, self, min: where(self >= min, grad, 0),
+)
+op(
+    "clamp_max(Tensor self, Tensor max)",
+    pointwise(lambda a, b: np.minimum(a, b), takes="bif", stub="minimum_cpu"),
+    backward="ClampMaxBackward1",
+    self=lambda grad, self, max: where(self <= max, grad, 0),
+    max=lambda grad, self, max: where(self > max, grad, 0),
+)
+op(
+    "clamp_max(Tensor self, Scalar max)",
+    pointwise(
+        lambda a, high: _clamp_array(a, None, high),
+        takes="if",
+        stub="clamp_max_scalar_cpu",
+        check=_check_bounds,
+        in_c=True,
+    ),
+    out="found",
+    backward="ClampMaxBackward0",
+    self=lambda grad, self, max: where(self <= max, grad, 0),
 )
