@@ -431,7 +431,8 @@ def test_both_engines_say_the_same_words(code: str) -> None:
 
 def test_an_error_is_explained_by_its_line() -> None:
     reveal = predict(ERROR, [outcome()]).commit(["it runs to its end"])
-    assert "Line 5 raises RuntimeError: one of the variables needed" in reveal.text
+    assert "Line 5 raises an error. " in reveal.text
+    assert "The error says: `RuntimeError: one of the variables needed" in reveal.text
     assert "line 4" in reveal.text.lower()
 
 
@@ -860,10 +861,13 @@ def test_a_line_of_a_loop_is_named_once_with_all_that_it_made(engine: ModuleType
     said = value("x").bind(code.format(3)).describe_facts(QuizRun(code.format(3), engine))
     assert (
         said
-        == "`x`: [0] after line 1 (`x = torch.zeros(1)`); in turn [1], [2], [3] after line 3 (`x += 1`)."
+        == "`x`: [0] after line 1 (`x = torch.zeros(1)`); [1], [2], [3] one after another, as line 3 (`x += 1`) ran again and again."
     )
     said = value("x").bind(code.format(9)).describe_facts(QuizRun(code.format(9), engine))
-    assert "in turn [1], [2], ..., [7], [8], [9] after line 3 (`x += 1`)." in said
+    assert (
+        "[1], [2], ..., [7], [8], [9] one after another, as line 3 (`x += 1`) ran again and again."
+        in said
+    )
 
 
 PAST_GRADIENT = "a = torch.tensor(3.0, requires_grad=True)\nb = a * 2\nb.backward()\na.grad = None"

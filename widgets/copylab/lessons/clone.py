@@ -20,6 +20,7 @@ from ..quiz import (
     share_no_cells,
     shows_values,
     was_gone_through,
+    was_written,
 )
 from ..wording import gettext, join_phrases
 from . import task
@@ -192,10 +193,15 @@ for _ in range(3):
         + "kept = [k.clone() for k in kept]": "kept shows [[3, 3], [3, 3], [3, 3]]",
         _KEEP.format("reading")
         + "kept = [torch.full((2,), n) for n in (1.0, 2.0, 3.0)]": "instead of reading = torch.zeros(2)",
+        _KEEP.format("reading").replace(
+            "reading += 1", "reading = reading + 1"
+        ): "`reading._version` is 0; it should be at least 3",
     },
     right="each of the three has cells of its own: none overwrites another.",
 )
 def readings(reading, kept):
+    # Before other checks write into it. Its line is not the one to fix.
+    is_read_into_one_tensor = was_written(3, reading=reading)
     yield is_tensor_list(3, kept=kept)
     yield share_no_cells(**name_elements(kept=kept))
     yield elements_survive_writes(kept=kept, reading=reading)
@@ -205,6 +211,7 @@ def readings(reading, kept):
         "reading = torch.ones(2)",
         lambda kept: shows_values([[2, 2], [3, 3], [4, 4]], kept=kept),
     )
+    yield is_read_into_one_tensor
     yield recommend_clone()
 
 

@@ -15,6 +15,7 @@ from ..questions import (
 from ..quiz import (
     ArgumentSource,
     CheckedFact,
+    Features,
     QuizRun,
     follows_numbers,
     graph_leads_back,
@@ -102,6 +103,7 @@ def _ask_for_effect(write: str, *, wrong: dict[str, ArgumentSource]) -> Question
         wrong=wrong,
         because=because,
         name=f"effect of {write}",
+        features=Features(changes_program=True),
     )
 
 

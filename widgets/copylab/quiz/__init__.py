@@ -61,7 +61,7 @@ from .exercises import Exercise, Verdict, exercise, wrong
 from .misconceptions import MISCONCEPTIONS, Misconception, misconception
 from .prediction import Prediction, Retest, predict, retest
 from .progress import PROGRESS_FILE, find_progress_file, load_notes, parse_notes
-from .question import ArgumentSource, Question
+from .question import ArgumentSource, Features, Question
 from .recalls import Recall, find_answered_recall
 from .retest_programs import RetestProgram
 from .retests import find_programs
@@ -79,6 +79,7 @@ __all__ = [
     "Diagnosis",
     "ExamQuestion",
     "Exercise",
+    "Features",
     "JudgedAnswer",
     "Misconception",
     "Prediction",

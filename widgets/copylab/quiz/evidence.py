@@ -230,7 +230,9 @@ def _describe_new_values(run: QuizRun, read: Callable[[Moment], Any], at: int | 
         # A line of a loop is named once, with all that it made in turn.
         sentence = gettext_noop("{value} after line {line} (`{source}`)")
         if len(values) > 1:
-            sentence = gettext_noop("in turn {value} after line {line} (`{source}`)")
+            sentence = gettext_noop(
+                "{value} one after another, as line {line} (`{source}`) ran again and again"
+            )
         parts.append(gettext(sentence, value=", ".join(values), line=line, source=source))
     if not parts:
         return ""
@@ -255,9 +257,15 @@ def describe_outcome(run: QuizRun) -> str:
     error = run.trace.error.partition("\n")[0]
     if len(error) >= _MAX_ERROR:
         error = error[:_MAX_ERROR] + " ..."
-    sentence = gettext("Line {line} raises {error}", line=run.error_line, error=error)
     frame = run.player[-1]
-    return join_sentences([sentence, *map(frame.code_words.quote_code, frame.explanation)])
+    explanation = [frame.code_words.quote_code(sentence) for sentence in frame.explanation]
+    quoted = "`{}`".format(error.replace("`", "'"))
+    if not explanation:
+        return gettext("Line {line} raises {error}", line=run.error_line, error=quoted)
+    # Behind what explains it: its words are many, and name no line and no variable.
+    headline = gettext("Line {line} raises an error.", line=run.error_line)
+    words = gettext("The error says: {error}", error=quoted)
+    return join_sentences([headline, *explanation, words])
 
 
 def describe_limit(run: QuizRun) -> str:

@@ -81,12 +81,15 @@ class Features:
     says_wrong_gradients: its facts end with `list_wrong_gradients`, or with one sentence of that.
     asks_for_ending: the answer is how the run ends, so it has one after an error, too.
     asks_for_numbers: the answer is numbers that a line could write down by hand.
+    changes_program: it asks what another program does, made of the one above by a change. The pictures
+        of the result are those of the one above, and say so.
     """
 
     shows_graph: bool = False
     says_wrong_gradients: bool = False
     asks_for_ending: bool = False
     asks_for_numbers: bool = False
+    changes_program: bool = False
 
 
 NO_FEATURES = Features()

@@ -314,7 +314,14 @@ class Reveal(Presentation):
         """
         snapshot = self._run.snapshot()
         memory = viz.memory(snapshot, level=self._run.level)
-        picture = Figure(memory, gettext("Memory at the end of the run"), live=live)
+        # Beside verdicts on changed programs it would be taken for the memory of one of these.
+        if any(question.features.changes_program for question in self._questions):
+            title = gettext("Memory at the end of the program above, unchanged")
+            lead = gettext("At the end of the program above, unchanged:")
+        else:
+            title = gettext("Memory at the end of the run")
+            lead = gettext("At the end of the run:")
+        picture = Figure(memory, title, live=live)
         remarks = [describe_limit(self._run)] if self._run.is_endless else []
         remarks += self._run.trace.effects
         has_tensors = bool(snapshot.names)
@@ -322,9 +329,7 @@ class Reveal(Presentation):
             InText(Code("\n\n".join(row.text for row in self.rows), indent="")),
             InPage(make_row_table(self.rows, live=live)),
             Box(*map(Paragraph, remarks)) if remarks else None,
-            Box(InText(Paragraph(gettext("At the end of the run:"))), picture)
-            if has_tensors
-            else None,
+            Box(InText(Paragraph(lead)), picture) if has_tensors else None,
             self._draw_graph(live=live),
             spaced=True,
         )

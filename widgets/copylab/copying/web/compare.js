@@ -184,7 +184,9 @@ class CompareTable {
   describeTable(heard = "") {
     const all = this.rows.length;
     const shown = this.rows.filter((row) => !row.hidden).length;
-    const sentences = [shown === all ? say("All {all} ways.", { all }) : say("{shown} of {all} ways.", { shown, all })];
+    const count = shown === all ? say("All {all} ways.", { all }) : say("{shown} of {all} ways.", { shown, all });
+    // Where nothing can be filtered, that all rows are there says nothing.
+    const sentences = all > FEW_WAYS ? [count] : [];
     if (this.direction !== "none") {
       sentences.push(say("Sorted by {column}.", { column: this.heads[this.sortedColumn].textContent }));
     }
