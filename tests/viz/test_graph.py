@@ -208,7 +208,9 @@ def test_it_goes_to_the_right_where_that_fits(engine: ModuleType) -> None:
     assert find_direction(right.svg) == "right"
     assert find_direction(down.svg) == "down"
     for picture in (right, down):
-        assert "Graph: backward, arrow by arrow." in words_in(picture.svg), "each of them"
+        assert "Graph: nodes and their results; arrows go backward." in words_in(picture.svg), (
+            "each of them"
+        )
     chain = run("x = torch.ones(1, requires_grad=True)\nz = (x * 2).exp().sin()", engine)
     assert size_of(graph(chain).svg)[1] <= 64
     assert size_of(right.svg)[0] <= 480
@@ -485,7 +487,7 @@ def test_memory_pictures_need_no_graphviz_package() -> None:
 
 @pytest.mark.parametrize("direction", ["right", "down"])
 def test_a_name_is_clear_of_all_boxes(engine: ModuleType, direction: str) -> None:
-    """It covered the lower edge of its box, and touched the title in it."""
+    """It covered the lower edge of its box, and touched the next one, as if it were the name of that."""
     a = engine.tensor(2.0, requires_grad=True)
     y = a.exp()
     b = y.clone()
@@ -498,9 +500,48 @@ def test_a_name_is_clear_of_all_boxes(engine: ModuleType, direction: str) -> Non
             (names if "name" in one.get("class", "") else boxes).append(place)
     assert len(names) == 3
     for left, top, width, height in names:
+        gaps: list[float] = []
         for x, y_, w, h in boxes:
-            is_beside = left >= x + w + 2 or x >= left + width + 2
-            assert is_beside or top >= y_ + h + 2 or y_ >= top + height + 2
+            beside = max(left - x - w, x - left - width)
+            gaps.append(max(beside, top - y_ - h, y_ - top - height))
+        own, *others = sorted(gaps)
+        assert 2 <= own <= 4
+        assert min(others) >= 7
+
+
+def test_a_name_is_nearer_to_its_box_than_to_a_circle_below(engine: ModuleType) -> None:
+    """`h` sat on the circle of `b`: it was read as the name of that."""
+    program = (
+        "a = torch.tensor([3.0], requires_grad=True)\nb = torch.tensor([2.0], requires_grad=True)\n"
+        "h = a * 4\nkept = h.detach()\nproduct = (kept * b).sum()\nproduct.backward()"
+    )
+    names = run(program, engine)
+    svg = graph({name: names[name] for name in ("product", "h", "kept", "a", "b")}).svg
+    name = re.search(r'"name h\d" x="[^"]*" y="([^"]*)" width="19.2" height="15"', svg)
+    circle = re.findall(r'y="([^"]*)" width="24" height="24"', svg)
+    assert name is not None
+    below = [float(top) for top in circle if float(top) > float(name[1])]
+    assert below, "the circle is below the name"
+    assert min(below) - float(name[1]) - 15 >= 7
+
+
+def test_after_backward_nobody_knows_who_read_what_is_cut_off(engine: ModuleType) -> None:
+    """Without a word, the picture looked as if nothing had read `kept`."""
+    program = (
+        "a = torch.tensor([3.0], requires_grad=True)\nb = torch.tensor([2.0], requires_grad=True)\n"
+        "h = a * 4\nkept = h.detach()\nproduct = (kept * b).sum()"
+    )
+    note = "backward freed what was saved: whether a node read kept can no longer be seen"
+    names = run(program, engine)
+    before = snapshot(names)
+    assert note not in graph(names).text, "there is a line to it"
+    names["product"].backward()
+    after = graph(names)
+    assert note in after.text
+    assert note in words_in(after.svg)
+    assert note not in graph(names, since=before).text, "it is known from the earlier one"
+    harmless = "a = torch.ones(1, requires_grad=True)\nh = a.exp()\nkept = h.detach()\n(h * h).sum().backward()"
+    assert "can no longer be seen" not in graph(run(harmless, engine)).text
 
 
 def test_lines_go_down_and_never_back_up(engine: ModuleType) -> None:

@@ -43,8 +43,9 @@ DISC_SIZE = 24
 """Width and height of the sign of an accumulator."""
 BELOW = 2
 """From a box down to the names below it, in px."""
-INTO_GAP = 6
-"""So far names reach out of their area where lines go to the right, in px: areas are 8 px apart."""
+INTO_GAP = 1
+"""So far names reach out of their area where lines go to the right, in px: areas are 8 px apart. A name that reached
+farther was nearer to the box below it than it looks from its own, and was read as that one's."""
 GAP = 4
 """Between a box and the names beside it, and between two names."""
 SIGN_WIDTH = 16

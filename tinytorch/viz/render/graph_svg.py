@@ -652,8 +652,12 @@ def _heading_of(sheet: GraphSheet, room: Room) -> str:
     if not sheet.cards:
         columns = columns_that_fit(room.width - 2 * EDGE, "m")
         return shorten_text(sheet.contents.heading.caption, columns)
-    # True of each arrow: the last one, into a leaf, goes to the right where all others go down.
-    return gettext("Graph: backward, arrow by arrow.")
+    # In a player a fold is beside it. True of each arrow: the last one, into a leaf, goes to the right where all others
+    # go down.
+    if room.is_low:
+        return gettext("Graph: backward, arrow by arrow.")
+    # What a name is, too: to a beginner it looked like an input of the node that it is beside.
+    return gettext("Graph: nodes and their results; arrows go backward.")
 
 
 def _width_of_head(sheets: Sequence[GraphSheet], room: Room) -> float:

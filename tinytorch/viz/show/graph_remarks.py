@@ -102,8 +102,15 @@ def describe_graph(
     `blame_lines`, and no other caller knows. `freed_cuts`: see `find_freed_cuts`.
     `subject`: the id of the tensor that was asked for first: it is drawn, also off the graph.
     """
+    is_alone = line is None and changes.since is None
     describer = _GraphDescriber(
-        changes, selection, wrong_nodes, line or LineFacts(), freed_cuts, subject
+        changes,
+        selection,
+        wrong_nodes,
+        line or LineFacts(),
+        freed_cuts,
+        subject,
+        is_alone=is_alone,
     )
     return describer.describe()
 
@@ -119,10 +126,14 @@ class _GraphDescriber:
         line: LineFacts,
         freed_cuts: Sequence[FreedCut],
         subject: str,
+        *,
+        is_alone: bool,
     ) -> None:
         self.changes, self.snap, self.selection = changes, changes.now, selection
         self.wrong_nodes, self.reads, self.freed_cuts = wrong_nodes, line.reads, freed_cuts
         self.expressions, self.subject = line.expressions, subject
+        self.is_alone = is_alone
+        """True for a picture of one moment: what was before it is not known."""
         self.flow = find_flow(changes, line.root)
         self.maybe_written = name_maybe_writers(changes.now)
         """(node id, tensor id) -> the names through which it may have been changed unseen."""
@@ -181,7 +192,7 @@ class _GraphDescriber:
             asides=tuple(self._list_asides(in_line, in_aside)),
             outside=outside,
             edges=(*edges, *outside_edges),
-            notes=tuple(_list_notes(self.changes, selection)),
+            notes=(*_list_notes(self.changes, selection), *self._note_unseen_readers(cuts)),
             is_unfolded=selection.is_unfolded,
             keys={node.id: node.key for node in snap.nodes},
             has_folded_tensors=bool(selection.folded_tensors),
@@ -263,6 +274,18 @@ class _GraphDescriber:
     def _select_freed_cuts(self) -> list[FreedCut]:
         with_source = (cut for cut in self.freed_cuts if self._find_entry_of_tensor(cut.source))
         return [cut for cut in with_source if self._list_savers(cut)]
+
+    def _note_unseen_readers(self, cuts: Iterable[GraphCut]) -> Iterator[str]:
+        """Yield that nothing is known of who read what is cut off, where a backward has freed it."""
+        unseen = [cut.tensor for cut in cuts if not cut.savers]
+        # An earlier moment would have shown who read it.
+        if not self.is_alone or not unseen or not any(map(_may_have_read_cut, self.snap.nodes)):
+            return
+        names = join_few_names(map(self.snap.label, unseen))
+        yield gettext(
+            "backward freed what was saved: whether a node read {names} can no longer be seen",
+            names=names,
+        )
 
     def _list_savers(self, cut: FreedCut) -> list[str]:
         """List the ids of the entries of the nodes at which a cut is."""
@@ -787,6 +810,12 @@ def _kind_and_caption_without_value(saved: SavedRecord, head: str) -> tuple[Rema
         case "once":
             return "once", gettext("{what}: left for backward", what=head)
     return "unreadable", gettext("{what}: cannot be read", what=head)
+
+
+def _may_have_read_cut(node: NodeRecord) -> bool:
+    """Return True for a node with an input that gets no gradient, and whose saved tensors a backward freed."""
+    has_freed = any(saved.state == "freed" for saved in node.saved)
+    return has_freed and None in node.edges
 
 
 # -- the graph as a whole --------------------------------------------------------------------------
