@@ -75,4 +75,6 @@ def test_what_the_loss_is_computed_from_is_no_former_layer(engine: ModuleType) -
     assert "was replaced" not in text
     # The same tensors where the loss is computed without them.
     text = explain(loss=y.sum(), net=net, opt=opt).text
-    assert "tensors that have no other name, like those of a layer that was replaced" in text
+    assert (
+        "in their place it holds other tensors, perhaps those of a layer that was replaced" in text
+    )

@@ -107,10 +107,10 @@ def _is_held_alone(tensor: TensorRecord) -> bool:
 def describe_replaced(snap: Snapshot, replaced: ReplacedParameters) -> str:
     """Say which tensors an optimizer does not hold, and which lines made these."""
     absence = ngettext(
-        "{optimizer} does not hold {names}: in its place it holds a tensor that has no other name, "
-        "like that of a layer that was replaced.",
-        "{optimizer} does not hold {names}: in their place it holds tensors that have no other "
-        "name, like those of a layer that was replaced.",
+        "{optimizer} does not hold {names}: in its place it holds another tensor, "
+        "perhaps that of a layer that was replaced.",
+        "{optimizer} does not hold {names}: in their place it holds other tensors, "
+        "perhaps those of a layer that was replaced.",
         len(replaced.absent),
         optimizer=replaced.optimizer,
         names=join_few_names([snap.label(tensor) for tensor in replaced.absent]),

@@ -467,14 +467,16 @@ _PATIENTS_OF_ERRORS = {"no graph": 4, "freed": 12}
 
 def refer(seen: Watch) -> Part:
     """Return what a watch found in a program of the reader's, each with the patient that has it."""
-    patients: dict[str, tuple[int, CodeWords]] = {}
+    patients: dict[tuple[str, ...], tuple[int, CodeWords]] = {}
     for finding in seen.findings:
         number = 8 if finding.silent else _PATIENTS_OF_ERRORS.get(finding.kind, 7)
-        patients[finding.title] = (number, finding.code_words)
+        patients[(finding.title,)] = (number, finding.code_words)
     for missing in seen.missing_gradients:
         # An optimizer that holds what was replaced, or a part that the graph does not reach.
-        sentences = join_sentences([missing.title, *missing.causes])
-        patients[sentences] = (9 if missing.replaced else 5, missing.code_words)
+        # What an optimizer does not hold first: what it holds instead has a long name and no other.
+        causes, title = missing.causes, missing.title
+        said = (*causes, title) if missing.replaced else (join_sentences([title, *causes]),)
+        patients[said] = (9 if missing.replaced else 5, missing.code_words)
     if not patients:
         nothing = gettext(
             "A watch knows six of the patients by their looks (4, 5, 7, 8, 9 and 12), and this program is "
@@ -483,14 +485,14 @@ def refer(seen: Watch) -> Part:
             "purpose from others (6, 11); and the error of 10 says itself what it is. Look for the symptom in the table at the top."
         )
         return Box(Paragraph(join_sentences(seen.describe_reads())), Paragraph(nothing))
-    return Items(_refer_to(title, number, words) for title, (number, words) in patients.items())
+    return Items(_refer_to(said, number, words) for said, (number, words) in patients.items())
 
 
-def _refer_to(title: str, number: int, words: CodeWords) -> Part:
+def _refer_to(said: tuple[str, ...], number: int, words: CodeWords) -> Part:
     """Return a finding with a link to its patient in the lesson."""
     patient = gettext("Patient {number}", number=number)
     link = html_element("a", patient, href=f"#Patient-{number}")
     return Box(
-        MarkedParagraph(title, words),
+        *(MarkedParagraph(text, words) for text in said),
         Part(patient, html_element("p", html_element("strong", link))),
     )
