@@ -75,8 +75,8 @@ def test_a_name_that_nobody_has_has_no_note() -> None:
         (tinytorch.optim.SGD([tinytorch.ones(1)]), "SGD"),
     ):
         with pytest.raises(AttributeError) as caught:
-            owner.wieght  # noqa: B018
-        assert str(caught.value) == f"'{name}' object has no attribute 'wieght'"
+            owner.no_such_name  # noqa: B018
+        assert str(caught.value) == f"'{name}' object has no attribute 'no_such_name'"
         assert not hasattr(caught.value, "__notes__")
 
 
