@@ -296,13 +296,13 @@ def test_misconceptions_are_met() -> None:
     [
         ("clone", "both", "a.clone()", "a * 1", "write `clone`, which says so."),
         ("clone", "both", "a.clone()", "a.clone()", ""),
-        # No copy is made, where each reading is a result of its own.
+        # No copy is made, where each reading is a result of its own: another sensor than the task's.
         (
             "clone",
             "readings",
             "reading += 1\n    kept.append(reading.clone())",
             "reading = reading + 1\n    kept.append(reading)",
-            "",
+            "If it writes into the same one, as in the task, each reading has to be copied.",
         ),
         (
             "clinic_gradients",
@@ -336,7 +336,7 @@ def test_a_right_answer_is_told_what_it_does_not_say(
     verdict = asked._judge_attempt(asked.code.replace(before, after), engine, [])
     assert verdict.state == "right"
     assert remark in verdict.says
-    is_told = "write `clone`" in verdict.says or "`.data`" in verdict.says
+    is_told = any(part in verdict.says for part in ("write `clone`", "`.data`", "as in the task"))
     assert is_told == bool(remark)
 
 

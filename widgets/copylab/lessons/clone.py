@@ -7,6 +7,7 @@ from dataclasses import replace
 from .. import Misconception, predict
 from .. import questions as ask
 from ..quiz import (
+    CheckedFact,
     QuizRun,
     RetestProgram,
     elements_survive_writes,
@@ -193,15 +194,12 @@ for _ in range(3):
         + "kept = [k.clone() for k in kept]": "kept shows [[3, 3], [3, 3], [3, 3]]",
         _KEEP.format("reading")
         + "kept = [torch.full((2,), n) for n in (1.0, 2.0, 3.0)]": "instead of reading = torch.zeros(2)",
-        _KEEP.format("reading").replace(
-            "reading += 1", "reading = reading + 1"
-        ): "`reading._version` is 0; it should be at least 3",
     },
     right="each of the three has cells of its own: none overwrites another.",
 )
 def readings(reading, kept):
-    # Before other checks write into it. Its line is not the one to fix.
-    is_read_into_one_tensor = was_written(3, reading=reading)
+    # Before other checks write into it.
+    is_read_into_one_tensor = was_written(3, reading=reading).holds
     yield is_tensor_list(3, kept=kept)
     yield share_no_cells(**name_elements(kept=kept))
     yield elements_survive_writes(kept=kept, reading=reading)
@@ -211,8 +209,14 @@ def readings(reading, kept):
         "reading = torch.ones(2)",
         lambda kept: shows_values([[2, 2], [3, 3], [4, 4]], kept=kept),
     )
-    yield is_read_into_one_tensor
     yield recommend_clone()
+    remark = gettext(
+        "Here the sensor makes a new tensor each time. If it writes into the same one, as in the task, "
+        "each reading has to be copied."
+    )
+    yield CheckedFact(
+        True, "", "" if is_read_into_one_tensor else remark, is_told=not is_read_into_one_tensor
+    )
 
 
 _GO = "\nout.backward()"
