@@ -229,7 +229,8 @@ def test_a_site_of_three_languages_is_small(pages: Path) -> None:
         for name in ("en", "zh")
     }
     # Chinese and Korean have as many pages. What is no page is Sphinx's, but for half a megabyte.
-    assert sizes["en"] + 2 * sizes["zh"] < 14_500_000, sizes
+    # Each right row of a prediction says why, and each storage has a box.
+    assert sizes["en"] + 2 * sizes["zh"] < 14_700_000, sizes
 
 
 def test_a_picture_follows_the_switch_of_the_page(watched: Watched, pages: Path) -> None:
