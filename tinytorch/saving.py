@@ -217,10 +217,10 @@ class TorchUnpickler(pickle.Unpickler):
         _, storage_type, key, location, _ = pid
         if key not in self.storages:
             data = np.frombuffer(self.archive.read(f"{self.folder}/data/{key}"), np.uint8)
-            self.storages[key] = self._place(UntypedStorage(data.copy()), location)
+            self.storages[key] = self._move_to_location(UntypedStorage(data.copy()), location)
         return TypedStorage(self.storages[key], storage_type.element_type)
 
-    def _place(self, storage: UntypedStorage, location: str) -> UntypedStorage:
+    def _move_to_location(self, storage: UntypedStorage, location: str) -> UntypedStorage:
         """Return a storage, or a copy of it, where `map_location` wants what was at a location."""
         choice = self.map_location
         if isinstance(choice, dict):

@@ -365,7 +365,7 @@ _RESTATEMENTS = [
 """Sentences that say the right answer in other words, and not where it comes from."""
 
 
-def restates(text: str) -> bool:
+def restates_answer(text: str) -> bool:
     return any(re.fullmatch(pattern, text) for pattern in _RESTATEMENTS)
 
 
@@ -378,7 +378,7 @@ def test_each_right_row_says_why(lesson: str) -> None:
         for question in point_to_earlier_facts(thing.questions, run):
             text = " ".join(question.explain_right(run))
             assert text, (name, question.text)
-            assert not restates(text), (name, question.text, text)
+            assert not restates_answer(text), (name, question.text, text)
 
 
 @pytest.mark.parametrize(
@@ -397,4 +397,4 @@ def test_each_right_row_says_why(lesson: str) -> None:
     ],
 )
 def test_what_restates_is_noticed(text: str) -> None:
-    assert restates(text)
+    assert restates_answer(text)

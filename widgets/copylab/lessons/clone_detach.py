@@ -132,6 +132,7 @@ def backup(layer, saved):
         "x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone().detach()\nc = k.clone()\nc += 10": "k requires no grad",
         "x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone()\nc = torch.tensor([11.0, 12.0])\nk.sum().backward()": "instead of [1.0, 2.0]",
         "k = x.clone()\nd = k.detach()\nd += 10\nc = d.clone()\nd -= 10\nk.sum().backward()": "k._version is 2; it should be 0",
+        "k = x.clone()\nc = k.detach().clone()\nc += 10\nk.sum().backward()\nx.data += 5": "x shows [6, 7]",
     },
     right="`k` is a copy that the gradient flows through; `c` has cells of its own and no history.",
 )
@@ -140,6 +141,7 @@ def between(x, k, c):
     yield share_no_cells(c=c, k=k, x=x)
     yield shows_values([11, 12], c=c)
     yield shows_values([1, 2], k=k)
+    yield shows_values([1, 2], x=x)
     yield was_left_alone(k=k, x=x)
     yield graph_leads_back(k=k, x=x)
     yield has_grad([1, 1], x=x)
