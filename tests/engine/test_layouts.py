@@ -148,3 +148,36 @@ def test_gradients_of_numbers_and_turned_tensors(call: str) -> None:
             seen.append(result.stride())
             seen += [each.stride() for each in engine.autograd.grad(result, x, grad)]
     assert strides[tinytorch] == strides[torch]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "call",
+    [
+        *("x * y", "x / y", "y / x", "x ** 2", "x.exp()", "x.sigmoid() * y", "x.maximum(y)"),
+        *("E.lerp(x, y, 0.5)", "E.where(y > 2, x, y)", "E.addcmul(y, x, y)", "x.pow(y)"),
+    ],
+)
+def test_gradients_whose_operands_a_hook_packs(call: str) -> None:
+    """They are laid out as without hooks, and each unpack hook is called once."""
+    torch = pytest.importorskip("torch", reason=torch_missing())
+    seen: dict[Any, list[Any]] = {tinytorch: [], torch: []}
+    for engine, said in seen.items():
+        for size in (1, 2, 0):
+            unpacked: list[int] = []
+            hooks = engine.autograd.graph.saved_tensors_hooks(
+                lambda t: t,
+                lambda t, unpacked=unpacked: (unpacked.append(1), t)[1],
+            )
+            x = engine.ones(size, 3, 2).transpose(1, 2).requires_grad_()
+            y = (engine.arange(6.0) + 1).view(1, 2, 3)
+            for order in itertools.permutations(range(3)):
+                with hooks:
+                    result = eval(call, {"E": engine, "x": x, "y": y})
+                shape = [0, 0, 0]
+                for place, dim in enumerate(order):
+                    shape[place] = result.shape[dim]
+                arrives = engine.ones(shape).permute(sorted(range(3), key=order.__getitem__))
+                gradients = engine.autograd.grad(result, [x], arrives)
+                said.append((size, order, gradients[0].stride(), len(unpacked)))
+    assert seen[tinytorch] == seen[torch]

@@ -35,6 +35,7 @@ from ..graph import (
     IGNORED_ERRORS,
     MODES,
     NEW_GRADIENT,
+    PACKED_BEFORE,
     AccumulateGrad,
     GradientList,
     GradientState,
@@ -63,6 +64,7 @@ from .validate import (
     expected_on_edge,
     find_state,
     fit_to_edges,
+    is_any_packed,
     lay_out_gradients,
 )
 
@@ -293,7 +295,7 @@ class GraphTask:
         A step of its own is called only where its condition holds: in most walks a node needs none.
         """
         try:
-            if self.nodes_to_send_to is None:
+            if self.nodes_to_send_to is None and not PACKED_BEFORE:
                 input_gradients = node._apply(arrived, self.on_arrays)
             else:
                 input_gradients = self._compute_wanted(node, arrived)
@@ -317,19 +319,34 @@ class GraphTask:
         return input_gradients
 
     def _compute_wanted(self, node: Any, arrived: GradientList) -> list:
-        """Return the gradients for a node's inputs where `inputs=` wants only some of all gradients."""
+        """Return the gradients for a node's inputs: of `inputs=`, which may want only some of them."""
+        nodes_to_send_to = self.nodes_to_send_to
+        if nodes_to_send_to is None:
+            return self._apply_to_packed(node, arrived)
         if not self._has_wanted_input(node):
             # It raises if a saved tensor was freed or written to, as PyTorch does there.
             read_saved(node, self.on_arrays)
             return [None] * len(node._edges)
-        input_gradients = node._apply(arrived, self.on_arrays)
+        input_gradients = self._apply_to_packed(node, arrived)
         if not (node._needs_tensors or node._formula_gives_all_inputs):
-            nodes_to_send_to: Any = self.nodes_to_send_to
             # PyTorch does not compute what nobody asked for, and posthooks observe that.
             for index, edge in enumerate(node._edges):
                 if edge is not None and edge[0] not in nodes_to_send_to:
                     input_gradients[index] = None
         return input_gradients
+
+    def _apply_to_packed(self, node: Any, arrived: GradientList) -> list:
+        """Return what a node computes; on tensors where a hook packed what it reads.
+
+        Operations on tensors lay their results out. For those on arrays it is done afterwards, from
+        what they read, and reading that again would call the unpack hook twice.
+        """
+        is_on_tensors = self.on_arrays and node._is_pointwise and is_any_packed(node)
+        if not is_on_tensors:
+            return node._apply(arrived, self.on_arrays)
+        tensors = tensors_over(arrived, devices_of_outputs(node))
+        computed = node._apply(list(tensors), False)
+        return [None if gradient is None else gradient._data for gradient in computed]
 
     def _repeat_on_tensors(self, node: Any, arrived: GradientList) -> None:
         """Run a formula that has raised on arrays once more, on tensors, which raise PyTorch's errors.

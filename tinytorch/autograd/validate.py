@@ -174,6 +174,8 @@ def lay_out_gradients(node: Any, gradient: ndarray, input_gradients: list) -> li
 
     NumPy chooses other strides where the operands have several orders.
     """
+    if is_any_packed(node):  # computed on tensors, whose operations have laid it out
+        return input_gradients
     results = list(input_gradients)
     for index, (_, saved_indices) in enumerate(node._formulas):
         input_gradient = input_gradients[index]
@@ -197,10 +199,12 @@ def _lay_out_empty(
     """
     if input_gradient.base is not None or arrived[0] is None:
         return input_gradient
+    if node._is_pointwise and is_any_packed(node):  # computed on tensors
+        return input_gradient
     is_of_formula = node._formulas and not (
         node._formula_gives_all_inputs or node._has_several_outputs
     )
-    if input_gradient.ndim < 2 or not is_of_formula or _is_any_packed(node):
+    if input_gradient.ndim < 2 or not is_of_formula or is_any_packed(node):
         laid_out = as_array_of_torch(input_gradient)
     else:
         steps = _strides_on_tensors(node, index, arrived[0])
@@ -225,7 +229,7 @@ def _lay_out_gradient(node: Any, index: int, input_gradient: ndarray, operands: 
     strides = {array.strides for array in same_shape}
     # Of several layouts each step of the formula makes another one, as does a layout with gaps.
     is_kept = len(strides) == 1 and input_gradient.size and _would_keep_strides(same_shape[0])
-    if is_kept or _is_any_packed(node):
+    if is_kept:
         laid_out = lay_out_result(input_gradient, *same_shape)
     else:
         # In elements, as NumPy may have computed in another dtype.
@@ -238,7 +242,7 @@ def _lay_out_gradient(node: Any, index: int, input_gradient: ndarray, operands: 
     return laid_out
 
 
-def _is_any_packed(node: Any) -> bool:
+def is_any_packed(node: Any) -> bool:
     """Return True if a hook packed what a node saved: reading it again would call the hook twice."""
     return any(isinstance(v, SavedTensor) and v.packed is not None for v in node._saved)
 

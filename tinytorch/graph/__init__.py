@@ -78,6 +78,7 @@ from .operations import NEEDED_OPERATIONS, provide_operations
 from .saved import (
     DETACHED_MESSAGE,
     FREED_MESSAGE,
+    PACKED_BEFORE,
     Saved,
     SavedNumber,
     SavedTensor,
@@ -112,6 +113,7 @@ __all__ = [
     "NODE_LISTENERS",
     "NO_GRAD",
     "ONLY_VIEW",
+    "PACKED_BEFORE",
     "WRITE_LISTENERS",
     "AccumulateGrad",
     "AutogradMeta",

@@ -38,6 +38,9 @@ DETACHED_MESSAGE = (
 THREADS_WITH_HOOKS: set[int] = set()
 """Threads with active hooks on saved tensors. Saving a tensor only checks whether this is empty."""
 
+PACKED_BEFORE: set[int] = set()
+"""Threads in which a hook has packed a tensor, ever. Backward only checks whether this is empty."""
+
 _new = object.__new__
 
 
@@ -215,6 +218,7 @@ class SavedTensor(Saved):
         self.packed = packed
         version = tensor._counter.version
         thread = MODES.thread
+        PACKED_BEFORE.add(id(thread))
         thread.packing = self
         try:
             with no_grad():
