@@ -287,3 +287,39 @@ def test_memory_is_noted_only_where_another_gradient_may_look_at_it() -> None:
     assert len(gradient_tensors._HOLDERS) == 1
     del v, b
     assert gradient_tensors._HOLDERS == {}
+
+
+class CallsBackward(torch.autograd.Function):
+    """Its backward calls backward of a node like itself, as often as its number says."""
+
+    @staticmethod
+    def forward(ctx, x):
+        with torch.enable_grad():
+            ctx.x = x.detach().requires_grad_() - 1
+        return ctx.x.detach()
+
+    @staticmethod
+    def backward(ctx, grad):
+        if ctx.x > 0:
+            with torch.enable_grad():
+                CallsBackward.apply(ctx.x).sum().backward()
+        return grad
+
+
+def deepest_backward_inside_backward():
+    """Return how many walks fit into each other before Python's stack is full."""
+    for depth in range(1, 1000):
+        x = torch.tensor(float(depth), requires_grad=True)
+        try:
+            CallsBackward.apply(x).sum().backward()
+        except RecursionError:
+            return depth
+    raise AssertionError("no depth was too large")
+
+
+def test_hooks_that_packed_something_before_do_not_make_later_walks_less_deep(monkeypatch):
+    depths = []
+    for threads in (set(), {1}):
+        monkeypatch.setattr("tinytorch.autograd.engine.PACKED_BEFORE", threads)
+        depths.append(deepest_backward_inside_backward())
+    assert depths[0] == depths[1] > 50

@@ -295,10 +295,12 @@ class GraphTask:
         A step of its own is called only where its condition holds: in most walks a node needs none.
         """
         try:
-            if self.nodes_to_send_to is None and not PACKED_BEFORE:
-                input_gradients = node._apply(arrived, self.on_arrays)
-            else:
+            if self.nodes_to_send_to is not None:
                 input_gradients = self._compute_wanted(node, arrived)
+            elif PACKED_BEFORE and self._must_run_on_tensors(node):
+                input_gradients = self._run_on_tensors(node, arrived)
+            else:
+                input_gradients = node._apply(arrived, self.on_arrays)
         except ValueError:
             # NumPy's, of shapes that do not broadcast: PyTorch's error is raised instead.
             self._repeat_on_tensors(node, arrived)
@@ -319,31 +321,33 @@ class GraphTask:
         return input_gradients
 
     def _compute_wanted(self, node: Any, arrived: GradientList) -> list:
-        """Return the gradients for a node's inputs: of `inputs=`, which may want only some of them."""
-        nodes_to_send_to = self.nodes_to_send_to
-        if nodes_to_send_to is None:
-            return self._apply_to_packed(node, arrived)
+        """Return the gradients for a node's inputs where `inputs=` wants only some of all gradients."""
         if not self._has_wanted_input(node):
             # It raises if a saved tensor was freed or written to, as PyTorch does there.
             read_saved(node, self.on_arrays)
             return [None] * len(node._edges)
-        input_gradients = self._apply_to_packed(node, arrived)
+        if PACKED_BEFORE and self._must_run_on_tensors(node):
+            input_gradients = self._run_on_tensors(node, arrived)
+        else:
+            input_gradients = node._apply(arrived, self.on_arrays)
         if not (node._needs_tensors or node._formula_gives_all_inputs):
+            nodes_to_send_to: Any = self.nodes_to_send_to
             # PyTorch does not compute what nobody asked for, and posthooks observe that.
             for index, edge in enumerate(node._edges):
                 if edge is not None and edge[0] not in nodes_to_send_to:
                     input_gradients[index] = None
         return input_gradients
 
-    def _apply_to_packed(self, node: Any, arrived: GradientList) -> list:
-        """Return what a node computes; on tensors where a hook packed what it reads.
+    def _must_run_on_tensors(self, node: Any) -> bool:
+        """Return True if a hook packed what this node reads and its results are to be laid out.
 
-        Operations on tensors lay their results out. For those on arrays it is done afterwards, from
-        what they read, and reading that again would call the unpack hook twice.
+        Operations on tensors lay them out. For those on arrays it is done afterwards, from what they
+        read, and reading that again would call the unpack hook twice.
         """
-        is_on_tensors = self.on_arrays and node._is_pointwise and is_any_packed(node)
-        if not is_on_tensors:
-            return node._apply(arrived, self.on_arrays)
+        return self.on_arrays and node._is_pointwise and is_any_packed(node)
+
+    def _run_on_tensors(self, node: Any, arrived: GradientList) -> list:
+        """Return the arrays that a node's formulas compute by operations on tensors."""
         tensors = tensors_over(arrived, devices_of_outputs(node))
         computed = node._apply(list(tensors), False)
         return [None if gradient is None else gradient._data for gradient in computed]
