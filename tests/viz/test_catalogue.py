@@ -157,7 +157,7 @@ def test_what_is_joined_is_joined_as_the_language_does(engine: ModuleType) -> No
     h.detach().zero_()
     try:
         catalogue.set_language("zh")
-        assert "1 次（还有 1 个保存的张量）" in str(explain(total))  # noqa: RUF001
+        assert "1 次（另有 1 个保存的张量也是如此）" in str(explain(total))  # noqa: RUF001
         *_, note = memory(total=total).text.splitlines()
         assert note.endswith("字节。")
     finally:
