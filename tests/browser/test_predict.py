@@ -269,7 +269,7 @@ def test_by_mouse_kept_and_restored(watched: Watched, lab: Lab) -> None:
     form.get_by_role("button", name="Start again").click()
     expect(form).to_have_attribute("data-state", "open")
 
-    # One row wrong: a new program on the same belief, with the numbers of this learner, settles it.
+    # One row wrong: two new programs on the same belief, with the numbers of this learner, settle it.
     form.locator("select").first.select_option("yes")
     form.locator("select").nth(1).select_option("no")
     form.locator("select").nth(2).select_option("it runs to its end")
@@ -284,9 +284,24 @@ def test_by_mouse_kept_and_restored(watched: Watched, lab: Lab) -> None:
     (question,) = retest.questions
     below.locator("input").fill(format_answer(question.right_answer(retest.run())))
     below.get_by_role("button", name="Commit").click()
+    expect(below.locator(".cl-headline")).to_contain_text("One more program settles it")
+    below.get_by_role("button", name="Try it on a new program").click()
+    below = form.nth(2)
+    retest = Retest("a copy shares memory", seed=kept["seed"], number=1, engine=tinytorch)
+    answer_rightly(below, retest)
     expect(below.locator(".cl-headline")).to_contain_text("Right, and that settles it")
     kept = read_progress(page, lab.folder / "kept.ipynb.json", "settled")
     assert kept["misconceptions"]["a copy shares memory"]["state"] == "settled"
+
+
+def answer_rightly(form: Locator, retest: Retest) -> None:
+    (question,) = retest.questions
+    right = format_answer(question.right_answer(retest.run()))
+    if question.choices is None:
+        form.locator("input").fill(right)
+    else:
+        form.locator("select").select_option(right)
+    form.get_by_role("button", name="Commit").click()
 
 
 def test_a_button_asks_again_about_what_was_wrong(watched: Watched, lab: Lab) -> None:
@@ -309,7 +324,13 @@ def test_a_button_asks_again_about_what_was_wrong(watched: Watched, lab: Lab) ->
     expect(form.locator(".cl-title")).to_have_text(title)
     form.locator("input").fill(format_answer(question.right_answer(retest.run())))
     form.locator("input").press("Enter")
-    expect(form.locator(".cl-headline")).to_contain_text("Right, and that settles it")
+    expect(form.locator(".cl-headline")).to_contain_text("One more program settles it")
+    tables = page.locator(".cl-panel")
+    expect(tables.get_by_text("○ one right, one more program settles it")).to_be_visible()
+    form.get_by_role("button", name="Try it on a new program").click()
+    retest = Retest("a copy shares memory", seed=seed, number=1, engine=tinytorch)
+    answer_rightly(form.nth(1), retest)
+    expect(form.nth(1).locator(".cl-headline")).to_contain_text("Right, and that settles it")
     expect(page.locator(".cl-panel").get_by_text("✔ settled by a new program")).to_be_visible()
     expect(button).to_have_count(0)
     go_dark(page)

@@ -415,20 +415,26 @@ def test_a_misconception_is_met_and_settled() -> None:
     wrong = ["yes" if right[0] == "no" else "no", *right[1:]]
     apart.reset()
     (name,) = apart.commit(wrong).misconceptions
-    assert find_note("misconceptions", name) == {"state": "met", "in": "clone/apart"}
+    assert find_note("misconceptions", name) == {"state": "met", "in": "clone/apart", "right": 0}
     is_open = f'○ open: `retest("{name}")` asks again'
     assert is_open in progress("clone").text
     assert "No misconception" in progress("detach").text
     apart.reset()
     apart.commit(right)
     assert is_open in progress("clone").text, "the right answer was on the screen"
-    again = retest(name)
-    again.commit([again.questions[0].right_answer(again.run())])
+    answer_rightly(retest(name))
+    is_half = f'○ one right, one more program settles it: `retest("{name}")`'
+    assert is_half in progress("clone").text
+    answer_rightly(retest(name))
     assert "✔ settled by a new program" in progress("clone").text
     apart.reset()
     apart.commit(wrong)
     assert is_open in progress().text, "met again"
     apart.reset()
+
+
+def answer_rightly(asked: Any) -> None:
+    asked.commit([asked.questions[0].right_answer(asked.run())])
 
 
 def press(view: Any) -> None:
@@ -438,8 +444,6 @@ def press(view: Any) -> None:
 @pytest.mark.parametrize(("lesson", "where"), [("clone", " in this lesson"), (None, "")])
 def test_a_button_asks_again_about_what_is_open(lesson: str | None, where: str) -> None:
     """One had to type an import and a long call."""
-    with pytest.raises(NotImplementedError):
-        progress(lesson)._ipython_display_()
     names = ["a copy shares memory", "detach copies"]
     for name in names:
         add_note("misconceptions", name, {"state": "met", "in": "clone/seven"})
@@ -461,7 +465,9 @@ def test_a_button_asks_again_about_what_is_open(lesson: str | None, where: str) 
     asked = [child._prediction for child in view.children[1:]]
     assert [each.tested_misconception.name for each in asked] == names
     first, second = asked
-    first.commit([first.questions[0].right_answer(first.run())])
+    answer_rightly(first)
+    assert "○ one right, one more program settles it" in view.card.html
+    answer_rightly(first.make_retest(names[0]))
     (believed,) = second.questions[0].wrong
     second.commit([believed])
     assert view.card.html.count("✔ settled by a new program") == (2 if lesson else 3)
@@ -472,7 +478,8 @@ def test_a_button_asks_again_about_what_is_open(lesson: str | None, where: str) 
     assert view.card.says == "1 new program is below."
     _, again = view.children
     assert again._prediction.code != second.code, "another one"
-    again._prediction.commit([again._prediction.questions[0].right_answer(again._prediction.run())])
+    answer_rightly(again._prediction)
+    answer_rightly(again._prediction.make_retest(names[1]))
     assert "<button" not in view.card.html, "there is nothing left to ask"
     view.close()
 

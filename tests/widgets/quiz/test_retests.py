@@ -189,7 +189,7 @@ def test_only_the_first_answer_to_a_retest_settles() -> None:
         MISCONCEPTIONS[NAME],
         None,
     ), "once on a page"
-    met = {"state": "met", "in": "test/view"}
+    met = {"state": "met", "in": "test/view", "right": 0}
     assert find_note("misconceptions", NAME) == met
     VIEW.retry()
     VIEW.commit(["yes", "[50, 2]"])
@@ -215,17 +215,34 @@ def test_only_the_first_answer_to_a_retest_settles() -> None:
 
     another = asked.make_retest(NAME)
     assert another.code != asked.code
-    assert not another.restore()
-    said = another.commit(answer_of(another, right=True)).headline
-    assert said == (
-        "Right, and that settles it: “A part of a tensor, or another shape of it, "
-        "has memory of its own” is not true."
-    )
-    assert find_note("misconceptions", NAME) == met | {"state": "settled", "retests": 2}
-    assert VIEW.make_retest(NAME).code not in (asked.code, another.code)
     assert find_note("predictions", "test/view")["of"] == 2, (
         "a retest is no prediction of the course"
     )
+
+
+def test_after_a_right_answer_there_is_another_program() -> None:
+    met = {"state": "met", "in": "test/view", "retests": 1, "right": 0}
+    add_note("misconceptions", NAME, met)
+    another = retest(NAME)
+    assert not another.restore()
+    first_right = another.commit(answer_of(another, right=True))
+    assert first_right.headline == (
+        "Right: “A part of a tensor, or another shape of it, has memory of its own” is not true. "
+        "One more program settles it."
+    )
+    assert find_note("misconceptions", NAME) == met | {"retests": 2, "right": 1}
+    assert 'data-do="retest"' in another.live().form.content, "below a right row, too"
+    last = another.make_retest(NAME)
+    assert last.code != another.code
+    said = last.commit(answer_of(last, right=True))
+    assert said.headline == (
+        "Right, and that settles it: “A part of a tensor, or another shape of it, "
+        "has memory of its own” is not true."
+    )
+    assert said.rows[0].misconception_to_retest is None
+    settled = {"state": "settled", "retests": 3, "right": 2}
+    assert find_note("misconceptions", NAME) == met | settled
+    assert retest(NAME).code not in (another.code, last.code)
 
 
 def test_a_retest_of_a_given_number_is_noted_only_with_an_origin() -> None:
@@ -237,7 +254,39 @@ def test_a_retest_of_a_given_number_is_noted_only_with_an_origin() -> None:
     assert find_note("misconceptions", NAME) == met
     asked = retest(NAME)
     asked.commit(answer_of(asked, right=True))
-    assert find_note("misconceptions", NAME) == met | {"state": "settled", "retests": 1}
+    assert find_note("misconceptions", NAME) == met | {"retests": 1, "right": 1}
+
+
+def ask(*, right: bool) -> None:
+    asked = retest(NAME)
+    asked.commit(answer_of(asked, right=right))
+
+
+def test_it_takes_two_right_answers_in_a_row_to_different_programs() -> None:
+    """One of two choices was right by luck, and settled what was believed as before."""
+    add_note("misconceptions", NAME, {"state": "met", "in": "test/view"})
+    same = [retest(NAME), retest(NAME)]
+    for asked in same:
+        said = asked.commit(answer_of(asked, right=True)).headline
+    assert same[0].code == same[1].code, "open in two places"
+    assert find_note("misconceptions", NAME)["right"] == 1
+    assert "settles" not in said
+    ask(right=False)
+    assert find_note("misconceptions", NAME)["right"] == 0
+    ask(right=True)
+    assert find_note("misconceptions", NAME)["state"] == "met"
+    ask(right=True)
+    assert find_note("misconceptions", NAME)["state"] == "settled"
+
+
+def test_a_file_of_before_is_read_as_it_was() -> None:
+    """There one right answer settled it, and none was counted."""
+    add_note("misconceptions", NAME, {"state": "settled", "in": "test/view", "retests": 1})
+    ask(right=True)
+    assert find_note("misconceptions", NAME)["state"] == "settled"
+    add_note("misconceptions", NAME, {"state": "met", "in": "test/view", "retests": 2, "right": 0})
+    ask(right=True)
+    assert find_note("misconceptions", NAME)["state"] == "met"
 
 
 def test_a_retest_program_takes_one_line_for_another_and_has_no_letter_as_an_attribute() -> None:

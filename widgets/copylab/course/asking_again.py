@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ..doc import html_element
-from ..quiz import TaskView
+from ..quiz import TaskView, follow_notes
 from ..ui import Panel
 from ..wording import gettext, ngettext
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class ProgressView(TaskView):
     """The tables, and below them, once asked for, a new program on each misconception that is open.
 
-    They follow the answers: what is settled is shown as settled.
+    They follow the notes: what is solved or settled is shown so at once, wherever it was answered.
     """
 
     def __init__(self, progress: Progress) -> None:
@@ -26,6 +26,7 @@ class ProgressView(TaskView):
         self.card.on_msg(self._handle_message)
         super().__init__(progress, [self.card])
         self._show_tables("")
+        follow_notes(progress.place, self._follow_note)
 
     def _handle_message(self, _widget: object, content: Any, _buffers: object) -> None:
         match content:
@@ -38,8 +39,6 @@ class ProgressView(TaskView):
         for view in self.children[1:]:
             view.close()
         retests = self._progress.make_retests()
-        for retest in retests:
-            retest.observe(self._follow_answer, "committed")
         self.children = [self.card, *(retest.live() for retest in retests)]
         self._show_tables(
             ngettext(
@@ -49,7 +48,10 @@ class ProgressView(TaskView):
             )
         )
 
-    def _follow_answer(self, _: object) -> None:
+    def _follow_note(self) -> None:
+        # A closed widget has no comm.
+        if self.comm is None:
+            return
         self._progress = self._task = self._progress.read_again()
         self._show_tables("")
         self.renew_twin()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 from ..doc import (
     Box,
@@ -33,10 +34,12 @@ from ..quiz import (
     Retest,
     find_programs,
     find_progress_file,
+    follow_notes,
     load_notes,
     misconception,
 )
-from ..wording import current_language, gettext, join_phrases, ngettext
+from ..ui import has_kernel, publish_bundle, renew_output
+from ..wording import current_language, gettext, gettext_noop, join_phrases, ngettext
 from .asking_again import ProgressView
 from .lesson import find_cell_naming, find_lesson, find_tasks, lessons_folder, title_of
 from .tables import format_table
@@ -97,8 +100,8 @@ class Progress(Presentation):
     """What has been answered so far, what is left, and the misconceptions met and settled.
 
     lesson: `"clone"`, `"02_clone"` or `"02"` shows the tasks of that lesson, by the titles in it;
-    None shows the whole course, lesson by lesson. A misconception is settled by a right answer to
-    a new program that tests it, see `retest`.
+    None shows the whole course, lesson by lesson. A misconception is settled by two right answers in
+    a row to new programs that test it, or by one that opens a later lesson, see `retest`.
 
     Tables in a notebook, with a button that asks again about what is open, `.text` in words, `.csv`
     for a spreadsheet; `.predictions`, `.exercises` and `.misconceptions` are the notes of the progress
@@ -251,15 +254,28 @@ class Progress(Presentation):
         """Return the same as it is now."""
         return Progress(self._lesson)
 
+    @property
+    def place(self) -> str:
+        """What it shows: the name of a lesson, or of the course."""
+        return self.lessons[0].name if self._shows_one_lesson else "course"
+
     def live(self) -> ProgressView:
         """Return the tables with a button that asks again about the open misconceptions."""
         return ProgressView(self)
 
     def _ipython_display_(self) -> None:
-        if not self.list_open_misconceptions():
-            # IPython then goes on with `_repr_mimebundle_`: there is nothing to ask.
+        if self.list_open_misconceptions():
+            self.live()._ipython_display_()
+            return
+        if not has_kernel():
+            # IPython then goes on with `_repr_mimebundle_`.
             raise NotImplementedError
-        self.live()._ipython_display_()
+        # There is nothing to ask, and no view is needed; what is solved from now on is shown all the same.
+        output = uuid4().hex
+        publish_bundle(self._repr_mimebundle_(), output)
+        follow_notes(
+            self.place, lambda: renew_output(self.read_again()._repr_mimebundle_(), output)
+        )
 
     def tree(self, *, live: bool = False) -> Part:
         """Return the tables; `live`: beside a button that asks again, instead of calls that do."""
@@ -321,6 +337,9 @@ class Progress(Presentation):
         for name, note in self._list_shown_misconceptions():
             # One of a teacher's own may be known by its name alone.
             belief, state = protect_marks(name), gettext("○ open")
+            is_half = note.get("state") == "met" and note.get("right", 0) > 0
+            if is_half:
+                state = gettext("○ one right, one more program settles it")
             try:
                 known = misconception(name)
             except KeyError:
@@ -331,7 +350,10 @@ class Progress(Presentation):
                 # Only a known one can be asked again: its programs are in the catalogue, or in a
                 # lesson.
                 if not live:
-                    state = gettext("○ open: `{call}` asks again", call=f'retest("{name}")')
+                    again = gettext_noop("○ open: `{call}` asks again")
+                    if is_half:
+                        again = gettext_noop("○ one right, one more program settles it: `{call}`")
+                    state = gettext(again, call=f'retest("{name}")')
             if note.get("state") == "settled":
                 state = gettext("✔ settled by a new program")
             rows.append((f"“{belief}”", state))

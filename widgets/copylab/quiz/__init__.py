@@ -60,7 +60,7 @@ from .exams import (
 from .exercises import Exercise, Verdict, exercise, wrong
 from .misconceptions import MISCONCEPTIONS, Misconception, misconception
 from .prediction import Prediction, Retest, predict, retest
-from .progress import PROGRESS_FILE, find_progress_file, load_notes, parse_notes
+from .progress import PROGRESS_FILE, find_progress_file, follow_notes, load_notes, parse_notes
 from .question import ArgumentSource, Features, Question
 from .recalls import Recall, find_answered_recall
 from .retest_programs import RetestProgram
@@ -105,6 +105,7 @@ __all__ = [
     "find_programs",
     "find_progress_file",
     "find_rewrite",
+    "follow_notes",
     "follows_numbers",
     "format_answer",
     "format_number",

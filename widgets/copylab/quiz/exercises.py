@@ -9,11 +9,12 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from html import escape
 from traceback import walk_tb
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple, NoReturn
+from uuid import uuid4
 
 import traitlets
 
@@ -43,7 +44,7 @@ from ..run import (
     notebook_names,
     stabilize_text,
 )
-from ..ui import Panel
+from ..ui import Panel, has_kernel, is_cell_running, publish_bundle, renew_output
 from ..wording import gettext, gettext_noop, join_sentences, ngettext
 from .attempts import (
     add_reason,
@@ -109,10 +110,12 @@ class Verdict(Part):
 
     state: "not attempted", "wrong" or "right".
     says: why, in a sentence.
+    output: by which Jupyter finds the outputs that show verdicts of its exercise; empty if they stay as they are.
     """
 
     state: str
     says: str
+    output: str = field(default="", compare=False)
 
     def __bool__(self) -> bool:
         return self.state == "right"
@@ -127,6 +130,20 @@ class Verdict(Part):
         colour = f"var(--tt-{state.colour}-line, var({state.notebook_colour}))"
         style = f"border-left: 4px solid {colour}; padding-left: 10px"
         return Paragraph(self.text(), mark=state.sign, style=style).html()
+
+    def _ipython_display_(self) -> None:
+        if not self.output or not has_kernel():
+            # IPython then goes on with `_repr_mimebundle_`.
+            raise NotImplementedError
+        publish_bundle(self._repr_mimebundle_(), self.output)
+
+    def renew_outputs(self) -> None:
+        """Put it in the place of what a cell has shown of its exercise, once a click on the page has judged again.
+
+        "Not attempted" stayed below a card that said "Solved". A cell that runs shows its own.
+        """
+        if self.output and not is_cell_running():
+            renew_output(self._repr_mimebundle_(), self.output)
 
 
 def wrong(says: str) -> NoReturn:
@@ -248,6 +265,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         self._last_hint = 0
         self._states_at_start: dict[str, Any] = {}
         self._view: ExerciseView | None = None
+        # By this id the outputs of `check()` are renewed.
+        self._output = uuid4().hex
         for code in (self.start, self.code, *self.also, *self.wrong):
             # Here, because a SyntaxError is for the teacher to see, and not for the learner.
             compile_program(textwrap.dedent(code))
@@ -325,6 +344,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             return Verdict(
                 "not attempted", gettext("the check was interrupted before it had an answer.")
             )
+        verdict = replace(verdict, output=self._output)
+        verdict.renew_outputs()
         if self._view is not None:
             self._view.take_verdict(verdict)
         if verdict.state != "not attempted":

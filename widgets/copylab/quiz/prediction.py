@@ -165,7 +165,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         return reveal
 
     def _note_progress(self, reveal: Reveal) -> None:
-        """Note the answers, and which misconceptions were met. Only a retest settles one."""
+        """Note the answers, and which misconceptions were met. Only retests settle one."""
         if self.key is None:
             return
         note = {
@@ -178,7 +178,7 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         # By the name of the misconception, and not of the task: it may be settled in another
         # lesson.
         for name in reveal.misconceptions:
-            add_note("misconceptions", name, {"state": "met", "in": self.key})
+            add_note("misconceptions", name, {"state": "met", "in": self.key, "right": 0})
 
     def make_retest(self, name: str) -> Retest:
         """Return a new program on a misconception behind a wrong row, to predict in its turn.
@@ -205,6 +205,11 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         found = [row.misconception_to_retest for row in rows]
         return {each.name: each for each in found if each is not None}
 
+    @property
+    def needs_another(self) -> bool:
+        """True if another program has to be answered, even if this one is answered rightly."""
+        return False
+
     def describe_all_right(self) -> str:
         """Return the headline if every row is right."""
         return describe_score(len(self.questions), len(self.questions))
@@ -215,7 +220,12 @@ From Python: p.commit(["yes", "no", 2]), one answer for each row; p.steps() step
         answers = [texts[question.name] for question in self.questions]
         # Before the traits: whoever observes them reads it.
         self.reveal = Reveal(
-            self.questions, answers, run, self.describe_all_right, self.tested_misconception
+            self.questions,
+            answers,
+            run,
+            self.describe_all_right,
+            self.tested_misconception,
+            needs_another=self.needs_another,
         )
         # Whoever observes one of the traits finds the other changed as well.
         with self.hold_trait_notifications():
@@ -478,9 +488,10 @@ class Retest(Prediction):
         retest("a view is a copy")
         retest("a view is a copy", seed=7)     # other names, numbers and shapes
 
-    Only a right answer to a retest settles a misconception: the table with the wrong row shows what
-    is right. Its names, numbers and shapes are drawn for each learner, and the right answer and the
-    one that betrays the misconception are both found by running.
+    Only right answers to retests settle a misconception: the table with the wrong row shows what
+    is right. It takes two in a row, since one of two choices is right by luck half of the time; or
+    one that opens a later lesson (`Recall`). Names, numbers and shapes are drawn for each learner,
+    and the right answer and the one that betrays the misconception are both found by running.
 
     tested_misconception: the misconception, or its name in the catalogue or in a lesson that is imported.
     seed: by what is drawn; by default by the number in the learner's progress file.
@@ -495,6 +506,8 @@ class Retest(Prediction):
     """
 
     tested_misconception: Misconception
+    RIGHT_TO_SETTLE = 2
+    """Right answers in a row that settle a misconception."""
 
     def __init__(
         self,
@@ -519,8 +532,9 @@ class Retest(Prediction):
         self._origin = origin or note.get("in")
         # A second answer is given with the right one on the screen.
         self._is_first_answer = True
-        # False on a page without a kernel, where nothing is noted.
-        self._settles_if_right = False
+        # What would be missing after a right answer; None where it does not count, as on a page without a
+        # kernel, where nothing is noted.
+        self._missing_if_right: int | None = None
         module = choose_engine(engine, None)
         drawn = draw_retest(
             tested_misconception, module, seed=self._seed, number=self._number, level=level
@@ -545,29 +559,61 @@ class Retest(Prediction):
         return gettext("New program {number}: {question}", number=self._position, question=asked)
 
     def describe_all_right(self) -> str:
-        """Return the headline if the row is right; if that was noted, it settles the misconception."""
+        """Return the headline if the row is right; if that was noted, it says what is still missing."""
         # Its full stop would be in the middle of the sentence.
         belief = gettext(self.tested_misconception.belief).rstrip(".。")
-        if self._settles_if_right:
+        if self._missing_if_right == 0:
             return gettext("Right, and that settles it: “{belief}” is not true.", belief=belief)
+        if self._missing_if_right:
+            return gettext(
+                "Right: “{belief}” is not true. One more program settles it.", belief=belief
+            )
         return gettext("Right: “{belief}” is not true.", belief=belief)
 
+    @property
+    def needs_another(self) -> bool:
+        """True if it takes another program to settle the misconception, even if this one is answered rightly."""
+        return bool(self._missing_if_right)
+
     def _judge_and_reveal(self, texts: dict[str, str], engine: ModuleType) -> Reveal:
-        was_met = bool(find_note("misconceptions", self.tested_misconception.name))
+        note = find_note("misconceptions", self.tested_misconception.name)
         # Before the reveal, which is shown as soon as it is there.
-        self._settles_if_right = self._is_first_answer and self._origin is not None and was_met
+        self._missing_if_right = self._count_missing(note)
         return super()._judge_and_reveal(texts, engine)
 
+    def _count_missing(self, note: Mapping[str, Any]) -> int | None:
+        """Return how many right answers would be missing after a right one; None if it does not count.
+
+        note: what is noted of the misconception.
+        """
+        # The same program, open in two places, counts once.
+        was_answered = self._number < note.get("retests", 0)
+        if not (note and self._is_first_answer) or self._origin is None or was_answered:
+            return None
+        # Files of before have no number there: what they have as settled stays so.
+        is_settled = note.get("state") == "settled"
+        return 0 if is_settled else max(0, self.RIGHT_TO_SETTLE - 1 - note.get("right", 0))
+
     def _note_progress(self, reveal: Reveal) -> None:
-        """Note that the misconception is settled, or met again; a second answer changes nothing."""
+        """Note a right answer, or that the misconception was met again; a second answer changes nothing."""
         is_first, self._is_first_answer = self._is_first_answer, False
         name, is_right = self.tested_misconception.name, reveal.right == len(self.questions)
-        was_met = bool(find_note("misconceptions", name))
-        if not is_first or self._origin is None or not (was_met or reveal.misconceptions):
+        note = find_note("misconceptions", name)
+        counts = is_first and self._origin is not None
+        if not counts or not (note or reveal.misconceptions):
             return
-        state = "settled" if is_right else "met"
-        note = {"state": state, "in": self._origin, "retests": self._number + 1}
-        add_note("misconceptions", name, note)
+        if is_right and self._missing_if_right is None:
+            return
+        add_note(
+            "misconceptions",
+            name,
+            {
+                "state": "settled" if is_right and not self._missing_if_right else "met",
+                "in": self._origin,
+                "retests": max(note.get("retests", 0), self._number + 1),
+                "right": note.get("right", 0) + 1 if is_right else 0,
+            },
+        )
 
     def make_retest(self, name: str) -> Retest:
         """Return the next program on its misconception."""

@@ -15,7 +15,7 @@ import json
 import os
 import secrets
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ _TYPES_OF_FIELDS: dict[str, type] = {
 
 _notes_of_process: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
 """The notes where no file is written."""
+_followers: dict[str, Callable[[], None]] = {}
+"""What is called after each note, by what it shows."""
 
 
 def find_progress_file() -> Path | None:
@@ -116,8 +118,17 @@ def _is_valid_note(note: Any) -> bool:
     )
 
 
+def follow_notes(place: str, follower: Callable[[], None]) -> None:
+    """Have a function called after each note, in place of the one that followed for this place.
+
+    A cell that is run again shows its tables anew: those of before are gone from the page, and the kernel
+    should not renew them for ever.
+    """
+    _followers[place] = follower
+
+
 def add_note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
-    """Write `entry` under `key`, over the fields that are there already.
+    """Write `entry` under `key`, over the fields that are there already, and tell who follows.
 
     Without a key nothing is written.
 
@@ -126,6 +137,14 @@ def add_note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
     """
     if key is None:
         return
+    _write_note(kind, key, entry)
+    for follower in list(_followers.values()):
+        # A page that is gone must not cost an answer.
+        with contextlib.suppress(Exception):
+            follower()
+
+
+def _write_note(kind: str, key: str, entry: Mapping[str, Any]) -> None:
     file = find_progress_file()
     if file is None:
         notes = _notes_of_process[kind]
@@ -147,7 +166,10 @@ def add_note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
     except OSError as error:
         names = {"name": file.name, "why": error.strerror}
         _warn_caller(
-            gettext("the progress file {name} cannot be written ({why}): this is not kept", **names)
+            gettext(
+                "the progress file {name} cannot be written ({why}): this is not kept", **names
+            ),
+            stacklevel=5,
         )
 
 
@@ -171,5 +193,5 @@ def _set_aside(file: Path) -> bool:
     return True
 
 
-def _warn_caller(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=4)
+def _warn_caller(message: str, stacklevel: int = 4) -> None:
+    warnings.warn(message, UserWarning, stacklevel=stacklevel)

@@ -27,8 +27,13 @@ _TYPES_OF_FIELDS: dict[str, type] = {
 class Recall(Retest):
     """A retest that opens a lesson, and whose answer is noted with what drew its program.
 
+    A right answer settles a misconception by itself: after a lesson or more, without what led to it
+    in sight, it says more than a second one in the same minute.
+
     lesson: the lesson that it opens, `"clone"`. The others as in `Retest`.
     """
+
+    RIGHT_TO_SETTLE = 1
 
     def __init__(
         self,
@@ -58,7 +63,7 @@ class Recall(Retest):
                 "number": self._number,
                 "code": self.code,
                 "answers": dict(self.answers),
-                "settled": self._settles_if_right and reveal.right == len(self.questions),
+                "settled": self._missing_if_right == 0 and reveal.right == len(self.questions),
             }
             add_note("recalls", self._lesson, note)
 
@@ -76,7 +81,7 @@ class Recall(Retest):
         with contextlib.suppress(KeyError, ValueError, TypeError):
             texts = self._parse_answers(note["answers"])
             self._judge_and_reveal(texts, choose_engine(engine, self._engine))
-            self._settles_if_right = bool(note.get("settled"))
+            self._missing_if_right = 0 if note.get("settled") else None
             return True
         return False
 

@@ -46,7 +46,8 @@ class JudgedRow:
 
     sentences: those of the refutation; a misconception that comes again is named and not explained
         again. Of a right answer the reason, see `Question.explain_right`.
-    misconception_to_retest: the one that a new program can test now.
+    misconception_to_retest: the one that a new program can test now; of a right answer to a retest,
+        the one that takes another program.
     """
 
     number: int
@@ -95,7 +96,7 @@ class JudgedRow:
             Cell(verdict, class_=f"{kind} cl-verdict"),
         ]
         # Where nothing but the facts speaks against a wrong answer, the right one says all.
-        if self.is_right and not self.sentences:
+        if self.is_right and not self.sentences and self.misconception_to_retest is None:
             return [row]
         # A row of its own over all columns: in a cell the sentences would be a narrow column.
         below = Box(
@@ -158,10 +159,13 @@ def judge_answers(
     answers: Sequence[str],
     run: QuizRun,
     tested_misconception: Misconception | None = None,
+    *,
+    needs_another: bool = False,
 ) -> tuple[JudgedRow, ...]:
     """Compare answers, as `Question.normalize_answer` returns them, with the run.
 
     tested_misconception: the one that the questions test, if they are those of a retest.
+    needs_another: another program has to be answered, although this one was answered rightly.
 
     Raises UnreadableAnswerError before any is judged: nothing of the run is shown until all can be
     read.
@@ -171,36 +175,42 @@ def judge_answers(
     pointing_questions = point_to_earlier_facts(questions, run)
     # All before any: who is told to write row 3 in another way must not see what became of row 1.
     _require_readable_answers(questions, answers, run)
-    rows, explained_names = [], set[str]()
+    rows: list[JudgedRow] = []
+    explained_names: set[str] = set()
     answered_questions = zip(pointing_questions, answers, right_answers, strict=True)
     for number, (question, answer, right) in enumerate(answered_questions, 1):
-        refutation, to_retest = None, None
+        row = JudgedRow(number, question, answer, format_answer(right), None, ())
         if question.is_right(answer, right):
+            to_retest = tested_misconception if needs_another else None
             sentences = question.explain_right(run)
+            rows.append(replace(row, sentences=sentences, misconception_to_retest=to_retest))
         else:
             refutation = question.refute(run, answer)
-            # In a retest the one that it tests, also where the wrong answer shows none.
-            misconception = refutation.misconception or tested_misconception
-            # Once on a page, where it is explained. Asked before `compose_sentences` explains it and adds
-            # its name to `explained_names`.
-            is_new = misconception is not None and misconception.name not in explained_names
-            if misconception is not None and is_new and find_programs(misconception):
-                to_retest = misconception
-            sentences = refutation.compose_sentences(explained_names)
-        row = JudgedRow(
-            number=number,
-            question=question,
-            given=answer,
-            right=format_answer(right),
-            refutation=refutation,
-            sentences=sentences,
-            misconception_to_retest=to_retest,
-        )
-        rows.append(row)
+            rows.append(_refute_row(row, refutation, explained_names, tested_misconception))
     # Known only now: which of the rows are shown with the sentence depends on the answers.
     once = say_wrong_gradients_once(questions, [row.sentences for row in rows], run)
     return tuple(
         replace(row, sentences=sentences) for row, sentences in zip(rows, once, strict=True)
+    )
+
+
+def _refute_row(
+    row: JudgedRow,
+    refutation: Refutation,
+    explained_names: set[str],
+    tested_misconception: Misconception | None,
+) -> JudgedRow:
+    """Return a row with what speaks against its answer; what that explains is added to `explained_names`."""
+    # In a retest the one that it tests, also where the wrong answer shows none.
+    misconception = refutation.misconception or tested_misconception
+    # Once on a page, where it is explained. Asked before `compose_sentences` explains it.
+    is_new = misconception is not None and misconception.name not in explained_names
+    is_testable = misconception is not None and is_new and find_programs(misconception)
+    return replace(
+        row,
+        refutation=refutation,
+        sentences=refutation.compose_sentences(explained_names),
+        misconception_to_retest=misconception if is_testable else None,
     )
 
 
@@ -260,12 +270,15 @@ class Reveal(Presentation):
         run: QuizRun,
         describe_all_right: Callable[[], str],
         tested_misconception: Misconception | None = None,
+        *,
+        needs_another: bool = False,
     ) -> None:
         self._questions, self._answers, self._run = questions, answers, run
+        self._needs_another = needs_another
         self._describe_all_right = describe_all_right
         self._tested_misconception = tested_misconception
         # Raises UnreadableAnswerError for what cannot be read.
-        rows = judge_answers(questions, answers, run, tested_misconception)
+        rows = self._judge()
         self._rows_by_language = {current_language(): rows}
         self.right = sum(row.is_right for row in rows)
         """The number of rows that are right."""
@@ -279,10 +292,17 @@ class Reveal(Presentation):
         language = current_language()
         # Their sentences are in the language of when they were made.
         if language not in self._rows_by_language:
-            self._rows_by_language[language] = judge_answers(
-                self._questions, self._answers, self._run, self._tested_misconception
-            )
+            self._rows_by_language[language] = self._judge()
         return self._rows_by_language[language]
+
+    def _judge(self) -> tuple[JudgedRow, ...]:
+        return judge_answers(
+            self._questions,
+            self._answers,
+            self._run,
+            self._tested_misconception,
+            needs_another=self._needs_another,
+        )
 
     @property
     def steps(self) -> Steps:

@@ -73,9 +73,9 @@ class Exhibit(Presentation):
         cell did is in that cell's output: here it would differ from what nbval sees, which compares
         an output before the cells below it are run.
         """
-        if self.is_displayed and not _is_cell_running():
+        if self.is_displayed and not is_cell_running():
             twin = StaticTwin(self.stored_text, self.html)
-            _publish_bundle(_bundle_of_twins([twin]), self.twin_id, update=True)
+            publish_bundle(_bundle_of_twins([twin]), self.twin_id, update=True)
 
     def close(self) -> None:
         """Close the view and every model that it is made of."""
@@ -94,20 +94,34 @@ class StaticTwin(NamedTuple):
     html: str
 
 
-def _is_cell_running() -> bool:
+def is_cell_running() -> bool:
     """Return True while a kernel runs a cell, and not what a click on the page has asked for."""
     find_parent = getattr(getattr(get_ipython(), "kernel", None), "get_parent", None)
     parent = find_parent() if find_parent else {}
     return bool(parent.get("header", {}).get("msg_type") == "execute_request")
 
 
-def _publish_bundle(bundle: dict[str, Any], display_id: str = "", *, update: bool = False) -> None:
+def publish_bundle(bundle: dict[str, Any], display_id: str = "", *, update: bool = False) -> None:
     """Display a bundle, or update the outputs with this id to it."""
     publish: Callable[..., None] = front.publish_display_data
     if display_id:
         publish(bundle, transient={"display_id": display_id}, update=update)
     else:
         publish(bundle)
+
+
+def has_kernel() -> bool:
+    """Return True in a notebook: elsewhere an output cannot be renewed, and is printed as usual."""
+    return getattr(get_ipython(), "kernel", None) is not None
+
+
+def renew_output(bundle: dict[str, Any], display_id: str) -> None:
+    """Put a bundle in the place of the outputs with this id.
+
+    A terminal would print it once more.
+    """
+    if has_kernel():
+        publish_bundle(bundle, display_id, update=True)
 
 
 def _publish_with_twins(widget: Any, twins: list[StaticTwin], display_id: str = "") -> None:
@@ -121,8 +135,8 @@ def _publish_with_twins(widget: Any, twins: list[StaticTwin], display_id: str = 
         view = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
         # A page without a kernel shows both outputs: the first one says only why there are two.
         hint = gettext("Run this cell to use it here. Its first view is below.")
-        _publish_bundle({"text/plain": hint, _VIEW_TYPE: view})
-    _publish_bundle(_bundle_of_twins(twins), display_id)
+        publish_bundle({"text/plain": hint, _VIEW_TYPE: view})
+    publish_bundle(_bundle_of_twins(twins), display_id)
 
 
 def _bundle_of_twins(twins: list[StaticTwin]) -> dict[str, Any]:
