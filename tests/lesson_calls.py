@@ -91,7 +91,7 @@ def find_first_meetings() -> dict[str, tuple[Misconception, Meeting]]:
     found: dict[str, tuple[Misconception, Meeting]] = {}
     for position, lesson in enumerate(LESSONS):
         _, _, name = lesson.partition("_")
-        if 0 < position < len(LESSONS) - 1:
+        if position > 0:
             recalled = recall(name).tested_misconception
             meeting = Meeting(LESSONS[position - 1], f"{lesson} begins with it")
             found.setdefault(recalled.name, (recalled, meeting))

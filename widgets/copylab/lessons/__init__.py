@@ -92,6 +92,7 @@ _BELIEFS_TO_RECALL = {
     "clone_detach": "a clone copies the graph",
     "beyond": "reshape is a copy",
     "choosing": "shared memory, shared counter",
+    "clinic": "indexing is a view",
 }
 """By lesson, in the order of the course, the misconception that it opens with where none is open."""
 
