@@ -54,7 +54,7 @@ def test_saved_tensors_are_told_live_stale_and_freed(engine: ModuleType) -> None
     assert "saved" not in " ".join(words_in(live)), "nothing depends on it"
     assert "SigmoidBackward0: saved result: out</title>" in live
     stale = graph(run("stale", engine))
-    assert "saved result: out, written to since" in words_in(stale.svg)
+    assert "saved result: out at v0, now v1" in words_in(stale.svg)
     assert (
         "saved result: out, STALE: saved at version 0, now at 1; backward will raise" in stale.text
     )

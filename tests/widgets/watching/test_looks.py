@@ -219,8 +219,8 @@ def test_of_a_stale_tensor_without_a_row_text_and_drawing_have_the_line(engine: 
     [
         (
             copylab.graph,
-            "written to since",
-            "written to since written to by &lt;b&gt;&amp;.py, line 1",
+            "at v0, now v1",
+            "at v0, now v1 written to by &lt;b&gt;&amp;.py, line 1",
         ),
         (copylab.memory, "saved by", "(written to by &lt;b&gt;&amp;.py, line 1)"),
     ],

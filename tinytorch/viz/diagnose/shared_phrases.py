@@ -59,7 +59,7 @@ def phrase_versions_then_and_now(saved: SavedRecord) -> str:
     "saved" in this half, too, has it there in brackets or behind a comma. Whatever tells what was
     saved from what is there now belongs in here if all of these sentences are to say it: the texts
     of both pictures, and `explain`. What one of them alone says goes to where that one is written.
-    The captions of a card and of a row do without it.
+    The caption of a card has the versions in fewer words, that of a row has none.
     """
     return gettext("at version {then}, now at {now}", then=saved.saved_version, now=saved.version)
 

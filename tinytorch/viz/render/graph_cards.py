@@ -238,6 +238,9 @@ def make_node_card(node: NodeEntry) -> Card:
     state = _state_of_entry(node, is_freed=node.is_freed)
     if node.has_wrong_gradient:
         state = "wrong"
+    if state == "freed":
+        # Grey and dashes alone looked as if something were wrong with the node. Not beside its names: no tensor is freed.
+        lines[0] = lines[0]._replace(text=gettext("{node} (freed)", node=title))
     return Card(
         node.id,
         "sum" if is_sum else "node",

@@ -1,7 +1,7 @@
 """The graph picture: which nodes backward will walk, and where it ends.
 
 Graphviz finds the layout; boxes, signs and colours are drawn here. From left to right where that
-fits the width that there is, from the top down where it does not.
+fits the width that there is, from the top down where it does not, and in the columns of players and labs.
 """
 
 from __future__ import annotations
@@ -91,7 +91,8 @@ class Room(NamedTuple):
     direction: str = ""
     """ "right" or "down" for how it is drawn in any case; empty to decide by the width."""
     is_low: bool = False
-    """True in a player, which has to be in view as a whole: rows are close together."""
+    """True in a player, which has to be in view as a whole: rows are close together. There a graph goes down as long as
+    it fits: from step to step, and from player to player, it went to the right or down by the length of its names."""
 
     @property
     def gap_down(self) -> float:
@@ -456,7 +457,7 @@ def _list_ways(
     """Yield the ways to lay out a graph, the best first."""
     # Most graphs that are too wide are so by their longest chain alone, which needs no layout.
     is_chain_too_long = _length_of_longest_chain(sizes, lines) > room.width
-    if room.direction == "right" or not (room.direction or is_chain_too_long):
+    if room.direction == "right" or not (room.direction or room.is_low or is_chain_too_long):
         for gap in _GAPS_RIGHT:
             yield partial(_lay_out, sizes, lines, "right", gap)
     if room.direction != "right":
@@ -467,7 +468,7 @@ def _list_ways(
                 )
         yield partial(_lay_out, sizes, lines, "down", room.gap_down)
     # Many short chains side by side may be wider than one below the other.
-    if not room.direction and is_chain_too_long:
+    if not room.direction and (room.is_low or is_chain_too_long):
         yield partial(_lay_out, sizes, lines, "right", _GAPS_RIGHT[-1])
 
 

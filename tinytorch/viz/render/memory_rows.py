@@ -34,8 +34,8 @@ BAND_PADDING = 8
 """What the ground of a band has above its first row and below its last one, in px."""
 MOST_NAME_COLUMNS = 24
 """A longer name is cut in its middle."""
-MOST_ALIKE_NAME_WIDTH, MOST_ALIKE_CELLS_WIDTH = 74, 140
-"""Up to these widths names are made equally wide, and words begin at one x."""
+MOST_ALIKE_NAME_WIDTH, MOST_ALIKE_CELLS_WIDTH = 74, 150
+"""Up to these widths names are made equally wide, and lines of as many cells; and words begin at one x."""
 LEAST_ARROW_WIDTH, ROOMY_ARROW_WIDTH = 12, 24
 """Of an arrow behind the word "new", in px; in the wider one its bow is seen to come from there."""
 FLAG_GAP = 4
@@ -43,6 +43,8 @@ FLAG_GAP = 4
 GAP, BESIDE_CELLS, BEFORE_COUNTER = 12, 8, 10
 """Between the words of two rows, between cells and words, and between words and versions: "grad_fn SumBackward0" is
 wider than its letters are counted."""
+BRACKET_WIDTH = 10
+"""The room of the bracket of a counter that several tensors share, with the gap behind it."""
 LEAST_WORDS_WIDTH, LEAST_WORDS_WIDTH_BELOW_LANE = 84, 226
 """The least width of words beside cells, and of words below a lane."""
 PICTURE_WIDTHS = (371, 404, 442, 480)
@@ -105,6 +107,8 @@ class Columns(NamedTuple):
     """Where marks of version counters begin."""
     right: float
     """The right edge of the picture, without its padding."""
+    bracket_width: float = 0
+    """The room of the brackets of counters that several tensors share; 0 without any."""
 
 
 class Caption(NamedTuple):
@@ -415,7 +419,8 @@ def make_row(
         tensor.id,
         owner=tensor.id if tensor.names else tensor.grad_of or tensor.id,
         pills=tuple(Pill(name.name, name.flag) for name in entry.names),
-        has_names=bool(tensor.names),
+        # `x.grad` is what a program calls it, too.
+        has_names=bool(tensor.names or tensor.grad_of),
         captions=tuple(captions),
         lane=lane,
     )
@@ -466,8 +471,9 @@ class CounterMark(NamedTuple):
         """The width of what is written, in px."""
         return max(text_width(text, ink) for text, ink in self.lines)
 
-    def draw(self, canvas: Canvas, x: float, right: float, middles: Sequence[float]) -> None:
-        """Draw it between the rows that share it, at the right edge."""
+    def draw(self, canvas: Canvas, columns: Columns, middles: Sequence[float]) -> None:
+        """Draw it between the rows that share it, as near to the cells as it may be."""
+        x = columns.counter_x
         top, bottom = middles[0], middles[-1]
         middle = (top + bottom) / 2
         # A bracket joins the rows that share it.
@@ -476,9 +482,10 @@ class CounterMark(NamedTuple):
                 [(x, top - 6), (x + 4, top - 6), (x + 4, bottom + 6), (x, bottom + 6)], "count-l"
             )
         upper = middle - LINE_HEIGHT * len(self.lines) / 2
+        x = min(x + columns.bracket_width, columns.right - self.width)
         for index, (text, ink) in enumerate(self.lines):
             y = upper + LINE_HEIGHT * index + 12
-            canvas.text(right, y, text, f"{ink} e", whole=self.sentence if index == 0 else "")
+            canvas.text(x, y, text, ink, whole=self.sentence if index == 0 else "")
 
 
 def make_counter_mark(entry: CounterEntry) -> CounterMark:
@@ -602,7 +609,7 @@ class BandDrawing:
         draw_caption_lines(canvas, hazards, PADDING, y + layout.foot - 2 * self.has_box)
         for counter in self.counters:
             middles_of_counter = [middles[index] for index in counter.rows]
-            counter.draw(canvas, columns.counter_x, columns.right, middles_of_counter)
+            counter.draw(canvas, columns, middles_of_counter)
 
     def _start_of_lane(self, row: Row) -> float:
         """Return how far right of the left edge of the cells the first is that a row reads."""
@@ -704,13 +711,13 @@ def _lay_out_columns(
     bands: Sequence[BandDrawing], single_rows: Sequence[Row], width_behind_flag: float
 ) -> Columns:
     rows = list(single_rows)
-    counter_width: float = 0
-    alike_width: float = 0
+    counter_width = bracket_width = alike_width = 0.0
     for band in bands:
         rows += band.rows
         for mark in band.counters:
-            # With the bracket of those that several tensors share.
-            counter_width = max(counter_width, mark.width + 10 * (len(mark.rows) > 1))
+            bracket = BRACKET_WIDTH * (len(mark.rows) > 1)
+            bracket_width = max(bracket_width, bracket)
+            counter_width = max(counter_width, mark.width + bracket)
         if not band.has_lanes:
             alike_width = max(alike_width, min(band.strip.width, MOST_ALIKE_CELLS_WIDTH))
     names_width: float = 0
@@ -722,7 +729,7 @@ def _lay_out_columns(
     # Behind the widest name of any step: cells begin at one x, and stay there.
     strip_x = PADDING + names_width + arrow_width
     # Where counters begin is not known yet, only how wide they are.
-    columns = Columns(names_width, strip_x, alike_width, 0, counter_width)
+    columns = Columns(names_width, strip_x, alike_width, 0, counter_width, bracket_width)
     counter_range = _find_counter_range(columns, bands, single_rows)
     candidates = []
     for picture_width in PICTURE_WIDTHS:

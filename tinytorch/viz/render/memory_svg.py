@@ -39,6 +39,7 @@ from .memory_rows import (
     LANE_MIDDLE,
     LEAST_ROW_HEIGHT,
     LINE_HEIGHT,
+    MOST_ALIKE_CELLS_WIDTH,
     MOST_WIDTH_WITH_WORDS_BESIDE,
     PADDING,
     BandDrawing,
@@ -374,22 +375,42 @@ def lay_out_sheets(sheets: list[MemorySheet]) -> RunLayout:
     heights: dict[str, float] = {}
     for storage_id, bands_of_storage in bands.items():
         stages[storage_id] = _lay_out_band(bands_of_storage, columns)
-        heights[storage_id] = stages[storage_id].height
     notes_height: float = 0
     for sheet in sheets:
         for name, entry in sheet.entries.items():
             if not isinstance(entry, BandDrawing):
                 heights[name] = max(heights.get(name, 0), _height_of_entry(entry, columns))
         notes_height = max(notes_height, measure_caption_lines(_break_notes(sheet, columns)))
-    tops: dict[str, float] = {}
+    heights_of_steps = []
+    for sheet in sheets:
+        # What is below the rows of a storage in some steps is room for what comes after these.
+        of_bands = {
+            band.id: stages[band.id].lay_out_step(band, columns).height for band in sheet.bands
+        }
+        heights_of_steps.append({name: (heights | of_bands)[name] for name in sheet.entries})
+    tops = _find_tops(heights_of_steps)
     y: float = MARGIN_ABOVE
-    for names in assign_slots([sheet.entries for sheet in sheets]):
-        tops |= dict.fromkeys(names, y)
-        y += max(heights[name] for name in names)
+    for of_step in heights_of_steps:
+        y = max([y, *(tops[name] + height for name, height in of_step.items())])
     height = y + MARGIN_ABOVE
     if notes_height:
         height += notes_height + 6
     return RunLayout(sheets, Stage(columns, tops, stages, y + 2, (columns.right + PADDING, height)))
+
+
+def _find_tops(heights_of_steps: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the upper edge of each entry, below all that is above it in any step; its height is given for each step."""
+    tops: dict[str, float] = {}
+    for names in assign_slots(heights_of_steps):
+        top: float = MARGIN_ABOVE
+        for of_step in heights_of_steps:
+            if of_step.keys().isdisjoint(names):
+                continue
+            for name, height in of_step.items():
+                if name in tops:
+                    top = max(top, tops[name] + height)
+        tops |= dict.fromkeys(names, top)
+    return tops
 
 
 def _lay_out_columns(sheets: list[MemorySheet]) -> Columns:
@@ -431,6 +452,7 @@ def _make_strips_alike(sheets: list[MemorySheet]) -> None:
             united[key] = _unite_strips(united.get(key, band.strip), band.strip)
             if band.strip.has_room_below:
                 ids_with_room_below.add(band.id)
+    united = _widen_cells(united)
     for sheet in sheets:
         for band in sheet.bands:
             alike = united[band.id, band.strip.count]
@@ -442,6 +464,21 @@ def _make_strips_alike(sheets: list[MemorySheet]) -> None:
                 has_room_below=band.id in ids_with_room_below,
             )
             sheet.entries[band.id] = replace(band, strip=strip)
+
+
+def _widen_cells(strips: Mapping[tuple[str, int], Strip]) -> dict[tuple[str, int], Strip]:
+    """Make the cells of all storages as wide as the widest, where no line of cells is then longer than the longest.
+
+    Three numbers of 147 px beside three of 90 looked like another kind of thing.
+    """
+    widest = max((strip.cell_width for strip in strips.values()), default=0)
+    most = max((strip.width for strip in strips.values()), default=0)
+    widened = dict(strips)
+    for key, strip in strips.items():
+        wider = replace(strip, cell_width=widest)
+        if strip.cells and wider.width <= min(most, MOST_ALIKE_CELLS_WIDTH):
+            widened[key] = wider
+    return widened
 
 
 def _unite_strips(first: Strip, second: Strip) -> Strip:

@@ -697,7 +697,7 @@ def _origin_of_tensor(tensor: TensorRecord) -> str:
 
 # The text has all of it in one line: the versions, the consequence, the line that wrote. A card has
 # room for a few words with a sign, so the line that wrote is a remark of its own ("writing line"), and
-# the versions are left out. What is stale takes three functions: `_phrase_stale_state` for the text,
+# the consequence is the sign. What is stale takes three functions: `_phrase_stale_state` for the text,
 # `_kind_and_caption_of_saved` for the card, `_remarks_of_saved` for the order of the remarks.
 
 
@@ -788,11 +788,14 @@ def _kind_and_caption_of_saved(snap: Snapshot, saved: SavedRecord) -> tuple[Rema
             return ("unchanged" if saved.bytes_unchanged else "live"), value
         case "number":
             return "number", value
-        case "stale" if not saved.may_raise:
-            # Not marked as what raises: backward does not open it.
-            return "live", gettext("{what}, written to since, not read by backward", what=value)
         case "stale":
-            return "raises", gettext("{what}, written to since", what=value)
+            versions = {"then": saved.saved_version, "now": saved.version}
+            if saved.may_raise:
+                return "raises", gettext("{what} at v{then}, now v{now}", what=value, **versions)
+            # Not marked as what raises: backward does not open it.
+            return "live", gettext(
+                "{what} at v{then}, now v{now}, not read by backward", what=value, **versions
+            )
     return _kind_and_caption_without_value(saved, head)
 
 

@@ -461,7 +461,7 @@ def _describe_writes(changes: Changes) -> Iterator[_UnrankedSentence]:
             pair = NumberPair(subject, str(then), str(version), marked)
             yield _UnrankedSentence(text, "written", pair, "counter")
     for storage_id, cells in changes.earlier_cells.items():
-        # Those that came since, too: of a round of a loop it is the news that they show it.
+        # Those that came since, too: of a round of a loop it is the news that a name shows it.
         sharers = map(now.tensor, now.storage(storage_id).tensors)
         # A view of other cells does not show what changed.
         showing = [
@@ -490,12 +490,12 @@ def _describe_values_written(
     changes: Changes, tensors: Sequence[TensorRecord]
 ) -> Iterator[_UnrankedSentence]:
     earlier = [tensor for tensor in tensors if tensor.id in changes.earlier_tensors]
-    if tensors:
-        names = join_few_names(_list_names(tensors))
-        text = gettext("The values of {names} changed.", names=names)
-        if len(earlier) < len(tensors):
-            # What came since may have come after the write, and never had other values.
-            text = gettext("The values in the memory of {names} changed.", names=names)
+    names = _list_names(tensors)
+    # What came since under a new name may have come after the write, and never had other values.
+    old_names = {*_list_names(earlier), *changes.earlier_names}
+    names = [name for name in names if name in old_names] or names
+    if names:
+        text = gettext("The values of {names} changed.", names=join_few_names(names))
         yield _UnrankedSentence(text, "written")
     yield from _describe_unnoticed(changes, earlier)
 
