@@ -17,7 +17,10 @@ def test_an_optimizer_that_holds_a_replaced_layer(engine: ModuleType) -> None:
     code = NET + "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nnet[1] = torch.nn.Linear(2, 2)"
     run = steps(code, engine=engine)
     assert said(run, 2) == []
-    assert said(run, 3)[2:] == ["opt still holds the former net.1.weight and net.1.bias."]
+    assert said(run, 3)[2:] == [
+        "opt still holds the former net.1.weight and net.1.bias.",
+        "Version 1 from the start: making net.1.weight and net.1.bias took 1 operation in place.",
+    ]
     assert said(run, 3)[2] in str(run)
     assert said(run, 3)[2] in run.text
     # Of a whole network, too, whose names alone fill all there is room for.
@@ -77,7 +80,7 @@ buf.pop(0)
     run = steps(NET + code, engine=engine)
     pairs = "net.0.weight and net.1.weight, until now one tensor, are two"
     assert said(run, 16)[-1] == f"{pairs}."
-    assert said(run, 18)[-1].endswith("until now one tensor, are two; so is 1 more pair.")
+    assert said(run, 18)[-2].endswith("until now one tensor, are two; so is 1 more pair.")
     lines = [frame.line for frame in run if "until now" in " ".join(frame.changes)]
     assert lines == [16, 18]
 

@@ -53,7 +53,7 @@ from ..wording import (
 )
 from .changed_lines import find_changed_lines
 from .harm import measure_harm
-from .line_remarks import explain_copy, find_lost_write
+from .line_remarks import explain_copy, explain_first_versions, find_lost_write
 
 
 @dataclass(frozen=True)
@@ -340,6 +340,8 @@ def make_frames(
             sentences = tuple(
                 said._replace(role="reason") if said.role == "alarm" else said for said in sentences
             )
+        if blames[number].sentences and step.error is None:
+            sentences = _set_back(sentences)
         step_pictures = pictures.get(number, StepPictures())
         frames.append(
             Frame(
@@ -357,6 +359,14 @@ def make_frames(
             )
         )
     return tuple(frames)
+
+
+def _set_back(sentences: Iterable[StepSentence]) -> tuple[StepSentence, ...]:
+    """Fold away all but the headline, beside the alarm of a wrong gradient, which has the numbers."""
+    return tuple(
+        said._replace(role="rest") if said.role in ("numbers", "reason") else said
+        for said in sentences
+    )
 
 
 def explain_error(run: RecordedRun) -> str:
@@ -398,6 +408,8 @@ def _describe_step(
     cuts = describe_new_cuts(changes, line) if level == "graph" else ()
     site, after = step.site, step.observation.snapshot
     reasons = [explain_copy(site.source, site.function, after)]
+    if level != "storage":
+        reasons += explain_first_versions(site.source, changes)
     # Of several rounds, the last line does not tell what they did.
     if step.kind == "ran" and not step.folded:
         reasons.append(find_lost_write(site.source, site.function, before.snapshot, after))

@@ -4,6 +4,9 @@ Why it copied that would rather have made a view: `t.reshape(6)`, `t.contiguous(
 that by strides, which nobody has in mind. It is read off the run: the result has another storage than
 the tensor that was reshaped.
 
+Why the counter of what it made is not at 0: `y = copy.deepcopy(x)`, `torch.nn.Linear(2, 1)`. Something was done in
+place while the line ran, and no step shows it.
+
 What it did to a tensor that is gone after it: `h[mask].mul_(2)`, `w.clone().register_hook(f)`. Such a
 line changes nothing that has a name, and nothing is said of it otherwise. That it wrote into a copy is
 read off the run, too: a write into a view would have been counted.
@@ -12,10 +15,11 @@ read off the run, too: a write into a view would have been counted.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
-from tinytorch.viz import Snapshot, StepSentence, TensorRecord, labels
+from tinytorch.viz import Changes, Snapshot, StepSentence, TensorRecord, join_few_names, labels
 
-from ..wording import gettext
+from ..wording import gettext, ngettext
 
 _VIEWING_METHODS = {"t", "transpose", "permute", "detach", "unsqueeze", "squeeze", "expand"}
 """Methods that never copy: what they are called on has the memory of what they return."""
@@ -112,6 +116,66 @@ def _find_viewed(operand: ast.expr) -> ast.expr | None:
         case ast.Name() | ast.Attribute():
             return operand
     return None
+
+
+# -- a counter that begins above 0
+
+
+def explain_first_versions(source: str, changes: Changes) -> Iterator[StepSentence]:
+    """Yield why the counters of the tensors that a line made are not at 0, a sentence for each version."""
+    if changes.since is None:
+        return
+    now = changes.now
+    earlier_counters = {now.tensor(tensor_id).counter for tensor_id in changes.earlier_tensors}
+    counted: dict[int, list[str]] = {}
+    for tensor in now.tensors:
+        if tensor.id not in changes.new_tensors or not (
+            tensor.names and tensor.version and tensor.storage
+        ):
+            continue
+        # The counter of a view is as old as what it views.
+        if tensor.counter not in earlier_counters and _is_known(changes, tensor):
+            counted.setdefault(tensor.version, []).append(tensor.names[0])
+    for version, names in sorted(counted.items()):
+        yield StepSentence(_explain_first_version(source, version, join_few_names(names)))
+
+
+def _is_known(changes: Changes, tensor: TensorRecord) -> bool:
+    """Return False for a new tensor over memory that was there before, without a tensor that could be asked."""
+    assert changes.since is not None
+    assert tensor.storage is not None
+    storage = changes.now.storage(tensor.storage)
+    if any(member in changes.earlier_tensors for member in storage.tensors):
+        return True
+    return all(earlier.key != storage.key for earlier in changes.since.storages)
+
+
+def _explain_first_version(source: str, version: int, names: str) -> str:
+    # `Tensor.__deepcopy__` calls set_() on an empty tensor.
+    if version == 1 and _calls_deepcopy(source):
+        return gettext(
+            "Version 1 from the start: deepcopy makes {names} empty first, and sets the storage in place.",
+            names=names,
+        )
+    return ngettext(
+        "Version {version} from the start: making {names} took {version} operation in place.",
+        "Version {version} from the start: making {names} took {version} operations in place.",
+        version,
+        names=names,
+        version=version,
+    )
+
+
+def _calls_deepcopy(source: str) -> bool:
+    try:
+        tree = ast.parse(source.strip())
+    except SyntaxError:
+        return False  # the beginning of a block
+    for code in ast.walk(tree):
+        match code:
+            case ast.Call(ast.Attribute(_, "deepcopy") | ast.Name("deepcopy")):
+                return True
+    return False
 
 
 # -- a write that is lost

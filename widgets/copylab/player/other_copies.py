@@ -292,11 +292,24 @@ def _compare_relations(
     before: Snapshot, now: Snapshot, names: list[str], level: Level
 ) -> Iterator[str]:
     """Yield for each pair of names what the two share, where that is another thing now."""
+    apart: set[frozenset[str | None]] = set()
     for position, name in enumerate(names):
         for other in names[:position]:
             relation = _find_relation(now, name, other, level)
-            if relation and relation != _find_relation(before, name, other, level):
+            if not relation or relation == _find_relation(before, name, other, level):
+                continue
+            storages = _find_storages(now, name, other)
+            # Of two storages it is said once, and not of each view of them.
+            if relation != "nothing" or storages not in apart:
                 yield gettext(_RELATIONS[relation], name=name, other=other)
+            # Two views of one storage may share no cell while others do.
+            if relation == "nothing" and len(storages) > 1:
+                apart.add(storages)
+
+
+def _find_storages(snap: Snapshot, *names: str) -> frozenset[str | None]:
+    ids = dict(snap.names)
+    return frozenset(snap.tensor(ids[name]).storage for name in names)
 
 
 def _find_relation(snap: Snapshot, name: str, other: str, level: Level) -> str:
