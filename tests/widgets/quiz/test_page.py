@@ -44,11 +44,11 @@ def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
     first, second, third = read_page_data(html)["rows"]
     texts = read_page_data(html)["sentences"]
     assert (
-        [*first["choices"]],
+        first["choices"],
         first["right"],
         [given for (given,), *_ in first["refutations"]],
     ) == (
-        ["yes", "no"],
+        True,
         "no",
         ["yes"],
     )

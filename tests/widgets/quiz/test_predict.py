@@ -15,6 +15,8 @@ from typing import Any, ClassVar
 
 import pytest
 from copylab import questions, steps
+from copylab.lessons.data import writes
+from copylab.lessons.stop_gradient import ways
 from copylab.questions import (
     Question,
     cells,
@@ -1378,3 +1380,26 @@ def test_a_counter_that_is_not_shared_is_not_put_down_to_shared_memory() -> None
     reveal = predict(CLONE, [same_storage("a", "b"), same_counter("a", "b")]).commit(["no", "yes"])
     assert reveal.misconceptions == ()
     assert "A tensor that is made with a new storage gets a new version counter" in reveal.text
+
+
+def test_the_memory_is_that_of_the_program_that_was_answered_wrongly() -> None:
+    """Below verdicts on four programs there was the memory of the one that none of them asks about."""
+    right = ["the right gradient", "a wrong gradient", "the right gradient", "an error"]
+    for number, numbers in [(None, "0: 1.0, 1: 2.0"), (2, "0: 0.0, 1: 0.0"), (4, "0: 0.0, 1: 0.0")]:
+        answers = [
+            ("an error" if at == 2 else "a wrong gradient") if at == number else answer
+            for at, answer in enumerate(right, 1)
+        ]
+        writes.reset()
+        text = writes.commit(answers).text
+        lead = f"program of row {number}" if number else "unchanged program"
+        below = text.partition(f"At the end of the {lead}:")[2]
+        assert numbers in next(line for line in below.splitlines() if "cells: " in line), text
+    writes.reset()
+
+
+def test_a_wrong_row_on_the_program_as_it_stands_shows_its_memory() -> None:
+    ways.reset()
+    text = ways.commit(["b", "yes", "b", "yes", "b", "no", "b"]).text
+    assert "At the end of the unchanged program:" in text
+    ways.reset()

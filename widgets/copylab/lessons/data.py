@@ -15,7 +15,6 @@ from ..questions import (
 from ..quiz import (
     ArgumentSource,
     CheckedFact,
-    Features,
     QuizRun,
     follows_numbers,
     graph_leads_back,
@@ -103,7 +102,7 @@ def _ask_for_effect(write: str, *, wrong: dict[str, ArgumentSource]) -> Question
         wrong=wrong,
         because=because,
         name=f"effect of {write}",
-        features=Features(changes_program=True),
+        change=run_with_write,
     )
 
 

@@ -8,7 +8,6 @@ from ..questions import gets_gradient, gradient, on_graph, requires_grad, value
 from ..quiz import (
     ArgumentSource,
     CheckedFact,
-    Features,
     QuizRun,
     RetestProgram,
     are_tensors,
@@ -136,7 +135,7 @@ def _ask_who_gets_a_gradient(change: _Change, *, wrong: dict[str, ArgumentSource
         name=f"{change[0]}: gradients",
         hint="names, or none",
         names=("a", "b"),
-        features=Features(changes_program=True),
+        change=lambda run: _run_changed(run, change),
     )
 
 
@@ -162,7 +161,7 @@ def _ask_for_node(change: _Change, *, wrong: dict[str, ArgumentSource]) -> Quest
         wrong=wrong,
         because=because,
         name=f"{change[0]}: node",
-        features=Features(changes_program=True),
+        change=lambda run: _run_changed(run, change),
     )
 
 

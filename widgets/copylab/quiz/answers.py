@@ -62,6 +62,9 @@ _NUMBER_WORDS_BY_LANGUAGE = (
     "zero one two three four five six seven eight nine ten",
     "零 一 二 三 四 五 六 七 八 九 十",
     "영 하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열",
+    "영 일 이 삼 사 오 육 칠 팔 구 십",
+    # With a counter in them: two of them, three of them.
+    "零 一 俩 仨",
     # What stands before a counter: 两个, 세 개.
     "零 一 两",
     "영 한 두 세 네",

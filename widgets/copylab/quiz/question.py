@@ -81,15 +81,12 @@ class Features:
     says_wrong_gradients: its facts end with `list_wrong_gradients`, or with one sentence of that.
     asks_for_ending: the answer is how the run ends, so it has one after an error, too.
     asks_for_numbers: the answer is numbers that a line could write down by hand.
-    changes_program: it asks what another program does, made of the one above by a change. The pictures
-        of the result are those of the one above, and say so.
     """
 
     shows_graph: bool = False
     says_wrong_gradients: bool = False
     asks_for_ending: bool = False
     asks_for_numbers: bool = False
-    changes_program: bool = False
 
 
 NO_FEATURES = Features()
@@ -125,6 +122,8 @@ class Question:
         key of `wrong`. Any other answer is asked for again.
     names: those that the question is about, where it asks which of them: an answer may be "all".
     features: what a result, a table of rows or a rewrite has to know of it, see `Features`.
+    change: of a question about another program, made of the one above by a change: returns the run of
+        that one. The result shows the memory of the first that was answered wrongly.
     """
 
     prompt: str | Callable[[], str]
@@ -140,6 +139,7 @@ class Question:
     pattern: str = ""
     names: tuple[str, ...] = ()
     features: Features = NO_FEATURES
+    change: Callable[[QuizRun], QuizRun] | None = None
 
     def __post_init__(self) -> None:
         for entry in self.wrong.values():

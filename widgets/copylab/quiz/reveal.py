@@ -332,15 +332,9 @@ class Reveal(Presentation):
 
         live: in a page that sets the colours of pictures.
         """
-        snapshot = self._run.snapshot()
+        shown_run, title, lead = self._choose_shown_run()
+        snapshot = shown_run.snapshot()
         memory = viz.memory(snapshot, level=self._run.level)
-        # Beside verdicts on changed programs it would be taken for the memory of one of these.
-        if any(question.features.changes_program for question in self._questions):
-            title = gettext("Memory at the end of the program above, unchanged")
-            lead = gettext("At the end of the program above, unchanged:")
-        else:
-            title = gettext("Memory at the end of the run")
-            lead = gettext("At the end of the run:")
         picture = Figure(memory, title, live=live)
         remarks = [describe_limit(self._run)] if self._run.is_endless else []
         remarks += self._run.trace.effects
@@ -353,6 +347,28 @@ class Reveal(Presentation):
             self._draw_graph(live=live),
             spaced=True,
         )
+
+    def _choose_shown_run(self) -> tuple[QuizRun, str, str]:
+        """Return the run whose memory is shown, the title of the picture, and what leads to it in words.
+
+        Beside verdicts on several programs it says of which it is: the first that was answered wrongly.
+        """
+        if not any(question.change for question in self._questions):
+            at_end = gettext("At the end of the run:")
+            return self._run, gettext("Memory at the end of the run"), at_end
+        for row in self.rows:
+            change = None if row.is_right else row.question.change
+            shown_run = self._run if change is None else change(self._run)
+            if shown_run is not self._run:
+                title = gettext(
+                    "Memory of the program of row {number} at its end", number=row.number
+                )
+                lead = gettext("At the end of the program of row {number}:", number=row.number)
+                return shown_run, title, lead
+            if not row.is_right:
+                break
+        title = gettext("Memory of the unchanged program at its end")
+        return self._run, title, gettext("At the end of the unchanged program:")
 
     def _draw_graph(self, *, live: bool) -> Figure | None:
         """Return a picture of the graph if a retest asks for its nodes, which no memory shows."""

@@ -187,9 +187,10 @@ def _collect_row_data(
     refutations: wrong answers, and the indices of the sentences against each of them; then, if a
         misconception is behind them, its name and the indices where it was explained already.
     because: the indices of the reason for the right answer.
-    choices: what they are called in the language in use; only for a question with choices.
+    choices: what they are called in the language in use, or True where it calls them the same; only for
+        a question with choices.
 
-    For a free answer:
+    For a free answer, without those that would be empty:
     kind: how it is compared, as "names", "text" or "value".
     isDecimal: true if numbers are compared with a tolerance.
     pattern, names: see `Question.is_readable`.
@@ -206,8 +207,19 @@ def _collect_row_data(
     }
     if question.bound_choices:
         choices = {choice: translate_choice(choice) for choice in question.bound_choices}
-        return row | {"right": format_answer(right), "choices": choices}
+        has_names_of_its_own = any(choice != name for choice, name in choices.items())
+        return row | {
+            "right": format_answer(right),
+            "choices": choices if has_names_of_its_own else True,
+        }
 
+    details = _describe_free_answer(question, run, right)
+    details["facts"] = sentences.number_texts(filter(None, [question.describe_facts(run)]))
+    return row | {"right": _to_json(right)} | details
+
+
+def _describe_free_answer(question: Question, run: QuizRun, right: Any) -> dict[str, Any]:
+    """Return how a free answer is read, without what would be empty, see `_collect_row_data`."""
     kind, names = "value", set[str]()
     if isinstance(right, frozenset):
         kind = "names"
@@ -217,16 +229,16 @@ def _collect_row_data(
         kind = "text"
     if question.pattern:
         names = {name.casefold() for name in question.node_names(right, run)}
-    return row | {
-        "right": _to_json(right),
+    details = {
         "kind": kind,
         "isDecimal": has_tolerance(right),
         "pattern": question.pattern,
         "names": sorted(names),
         "all": ", ".join(question.names),
-        "facts": sentences.number_texts([facts] if (facts := question.describe_facts(run)) else []),
         "format": question.answer_format,
     }
+    # A page has dozens of rows, with those of its retests.
+    return {key: detail for key, detail in details.items() if detail}
 
 
 def _number_refutations(

@@ -8,6 +8,8 @@ const NUMBER_WORDS = [
   "zero one two three four five six seven eight nine ten",
   "零 一 二 三 四 五 六 七 八 九 十",
   "영 하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열",
+  "영 일 이 삼 사 오 육 칠 팔 구 십",
+  "零 一 俩 仨",
   "零 一 两",
   "영 한 두 세 네",
 ].map((words) => words.split(" "));
@@ -133,9 +135,9 @@ function isReadable(answer, row) {
   const value = parseValue(answer);
   if (row.pattern) {
     const text = normalizeText(answer);
-    return value === null || new RegExp(`^(?:${row.pattern})$`).test(text) || row.names.includes(text);
+    return value === null || new RegExp(`^(?:${row.pattern})$`).test(text) || row.names?.includes(text);
   }
-  if (row.kind === "names") return isListOfNames(answer) && parseNames(answer).every((name) => row.names.includes(name));
+  if (row.kind === "names") return isListOfNames(answer) && parseNames(answer).every((name) => row.names?.includes(name));
   const isText = typeof value === "string" && !/^-?(nan|inf)$/.test(value);
   // True and False are a value only where the right answer has one of them.
   const hasTruth = (one) => /true|false/.test(one);
