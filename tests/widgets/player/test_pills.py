@@ -56,6 +56,16 @@ def test_what_is_left_out_is_not_called_nothing() -> None:
     assert say_exchange(plain, "=").startswith("without clone on line 3")
 
 
+def test_that_two_storages_share_nothing_is_said_once() -> None:
+    """That a view of x shares no memory with y, too, says nothing new."""
+    code = "x = torch.tensor([1.0, 2.0, 3.0])\ny = x\nz = x[1:]\nv = x[:1]\nz[0] = 50.0"
+    said = say_exchange(steps(code, engine=tinytorch, level="counter"), "clone")
+    assert said == (
+        "clone instead of = on line 2: y is now [1, 2, 3], not [1, 50, 3]; "
+        "y shares no memory with x; version of y is now 0, not 1."
+    )
+
+
 @pytest.fixture
 def widget() -> Iterator[StepsWidget]:
     made = steps(CODE, engine=tinytorch).live()

@@ -652,3 +652,28 @@ def test_of_a_number_names_alone_are_code(language: str, shown: str, engine: Mod
     assert f'<span class="cl-pair">{shown}</span>' in html
     gradient = "a = torch.ones(1, requires_grad=True)\n(a * 2).sum().backward()"
     assert "<code>a.grad</code> None → <strong>[2]" in steps(gradient, engine=engine).html
+
+
+def test_a_counter_that_begins_above_0_says_why(engine: ModuleType) -> None:
+    """`y = copy.deepcopy(x)` was drawn at v1, and no step had written to it."""
+    code = """import copy
+x = torch.tensor([1.0, 2.0])
+y = copy.deepcopy(x)
+z = x[1:]
+x += 1
+v = x[1:]
+w = torch.empty(2).fill_(3.0).mul_(2)
+c = copy.copy(x)
+net = torch.nn.Linear(2, 1)
+"""
+    made = steps(code, engine=engine)
+    start = "Version 1 from the start: "
+    deepcopy = "deepcopy makes y empty first, and sets the storage in place."
+    assert changes(made, 3)[1:] == [start + deepcopy]
+    assert "Version 2 from the start: making w took 2 operations in place." in changes(made, 7)
+    assert start + "making c took 1 operation in place." in changes(made, 8)
+    assert start + "making net.weight and net.bias took 1 operation in place." in changes(made, 9)
+    # A view has the counter of what it views.
+    for number in (2, 4, 5, 6):
+        assert "from the start" not in " ".join(changes(made, number))
+    assert "from the start" not in steps(code, level="storage", engine=engine).text
