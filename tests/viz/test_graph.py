@@ -60,6 +60,8 @@ def test_saved_tensors_are_told_live_stale_and_freed(engine: ModuleType) -> None
     )
     freed = graph(run("gradient", engine))
     assert 'class="card dash"' in freed.svg, "pale, and dashed"
+    assert any(text.endswith(" (freed)") for text in words_in(freed.svg)), "with a word"
+    assert not any(text.endswith(" (freed)") for text in words_in(stale.svg))
     assert "saved other: freed</title>" in freed.svg
     assert "backward freed what was saved; a second backward that needs it raises; " in freed.svg
     assert "a second backward" not in live + stale.svg, "where nothing is freed"
@@ -619,3 +621,28 @@ def test_what_a_function_may_never_open_is_not_said_to_raise(engine: ModuleType)
     )
     out.sum().backward()
     assert x.grad.tolist() == [2, 2]
+
+
+def test_a_leaf_is_drawn_from_the_step_on_in_which_the_graph_gets_to_it(engine: ModuleType) -> None:
+    """A leaf that was "not reached" yet stood alone in the empty half of the picture."""
+    names = run(
+        "a = torch.ones(1, requires_grad=True)\nb = torch.ones(1, requires_grad=True)", engine
+    )
+    changes, since = [], None
+    for code in ("y = a * 2", "z = b * y"):
+        exec(code, names)
+        seen = snapshot(names, since=since)
+        changes.append(compare_snapshots(seen, since))
+        since = seen
+    words = [
+        words_in(step.picture.svg)
+        for step in graph_module.graphs_of(changes, [frozenset(), frozenset()])
+    ]
+    assert "b" not in words[0]
+    assert "b" in words[1]
+    assert "not reached" not in (*words[0], *words[1])
+    alone = run(
+        "a = torch.ones(1, requires_grad=True)\nb = torch.ones(1, requires_grad=True)\ny = a * 2",
+        engine,
+    )
+    assert "not reached" in words_in(graph(alone).svg)

@@ -130,6 +130,17 @@ def test_what_comes_later_takes_the_room_of_a_hazard_that_is_gone(engine: Module
     assert all(low[0] - up[1] < 6 for up, low in pairwise(edges))
 
 
+def test_a_box_with_lanes_ends_below_its_rows_where_nothing_is_below_it(engine: ModuleType) -> None:
+    """In the first step it was twice as high as what was in it, for a view that was still to come."""
+    x = engine.tensor([1.0, 2.0, 3.0])
+    first = snapshot(x=x)
+    with_view = snapshot(x=x, v=x[1:], since=first)
+    changes = [compare_snapshots(first, None), compare_snapshots(with_view, first)]
+    box = r'<rect class="(?:band|box)" [^>]*height="([^"]*)"'
+    heights = [float(re.findall(box, picture.svg)[0]) for picture in memories_of(changes)]
+    assert heights[1] - heights[0] >= 32
+
+
 def test_a_level_leaves_out_what_was_not_taught(engine: ModuleType) -> None:
     names = run("data", engine)
     drawn = {level: memory(names, level=level).svg for level in LEVELS}

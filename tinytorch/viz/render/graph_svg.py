@@ -152,6 +152,7 @@ def graphs_of(
             describe_graph, Changes(changes.now), selection, line=old, freed_cuts=freed_cuts
         )
         describe_unmarked.append(unmarked)
+    sheets = _leave_out_early_leaves(sheets)
     stage: Callable[[], GraphStage] | None = None
     # By their ids two nodes of two steps may have one name, and Graphviz would draw them as one.
     renamed = _rename_all(sheets)
@@ -212,6 +213,27 @@ def make_sheet(contents: GraphContents) -> GraphSheet:
     for outside in contents.outside:
         cards.append(Card(outside.id, "off", (CardLine(outside.caption),)))
     return GraphSheet(contents, cards, list(contents.edges))
+
+
+def _leave_out_early_leaves(sheets: Sequence[GraphSheet]) -> list[GraphSheet]:
+    """Leave leaves out of the steps before that at which the graph gets to them.
+
+    Until then "not reached" said less than nothing, and stood alone in the empty half of a picture.
+    """
+    first_steps: dict[str, int] = {}
+    for step, sheet in enumerate(sheets):
+        for edge in sheet.edges:
+            if edge.kind == "leaf":
+                first_steps.setdefault(edge.head, step)
+    left = []
+    for step, sheet in enumerate(sheets):
+        early = {name for name, first in first_steps.items() if step < first}
+        # At a cut it is there before the graph leads to it: `k = y.detach().requires_grad_()`.
+        for edge in sheet.edges:
+            early -= {edge.tail, edge.head}
+        cards = [card for card in sheet.cards if card.name not in early]
+        left.append(sheet._replace(cards=cards))
+    return left
 
 
 def mark_cuts(sheet: GraphSheet) -> GraphSheet:

@@ -338,15 +338,24 @@ class BandStage(NamedTuple):
     """Where what is below the rows begins."""
     foot_height: float
     """The height of that, at most."""
+    row_ends: Mapping[str, float]
+    """Row -> where it ends, in a storage with lanes; of others, cells are in the middle of all rows."""
 
-    def lay_out_step(self, band: BandDrawing, columns: Columns) -> BandStepLayout:
+    def lay_out_step(
+        self, band: BandDrawing, columns: Columns, *, is_lowest: bool = False
+    ) -> BandStepLayout:
         """Return the layout of the storage in one picture, which has the rows of that step alone.
 
         Its ground ends where this step ends: with the room for a hazard of another step it looked half empty.
+        is_lowest: nothing is below it, and its ground may end below its last row of this step.
         """
         # A tuple, as `_draw_band` is cached by it.
         middles = tuple(self.row_middles[row_id] for row_id in band.row_ids)
-        height = self.height - self.foot_height + band.foot_height(columns)
+        foot_height = band.foot_height(columns)
+        height = self.height - self.foot_height + foot_height
+        ends = [self.row_ends[row_id] for row_id in band.row_ids if row_id in self.row_ends]
+        if is_lowest and ends and not foot_height:
+            height -= self.foot - max(ends)
         return BandStepLayout(height, self.cells_middle, middles, self.foot)
 
 
@@ -543,11 +552,14 @@ def _lay_out_band(bands: list[BandDrawing], columns: Columns) -> BandStage:
         cells_middle = edge + max(half, above + ROOM_AROUND_CELLS)
         y, end = cells_middle - half, cells_middle + max(half, below + ROOM_AROUND_CELLS)
     row_middles: dict[str, float] = {}
+    row_ends: dict[str, float] = {}
     for row_ids, height in zip(slots, slot_heights, strict=True):
         middle = y + (LANE_MIDDLE if bands[0].has_lanes else height / 2)
         row_middles |= dict.fromkeys(row_ids, middle)
         y += height
-    return BandStage(end + foot + edge, cells_middle, row_middles, end, foot)
+        if bands[0].has_lanes:
+            row_ends |= dict.fromkeys(row_ids, y)
+    return BandStage(end + foot + edge, cells_middle, row_middles, end, foot, row_ends)
 
 
 def assign_slots(steps: Sequence[Iterable[str]]) -> list[list[str]]:
@@ -597,10 +609,13 @@ def _sort_by_counter(
 def draw_sheet(sheet: MemorySheet, stage: Stage) -> str:
     """Draw a picture as its run is laid out; returns the SVG document."""
     canvas, columns = Canvas(), stage.columns
+    lowest = max(sheet.entries, key=stage.tops.__getitem__, default="")
     for name, entry in sheet.entries.items():
         y = stage.tops[name]
         if isinstance(entry, BandDrawing):
-            layout = stage.band_stages[name].lay_out_step(entry, columns)
+            layout = stage.band_stages[name].lay_out_step(
+                entry, columns, is_lowest=name == lowest and not sheet.notes
+            )
             elements = _draw_band(entry, columns, y, layout)
             canvas.parts.append(elements.parts)
             canvas.classes |= elements.classes
