@@ -247,7 +247,7 @@ def test_after_a_right_answer_there_is_another_program() -> None:
 
 def test_a_retest_of_a_given_number_is_noted_only_with_an_origin() -> None:
     VIEW.reset()
-    VIEW.commit(["no", "[50, 2]"])
+    VIEW.commit(["no", "[1, 2]"])
     met = find_note("misconceptions", NAME)
     numbered = retest(NAME, number=0)
     numbered.commit(answer_of(numbered, right=True))

@@ -103,6 +103,8 @@ def _ask_for_effect(write: str, *, wrong: dict[str, ArgumentSource]) -> Question
         because=because,
         name=f"effect of {write}",
         change=run_with_write,
+        kind="effect",
+        subject=(write,),
     )
 
 

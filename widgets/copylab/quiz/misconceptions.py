@@ -186,7 +186,7 @@ _BELIEFS_AND_ARGUMENTS = {
     ),
     ".data is detach": (
         "`.data` does what `detach` does.",
-        "Both share the storage, but `.data` has a version counter of its own: autograd does not see what is written through it.",
+        "`.data` and `detach` share the storage, but `.data` has a version counter of its own: autograd does not see what is written through it.",
     ),
     ".data keeps the gradient": (
         "`.data` still has the gradient information.",
@@ -203,7 +203,7 @@ _BELIEFS_AND_ARGUMENTS = {
     ),
     "every write breaks backward": (
         "After a write in place, `backward` raises an error.",
-        "It does so only where a node has saved the tensor that was written into and needs its value.",
+        "`backward` raises an error only where a node has saved the tensor that was written into and needs its value.",
     ),
     "a counter for each tensor": (
         "Each tensor counts the writes that were made through it.",
@@ -224,19 +224,19 @@ _BELIEFS_AND_ARGUMENTS = {
     # Calls of which people expect that they copy, or that they do not.
     "reshape is a view": (
         "`reshape` never copies.",
-        "It gives a view where the strides allow it, and copies where they do not.",
+        "`reshape` gives a view where the strides allow it, and copies where they do not.",
     ),
     "reshape is a copy": (
         "`reshape` always copies.",
-        "It copies only where the strides leave no other way; otherwise it gives a view.",
+        "`reshape` copies only where the strides leave no other way; otherwise it gives a view.",
     ),
     "torch.tensor keeps the history": (
         "`torch.tensor(t)` keeps requires_grad and the graph.",
-        "It reads the numbers and makes a new leaf of them, as `t.detach().clone()` does.",
+        "`torch.tensor` reads the numbers and makes a new leaf of them, as `t.detach().clone()` does.",
     ),
     "new_tensor keeps the history": (
         "`x.new_tensor(t)` keeps the graph of `t`.",
-        "It reads the numbers of its argument and takes dtype and device from the tensor before the dot. The result is a new leaf.",
+        "`new_tensor` reads the numbers of its argument and takes dtype and device from the tensor before the dot. The result is a new leaf.",
     ),
     "copy_ shares memory": (
         "After `y.copy_(x)` the two share memory.",

@@ -124,6 +124,8 @@ class Question:
     features: what a result, a table of rows or a rewrite has to know of it, see `Features`.
     change: of a question about another program, made of the one above by a change: returns the run of
         that one. The result shows the memory of the first that was answered wrongly.
+    kind, subject, at: of a ready-made question the name of its function, and what it is called with. What a
+        row says may be ruled out by the answer to another one, see `contradictions.py`.
     """
 
     prompt: str | Callable[[], str]
@@ -140,6 +142,9 @@ class Question:
     names: tuple[str, ...] = ()
     features: Features = NO_FEATURES
     change: Callable[[QuizRun], QuizRun] | None = None
+    kind: str = ""
+    subject: tuple[Any, ...] = ()
+    at: int | None = None
 
     def __post_init__(self) -> None:
         for entry in self.wrong.values():
@@ -311,18 +316,40 @@ class Question:
         `find_faults` tells the author, and no learner.
         """
         facts = self.describe_facts(run)
-        found: Misconception | str | None = None
-        # What the author of the program foresaw comes first.
-        entry = self._find_in_wrong(answer, self.right_answer(run))
-        if entry is not None:
-            found = _read_source(run, entry)
-        elif self.find_misconception is not None:
-            found = _read_misconception(self.find_misconception(run, answer))
+        found = self._find_source(run, answer)
         if found is None:
             return Refutation(facts, None, self._choose_objection(run, answer) or "")
         if isinstance(found, str):
             return Refutation(facts, None, gettext(found))
         return Refutation(facts, found, found.write_argument(run))
+
+    def _find_source(self, run: QuizRun, answer: str) -> Misconception | str | None:
+        """Return the misconception behind a wrong answer, or an objection to it that `wrong` has."""
+        # What the author of the program foresaw comes first.
+        entry = self._find_in_wrong(answer, self.right_answer(run))
+        if entry is not None:
+            return _read_source(run, entry)
+        if self.find_misconception is not None:
+            return _read_misconception(self.find_misconception(run, answer))
+        return None
+
+    def name_misconception(self, run: QuizRun, answer: str) -> str:
+        """Return the name of the misconception behind a wrong answer; empty if none is known."""
+        found = self._find_source(run, answer)
+        return found.name if isinstance(found, Misconception) else ""
+
+    def name_misconceptions(self, run: QuizRun) -> dict[str, str]:
+        """Return the names of those behind wrong answers that can be foreseen, by these answers."""
+        right = self.right_answer(run)
+        answers = [*self.bound_choices, *map(format_answer, self.wrong)]
+        if self.choices is None and self.find_misconception is not None:
+            answers += foresee_answers(run)
+        names = {}
+        for answer in dict.fromkeys(answers):
+            is_wrong = self.is_readable(answer, right, run) and not self.is_right(answer, right)
+            if is_wrong and (name := self.name_misconception(run, answer)):
+                names[answer] = name
+        return names
 
     def _choose_objection(self, run: QuizRun, answer: str) -> str | None:
         """Return an objection to a wrong answer that points to no misconception, or None."""

@@ -148,6 +148,9 @@ class Declaration:
             pattern=self.pattern,
             features=self.features,
             names=tuple(subject_by_parameter.get("names", ())),
+            kind=name,
+            subject=subject,
+            at=at,
         )
 
 

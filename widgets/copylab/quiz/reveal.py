@@ -28,6 +28,7 @@ from ..doc import (
 from ..player import Steps
 from ..wording import current_language, gettext, gettext_noop, join_sentences, ngettext
 from .answers import format_answer, has_decimal_comma, is_one_of_several, translate_choice
+from .contradictions import is_denied
 from .evidence import describe_limit
 from .misconceptions import Misconception
 from .question import Question, Refutation
@@ -186,7 +187,11 @@ def judge_answers(
             rows.append(replace(row, sentences=sentences, misconception_to_retest=to_retest))
         else:
             refutation = question.refute(run, answer)
-            rows.append(_refute_row(row, refutation, explained_names, tested_misconception))
+            name = "" if refutation.misconception is None else refutation.misconception.name
+            if name and is_denied(questions, answers, run, number - 1, name):
+                rows.append(_argue_alone(row, refutation, explained_names))
+            else:
+                rows.append(_refute_row(row, refutation, explained_names, tested_misconception))
     # Known only now: which of the rows are shown with the sentence depends on the answers.
     once = say_wrong_gradients_once(questions, [row.sentences for row in rows], run)
     return tuple(
@@ -211,6 +216,26 @@ def _refute_row(
         refutation=refutation,
         sentences=refutation.compose_sentences(explained_names),
         misconception_to_retest=misconception if is_testable else None,
+    )
+
+
+def _argue_alone(row: JudgedRow, refutation: Refutation, explained_names: set[str]) -> JudgedRow:
+    """Return a row with the facts and the argument, without a belief that another answer denies.
+
+    It is not noted as met. A new program tests whether it is there all the same.
+    """
+    misconception = refutation.misconception
+    sentences = [refutation.facts] if refutation.facts else []
+    to_retest = None
+    if misconception is not None and misconception.name not in explained_names:
+        explained_names.add(misconception.name)
+        sentences.append(refutation.argument)
+        to_retest = misconception if find_programs(misconception) else None
+    return replace(
+        row,
+        refutation=replace(refutation, misconception=None),
+        sentences=sentences,
+        misconception_to_retest=to_retest,
     )
 
 

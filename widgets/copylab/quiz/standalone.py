@@ -23,6 +23,7 @@ from ..doc import html_element, inline_html
 from ..ui import colour_rules, read_web_files
 from ..wording import gettext
 from .answers import format_answer, has_tolerance, parse_names, translate_choice
+from .contradictions import list_denials
 from .misconceptions import Misconception
 from .question import Question, Refutation
 from .repetitions import list_repeated_sentences, point_to_earlier_facts
@@ -75,6 +76,7 @@ def _collect_page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
     rows: one for each question, see `_collect_row_data`.
     sentences: the sentences of all refutations, each once; rows refer to them by index.
     saidOnce: parts of sentences, each of which the first row that has it says.
+    denials: by the name of a misconception the answers that deny it: the index of a row, and those to it.
     allRight: the headline if every row is right.
     committed: the answers that are committed already, by the names of their questions; None if
         none are.
@@ -98,6 +100,7 @@ def _collect_page_data(prediction: Prediction, run: QuizRun) -> dict[str, Any]:
         "rows": rows,
         "sentences": list(sentences.numbers),
         "saidOnce": list(map(inline_html, list_repeated_sentences(prediction.questions, run))),
+        "denials": list_denials(prediction.questions, run),
         # A notebook that was saved after the commit is laid out with the answers of then.
         "committed": dict(prediction.answers) if prediction.committed else None,
         "allRight": prediction.describe_all_right(),

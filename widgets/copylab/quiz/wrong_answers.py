@@ -78,7 +78,7 @@ def find_shared_storage_misconception(
     # A clone is on the graph as well, but taking it for shared memory is an error about copies.
     # Only `b` can be the clone: both questions name the source first, and then the copy.
     is_on_graph = any(run.tensor(name, at).grad_fn is not None for name in (a, b))
-    if is_on_graph and not _is_result_of_clone(run, b, at):
+    if is_on_graph and not is_result_of_clone(run, b, at):
         return "the graph joins memories"
     return "a copy shares memory"
 
@@ -115,7 +115,7 @@ def find_on_graph_misconception(run: QuizRun, answer: str, y: str, *, at: int | 
     """Find the misconception behind a wrong answer about a node."""
     if answer == "yes":
         return "a plain copy has a node" if _is_made_after_others(run, y) else None
-    return "clone cuts the graph" if _is_result_of_clone(run, y, at) else "grad is not inherited"
+    return "clone cuts the graph" if is_result_of_clone(run, y, at) else "grad is not inherited"
 
 
 def _is_made_after_others(run: QuizRun, y: str) -> bool:
@@ -137,7 +137,7 @@ def find_requires_grad_misconception(_run: QuizRun, answer: str, _y: str, **_at:
 def find_leaf_misconception(run: QuizRun, answer: str, y: str, *, at: int | None) -> str | None:
     """Find the misconception behind a wrong answer about a leaf."""
     if answer == "yes":
-        return "a clone is a leaf" if _is_result_of_clone(run, y, at) else "grad is not inherited"
+        return "a clone is a leaf" if is_result_of_clone(run, y, at) else "grad is not inherited"
     # Not "a plain copy has a node": a learner who says no may know well that it has none.
     return "a leaf is not computed" if _is_made_after_others(run, y) else None
 
@@ -147,7 +147,7 @@ def find_gradient_path_misconception(
 ) -> str | None:
     """Find the misconception behind a wrong answer about a gradient's path from `of` to `x`."""
     if answer == "no":
-        return "clone cuts the graph" if _is_result_of_clone(run, of, at) else None
+        return "clone cuts the graph" if is_result_of_clone(run, of, at) else None
     snapshot = run.snapshot(at)
     if not snapshot.shares_storage(x, of):
         return None
@@ -392,7 +392,7 @@ def _subtract_lists(value: Any, other: Any) -> Any:
     return value - other
 
 
-def _is_result_of_clone(run: QuizRun, y: str, at: int | None) -> bool:
+def is_result_of_clone(run: QuizRun, y: str, at: int | None) -> bool:
     """Return True if the tensor that `y` means was made by a clone that has a node.
 
     A write in place gives it another node, so its past nodes count, too. It is known by its id: the

@@ -179,7 +179,7 @@ function renderResult(data, answers) {
       below.cells[0].innerHTML = sayOnce(renderSentences(row.because, data));
       if (!row.because.length) below.remove();
     } else {
-      below.cells[0].innerHTML = sayOnce(refuteAnswer(answer, row, data, explained));
+      below.cells[0].innerHTML = sayOnce(refuteAnswer(answers, index, data, explained));
     }
   });
   const count = rows.length;
@@ -206,12 +206,20 @@ function leaveOutSaid(html, number, { saidOnce }, speakers) {
 }
 
 /** What speaks against a wrong answer: its own refutation if it has one, otherwise the facts of its row. */
-function refuteAnswer(answer, row, data, explained) {
+function refuteAnswer(answers, index, data, explained) {
+  const { rows, denials } = data;
+  const row = rows[index];
   // A row with choices has no facts, and needs none: each of its wrong answers is among the refutations.
-  const [, first, misconception, again] = findRefutation(answer, row) ?? ["", row.facts];
+  const [, first, misconception, again] = findRefutation(answers[index], row) ?? ["", row.facts];
+  const isDenied = denials[misconception]?.some(
+    ([at, denying]) => at !== index && denying.some((each) => isSameAnswer(answers[at], each, rows[at])),
+  );
+  // The belief, which both have in one place, is left out, and the facts and the argument stay.
+  const place = again?.length - 1;
+  const isBelief = (_, at) => !isDenied || at !== place;
   const isKnown = explained.has(misconception);
   const name = misconception ?? data.tested;
-  const html = renderSentences(isKnown ? again : first, data);
+  const html = renderSentences((isKnown ? again : first).filter(isBelief), data);
   if (misconception) explained.add(misconception);
   if (isKnown || !name) return html;
   if (!data.retests[name]) return data.tested ? html + `<p>${say("A new program on this point needs Python: run the cell.")}</p>` : html;
@@ -237,7 +245,7 @@ function makeRetestData(data, name) {
   // It is answered once: after that its right answer is on the page.
   for (const button of revealed.content.querySelectorAll("[data-do]")) button.remove();
   const { row, allRight } = retest;
-  return { ...data, form: form.innerHTML, revealed: revealed.innerHTML, rows: [row], allRight, tested: name, retests: {}, committed: null, saidOnce: [] };
+  return { ...data, form: form.innerHTML, revealed: revealed.innerHTML, rows: [row], allRight, tested: name, retests: {}, committed: null, saidOnce: [], denials: {} };
 }
 
 /** The program of a retest, in the place of another one. */

@@ -1,0 +1,153 @@
+"""Which answers of a table rule out the misconception that another row seems to show.
+
+"It raised no error, so the gradient is right" was said to somebody whose row above said that it raises one.
+A belief is put into a learner's mouth only where no other answer of the same table denies it. Else the row
+says the argument alone, which is true of the run whatever is believed.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+
+from .answers import format_answer, parse_value
+from .question import Question
+from .runs import QuizRun
+from .wrong_answers import is_result_of_clone
+
+_EXCLUSIVE = (
+    ("a name is a copy", "a name follows a name"),
+    ("reshape is a copy", "reshape is a view"),
+    ("a view is a copy", "reshape is a view"),
+    ("id shows memory", "a copy shares memory"),
+    ("clone cuts the graph", "the copy has the gradient"),
+    ("clone cuts the graph", "backward overwrites"),
+    ("a counter for each tensor", "shared memory, shared counter"),
+    ("detach has its own counter", "shared memory, shared counter"),
+    ("detach has its own counter", ".data is detach"),
+    ("detach keeps the graph", "detach works in place"),
+    ("detach keeps the graph", "detach cuts what comes after"),
+)
+"""Misconceptions of which nobody has both: who shows one in a row denies the other."""
+
+_OF_ONE_ROW = {"the order changes the result"}
+"""It says that one of two differs: a second row that shows it denies it, and one that does not does not."""
+
+
+def _raises_by_itself(_run: QuizRun, question: Question, answer: str) -> bool:
+    if question.kind == "effect":
+        return answer == "a wrong gradient"
+    return question.kind == "outcome" and answer.startswith("line ")
+
+
+def _survives_a_write(_run: QuizRun, question: Question, answer: str) -> bool:
+    if question.kind == "effect":
+        return answer != "an error"
+    return question.kind == "outcome" and answer == "it runs to its end"
+
+
+def _has_counters_apart(run: QuizRun, question: Question, answer: str) -> bool:
+    if question.kind == "effect":
+        # What `detach` does as well, if the two do the same.
+        return question.subject[0] == "x.detach().zero_()" and answer != "an error"
+    return question.kind == "same_counter" and answer == "no" and _is_past_counter(run, question)
+
+
+def _has_memory_apart(run: QuizRun, question: Question, answer: str) -> bool:
+    return question.kind == "same_storage" and answer == "no" and _is_past_counter(run, question)
+
+
+def _is_past_counter(run: QuizRun, question: Question) -> bool:
+    """Return True if a question is about two tensors over one storage, with a counter each."""
+    snapshot = run.snapshot(question.at)
+    names = question.subject[:2]
+    return snapshot.shares_storage(*names) and not snapshot.shares_counter(*names)
+
+
+def _notices_detached_write(_run: QuizRun, question: Question, answer: str) -> bool:
+    return question.kind == "effect" and ".detach" in question.subject[0] and answer == "an error"
+
+
+def _writes_through_detached(_run: QuizRun, question: Question, answer: str) -> bool:
+    is_about_detach = question.kind == "effect" and ".detach" in question.subject[0]
+    return is_about_detach and answer != "the right gradient"
+
+
+def _has_gradient_of_clone(run: QuizRun, question: Question, answer: str) -> bool:
+    if question.kind != "gradient" or not parse_value(answer):
+        return False
+    return is_result_of_clone(run, question.subject[0], question.at)
+
+
+def _has_gradient(_run: QuizRun, question: Question, answer: str) -> bool:
+    return question.kind == "gradient" and bool(parse_value(answer))
+
+
+def _shares_view(run: QuizRun, question: Question, answer: str) -> bool:
+    if question.kind != "same_storage" or answer != "yes":
+        return False
+    a, b = (run.tensor(name, question.at) for name in question.subject[:2])
+    is_shared = run.snapshot(question.at).shares_counter(*question.subject[:2])
+    return is_shared and a.id != b.id and a.requires_grad == b.requires_grad
+
+
+_DENIALS: dict[str, Callable[[QuizRun, Question, str], bool]] = {
+    "no error, right gradient": _raises_by_itself,
+    "every write breaks backward": _survives_a_write,
+    ".data is detach": _has_counters_apart,
+    "shared memory, shared counter": _has_memory_apart,
+    "detach has its own counter": _notices_detached_write,
+    "detach copies": _writes_through_detached,
+    "clone cuts the graph": _has_gradient_of_clone,
+    "detach cuts what comes after": _has_gradient,
+    "a view is a copy": _shares_view,
+}
+"""By misconception, whether an answer to another row denies what it says."""
+
+
+def _denies(run: QuizRun, question: Question, answer: str, name: str) -> bool:
+    """Return True if an answer to another row denies a misconception."""
+    is_right = question.is_right(answer, question.right_answer(run))
+    shown = "" if is_right else question.name_misconception(run, answer)
+    if name in _OF_ONE_ROW:
+        return shown == name
+    if shown == name:
+        return False
+    if (shown, name) in _EXCLUSIVE or (name, shown) in _EXCLUSIVE:
+        return True
+    if name in _DENIALS and _DENIALS[name](run, question, answer):
+        return True
+    # With that belief the answer here would have been wrong, too.
+    return is_right and name in question.name_misconceptions(run).values()
+
+
+def is_denied(
+    questions: Sequence[Question], answers: Sequence[str], run: QuizRun, index: int, name: str
+) -> bool:
+    """Return True if an answer to another row than `index` denies a misconception."""
+    rows = list(zip(questions, answers, strict=True))
+    return any(
+        _denies(run, question, answer, name)
+        for question, answer in rows[:index] + rows[index + 1 :]
+    )
+
+
+def list_denials(
+    questions: Sequence[Question], run: QuizRun
+) -> dict[str, list[tuple[int, list[str]]]]:
+    """Return, by misconception, the rows with the answers that deny it, as far as they can be foreseen."""
+    shown_in_rows = [question.name_misconceptions(run) for question in questions]
+    denials: dict[str, list[tuple[int, list[str]]]] = {}
+    all_names = itertools.chain.from_iterable(shown.values() for shown in shown_in_rows)
+    for name in dict.fromkeys(all_names):
+        showing = [index for index, shown in enumerate(shown_in_rows) if name in shown.values()]
+        for index, (question, shown) in enumerate(zip(questions, shown_in_rows, strict=True)):
+            # No other row shows it.
+            if showing == [index]:
+                continue
+            right = format_answer(question.right_answer(run))
+            answers = dict.fromkeys([right, *question.bound_choices, *shown])
+            denying = [answer for answer in answers if _denies(run, question, answer, name)]
+            if denying:
+                denials.setdefault(name, []).append((index, denying))
+    return denials
