@@ -43,6 +43,8 @@ FLAG_GAP = 4
 GAP, BESIDE_CELLS, BEFORE_COUNTER = 12, 8, 10
 """Between the words of two rows, between cells and words, and between words and versions: "grad_fn SumBackward0" is
 wider than its letters are counted."""
+COUNTER_OVERHANG = 6
+"""How far "was 0" may begin left of the version above it, in px: into the room before counters, and not over a bracket."""
 BRACKET_WIDTH = 10
 """The room of the bracket of a counter that several tensors share, with the gap behind it."""
 LEAST_WORDS_WIDTH, LEAST_WORDS_WIDTH_BELOW_LANE = 84, 226
@@ -468,8 +470,10 @@ class CounterMark(NamedTuple):
 
     @property
     def width(self) -> float:
-        """The width of what is written, in px."""
-        return max(text_width(text, ink) for text, ink in self.lines)
+        """The width that what is written takes of the column of counters, in px."""
+        overhang = 0 if len(self.rows) > 1 else COUNTER_OVERHANG
+        first, *others = [text_width(text, ink) for text, ink in self.lines]
+        return max([first, *(width - overhang for width in others)])
 
     def draw(self, canvas: Canvas, columns: Columns, middles: Sequence[float]) -> None:
         """Draw it between the rows that share it, as near to the cells as it may be."""
@@ -482,10 +486,10 @@ class CounterMark(NamedTuple):
                 [(x, top - 6), (x + 4, top - 6), (x + 4, bottom + 6), (x, bottom + 6)], "count-l"
             )
         upper = middle - LINE_HEIGHT * len(self.lines) / 2
-        x = min(x + columns.bracket_width, columns.right - self.width)
         for index, (text, ink) in enumerate(self.lines):
+            line_x = min(x + columns.bracket_width, columns.right - text_width(text, ink))
             y = upper + LINE_HEIGHT * index + 12
-            canvas.text(x, y, text, ink, whole=self.sentence if index == 0 else "")
+            canvas.text(line_x, y, text, ink, whole=self.sentence if index == 0 else "")
 
 
 def make_counter_mark(entry: CounterEntry) -> CounterMark:
