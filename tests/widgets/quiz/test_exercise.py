@@ -45,7 +45,7 @@ from copylab.quiz.diagnosis import Counterevidence, Diagnosis
 from copylab.quiz.exercises import Exercise, Verdict, exercise, wrong
 from copylab.quiz.progress import find_note
 from copylab.quiz.verify import mutate_program
-from copylab.run import CELL_OUTCOMES, CellOutcome
+from copylab.run import CELL_OUTCOMES, CellOutcome, describe_error
 from copylab.wording import set_language
 
 import tinytorch
@@ -141,6 +141,31 @@ def test_a_cell_that_raised_is_told_why(engine: ModuleType, source: str, why: st
     code = "<code>RuntimeError</code>"
     assert verdict.html().count(code) == 1
     assert len(re.findall("<code[ >]", verdict.html())) == verdict.says.count("`") // 2
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        (
+            f"{LEAF}h = a.numpy()",
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
+        ),
+        (f"{LEAF}h = a.fill(1)", "'Tensor' object has no attribute 'fill'"),
+        (f"{LEAF}h = b", "name 'b' is not defined"),
+        ("a = h = (1", "'(' was never closed (line 1)"),
+    ],
+)
+def test_an_error_without_a_known_reason_is_told_in_its_own_words(
+    engine: ModuleType, source: str, says: str
+) -> None:
+    """`x.numpy()[0] = 100.0` was told that it raised, and not what it said."""
+    part = make(lambda a, h: a is h, engine=engine, solution="a = 1; h = 1", start="", wrong={})
+    with pytest.raises(Exception, match=re.escape(says.partition(" (line")[0])) as raised:
+        exec(compile(source, "12345.py", "exec"), {"torch": engine})
+    cell = CellOutcome.from_description(source, describe_error(raised.value))
+    verdict = part._judge_variables({"a": 1, "h": 1}, engine, cell)
+    assert verdict.says.endswith(f"Fix it, and run it again. The error says: `{says}`")
+    assert "Why: " not in verdict.says
 
 
 def test_only_what_runs_alone_is_run_again_for_the_reason(engine: ModuleType) -> None:

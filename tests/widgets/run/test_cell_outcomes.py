@@ -44,8 +44,8 @@ def test_the_last_cell_that_set_all_of_them() -> None:
     end_cell(outcomes, "x = 1\ny = 2")
     end_cell(outcomes, "z = x\nprint(y)", ValueError())
     assert outcomes.find_last(["x", "y"]) == CellOutcome("x = 1\ny = 2", "")
-    end_cell(outcomes, "x = 1\ny = (2", SyntaxError())
-    assert outcomes.find_last(["x", "y"]) == CellOutcome("x = 1\ny = (2", "SyntaxError")
+    end_cell(outcomes, "x = 1\ny = (2", SyntaxError("no end"))
+    assert outcomes.find_last(["x", "y"]) == CellOutcome("x = 1\ny = (2", "SyntaxError", "no end")
     end_cell(outcomes, "x = 3")
     assert outcomes.find_last(["x", "y"]) is None, "two cells: which of them is meant?"
     assert outcomes.find_last(["x"]) == CellOutcome("x = 3", "")

@@ -164,7 +164,7 @@ def _find_raising_function(error: BaseException, variables: Mapping[str, Any]) -
 
 
 def _ask_to_fix(cell: CellOutcome, engine: ModuleType) -> str:
-    """Ask for a cell that raises no error, and say why it did where copylab knows.
+    """Ask for a cell that raises no error, and say why it did where copylab knows, else what the error says.
 
     Not how to write it instead: that may be what the exercise asks for.
     """
@@ -172,7 +172,11 @@ def _ask_to_fix(cell: CellOutcome, engine: ModuleType) -> str:
         "your cell raised `{error}` when it was last run. Fix it, and run it again.",
         error=cell.error,
     )
-    return add_reason(sentence, explain_error_of_cell(cell.source, cell.error, engine))
+    why = explain_error_of_cell(cell.source, cell.error, engine)
+    if why or not cell.message:
+        return add_reason(sentence, why)
+    words = cell.message.replace("`", "'")
+    return join_sentences([sentence, gettext("The error says: {error}", error=f"`{words}`")])
 
 
 class Exercise(Task):
@@ -399,7 +403,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         The cell is Python that does nothing but solve the exercise: its code is run in this process.
         """
         variables, error = run_attempt("", source, engine)
-        cell = CellOutcome(source, error.partition(":")[0].partition("\n")[0])
+        cell = CellOutcome.from_description(source, error)
         return self._judge_variables(select_variables(variables, self.names), engine, cell)
 
     def _why_not_attempted(
@@ -651,7 +655,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             verdict = self._judge_variables(checked, engine)
             # As of a learner's cell: what raised is not right.
             if verdict and error:
-                cell = CellOutcome(program, error.partition(":")[0].partition("\n")[0])
+                cell = CellOutcome.from_description(program, error)
                 verdict = self._judge_variables(checked, engine, cell)
         if state_of_variables(checked) != before:
             faults.append(f"the check changes what it looks at, after: {program}")

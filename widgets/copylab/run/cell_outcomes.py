@@ -12,7 +12,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from .surroundings import running_shell
+from .surroundings import describe_error, running_shell
+
+_MAX_MESSAGE = 200
+"""Characters of the message of an error that are kept."""
+_FILE_OF_CELL = re.compile(r" \(\S+, line (\d+)\)\Z")
 
 # Of a cell that is no Python, because of an error or a magic. `x == 1` sets nothing.
 _SETTING = re.compile(
@@ -22,10 +26,18 @@ _SETTING = re.compile(
 
 
 class CellOutcome(NamedTuple):
-    """A cell that was run: its source, and the class of the error that ended it ("" if none)."""
+    """A cell that was run: its source, the class of the error that ended it ("" if none), and its first line."""
 
     source: str
     error: str
+    message: str = ""
+
+    @classmethod
+    def from_description(cls, source: str, error: str) -> CellOutcome:
+        """Return the outcome of a cell with its error as `describe_error` has it, "" if none."""
+        kind, _, message = error.partition("\n")[0].partition(": ")
+        # A cell is a file with a number for a name, which tells a learner nothing.
+        return cls(source, kind, _FILE_OF_CELL.sub(r" (line \1)", message.strip())[:_MAX_MESSAGE])
 
 
 class KeptRun(NamedTuple):
@@ -76,8 +88,8 @@ class CellOutcomes:
     def _note_cell(self, result: Any) -> None:
         # Two, as IPython has them: one of the text (a SyntaxError), one of the run.
         raised = result.error_before_exec or result.error_in_exec
-        error = "" if raised is None else type(raised).__name__
-        outcome = CellOutcome(result.info.raw_cell, error)
+        error = "" if raised is None else describe_error(raised)
+        outcome = CellOutcome.from_description(result.info.raw_cell, error)
         # Also of a cell with an error: it may have set some of its names, and which is not known.
         names = find_names_set(outcome.source)
         self.by_name |= dict.fromkeys(names, outcome)
