@@ -52,14 +52,13 @@ def test_nodes_and_grad(snap: Snapshot) -> None:
     )
     assert tensor_facts.requires_grad(snap, "y") == (
         False,
-        "`y.requires_grad` is False: no recorded operation made it.",
+        "`y.requires_grad` is False: no recorded operation made `y`.",
     )
     for name, is_leaf, follows in (
-        ("x", True, "It has no node: it is a leaf."),
-        ("copy", False, "It has a node: it is not a leaf."),
+        ("x", True, "`x` has no node: it is a leaf."),
+        ("copy", False, "`copy` has a node: it is not a leaf."),
     ):
-        sentence = f"{tensor_facts.has_node(snap, name).sentence} {follows}"
-        assert tensor_facts.is_leaf(snap, name) == (is_leaf, sentence)
+        assert tensor_facts.is_leaf(snap, name) == (is_leaf, follows)
         assert "leaf" not in tensor_facts.has_node(snap, name).sentence, "nobody asked for it"
 
 

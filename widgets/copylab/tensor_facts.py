@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tinytorch.viz import Snapshot, labels
 
-from .wording import gettext, gettext_noop, join_sentences
+from .wording import gettext, gettext_noop
 
 __all__ = [
     "TensorFact",
@@ -94,24 +94,19 @@ def has_node(snapshot: Snapshot, name: str) -> TensorFact:
 
 
 def is_leaf(snapshot: Snapshot, name: str) -> TensorFact:
-    """The tensor is a leaf: it has no node. The sentence is that of `has_node`, and what follows.
+    """The tensor is a leaf: it has no node.
 
     ValueError as for `has_node`.
     """
     fact = has_node(snapshot, name)
-    return TensorFact(
-        not fact.holds, join_sentences([fact.sentence, conclude_leaf(is_leaf=not fact.holds)])
-    )
+    return TensorFact(not fact.holds, conclude_leaf(name, is_leaf=not fact.holds))
 
 
-def conclude_leaf(*, is_leaf: bool) -> str:
-    """Say what follows from the node of a tensor, or from its having none.
-
-    With the reason in it: in a table whose rows above have said which node it is, it stands alone.
-    """
+def conclude_leaf(name: str, *, is_leaf: bool) -> str:
+    """Say what follows from the node of a tensor, or from its having none, with the reason in it."""
     if is_leaf:
-        return gettext("It has no node: it is a leaf.")
-    return gettext("It has a node: it is not a leaf.")
+        return gettext("`{y}` has no node: it is a leaf.", y=name)
+    return gettext("`{y}` has a node: it is not a leaf.", y=name)
 
 
 def requires_grad(snapshot: Snapshot, name: str) -> TensorFact:
@@ -119,7 +114,7 @@ def requires_grad(snapshot: Snapshot, name: str) -> TensorFact:
     tensor = snapshot.tensor(name)
     if not tensor.requires_grad:
         message = gettext(
-            "`{y}.requires_grad` is False: no recorded operation made it.",
+            "`{y}.requires_grad` is False: no recorded operation made `{y}`.",
             y=name,
         )
         return TensorFact(False, message)

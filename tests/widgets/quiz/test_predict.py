@@ -348,8 +348,8 @@ def test_questions_and_choices_are_said_in_the_chosen_language(
         ),
         (CLONE, gradient("a"), 3, "backward overwrites", "5 after line 6 (`z.backward()`)"),
         (CLONE, gradient("b"), 3, "the copy has the gradient", "not a leaf"),
-        (CLONE, gradient("a", at=4), 2, "the graph has the gradient", "no `backward` has reached"),
-        (CLONE, gradient("a", at=4), 0, "no gradient is a zero", "no `backward` has reached"),
+        (CLONE, gradient("a", at=4), 2, "the graph has the gradient", "no `backward` has run"),
+        (CLONE, gradient("a", at=4), 0, "no gradient is a zero", "no `backward` has run"),
     ],
     ids=lambda v: v.name if isinstance(v, Question) else "",
 )
@@ -739,9 +739,9 @@ def test_facts_that_a_row_above_has_are_not_said_again(node_names: str, leaf_nam
     asked = importlib.import_module("copylab.lessons.start").recorded
     answers = [leaf_names, "p, q, s", node_names, 3, "None", "[2, 4]", 0]
     rows = predict(asked.code, asked.questions).commit(answers).rows
-    assert "It has a node: it is not a leaf." in rows[0].sentences[0]
-    assert rows[2].sentences[0] == "Row 1 says why."
-    assert "no recorded operation" not in " ".join(rows[2].sentences)
+    assert "`q` has a node: it is not a leaf." in rows[0].sentences[0]
+    assert rows[2].sentences[0].startswith("`p.grad_fn` is None: no recorded operation made `p`.")
+    assert "grad_fn" not in rows[0].sentences[0], "it is said where it is asked"
     alone = predict(asked.code, asked.questions[2:3]).commit([node_names]).rows[0]
     assert "no recorded operation made `p`" in alone.sentences[0]
 
@@ -751,7 +751,7 @@ def test_a_fact_that_two_rows_have_is_said_once() -> None:
     answers = ["none", "no", "yes", "None"]
     questions = [*asked.questions[-3:-1], is_leaf("y"), asked.questions[-1]]
     rows = predict(asked.code, questions).commit(answers).rows
-    assert rows[2].sentences[0] == "It has a node: it is not a leaf.", "a sentence of its own"
+    assert rows[2].sentences[0] == "`y` has a node: it is not a leaf.", "a sentence of its own"
     said = " ".join(sentence for row in rows for sentence in row.sentences)
     assert said.count("CopyBackwards after line 3") == 1
     assert "`y.grad_fn` is CopyBackwards" not in said, "its lines say so"
@@ -969,7 +969,7 @@ def test_a_node_that_a_write_gave_is_told_with_the_one_before(
     code = "x = torch.ones(1, requires_grad=True)\ny = x * 2\ny += 1"
     facts = question.bind(code).describe_facts(QuizRun(code, engine))
     # What follows from it is behind it.
-    assert facts.removesuffix(" It has a node: it is not a leaf.").endswith(
+    assert facts.removesuffix(" `y` has a node: it is not a leaf.").endswith(
         "`y.grad_fn`: MulBackward0 after line 2 (`y = x * 2`); AddBackward0 after line 3 (`y += 1`)."
     )
     code = "x = torch.ones(1, requires_grad=True)\ny = x * 2\ny[0]"

@@ -84,7 +84,7 @@ def _ask_for_effect(write: str, *, wrong: dict[str, ArgumentSource]) -> Question
         )
         if written.value("x") != run.value("x"):
             sentence = gettext_noop(
-                "With `{write}`, `x._version` is {version}, and `x.grad` is {value}: the node of `z` has saved `x` at version 0, too, and reads the zeros."
+                "With `{write}`, `x._version` is {version}, and `x.grad` is {value}: the node of `z` has saved `x` at version 0, finds it at 0, and reads the zeros."
             )
         return gettext(
             sentence,

@@ -83,7 +83,7 @@ def describe_leaf(run: QuizRun, y: str, *, at: int | None) -> str:
     """Say whether a tensor is a leaf, and which nodes it had before."""
     fact = run.read_fact(tensor_facts.is_leaf, y, at=at)
     nodes = _list_nodes(run, y, at)
-    conclusion = tensor_facts.conclude_leaf(is_leaf=fact.holds)
+    conclusion = tensor_facts.conclude_leaf(y, is_leaf=fact.holds)
     return join_sentences([nodes, conclusion]) if nodes else fact.sentence
 
 
@@ -194,8 +194,25 @@ def describe_gradient(run: QuizRun, x: str, *, at: int | None) -> str:
     elif not tensor.is_leaf:
         sentence = gettext_noop("`{x}.grad` is None: `{x}` is not a leaf; its node is {node}.")
     else:
-        sentence = gettext_noop("`{x}.grad` is None: no `backward` has reached `{x}`.")
+        return _describe_missed_leaf(run, x, at)
     return gettext(sentence, x=x, node=tensor.grad_fn_name)
+
+
+def _describe_missed_leaf(run: QuizRun, x: str, at: int | None) -> str:
+    """Say why a leaf that requires grad has no gradient: nothing ran that could give it one, or it was not met."""
+    backward_steps = [step for step in run.list_steps(at) if ".backward(" in step.site.source]
+    if not backward_steps:
+        return gettext("`{x}.grad` is None: no `backward` has run.", x=x)
+    site = backward_steps[-1].site
+    # With `inputs` it stops at others, and in a loop or a function the line does not say where it began.
+    if not site.source.endswith(".backward()") or len(backward_steps) > 1:
+        return gettext("`{x}.grad` is None: no `backward` has reached `{x}`.", x=x)
+    return gettext(
+        "`{x}.grad` is None: line {line} (`{source}`) met no node that leads to `{x}`.",
+        x=x,
+        line=site.line,
+        source=site.source,
+    )
 
 
 def _explain_wrong_gradient(run: QuizRun, x: str, at: int | None) -> list[str]:

@@ -254,7 +254,7 @@ class QuizRun:
                 text += "".join(part for stream, part in step.output if stream == "out")
         return text.rstrip("\n")
 
-    def _list_steps(self, at: int | None) -> list[Step]:
+    def list_steps(self, at: int | None) -> list[Step]:
         """Return the steps up to the last run of line `at`; all of them for None."""
         steps = self.trace.steps
         end = 0
@@ -269,7 +269,7 @@ class QuizRun:
         A line with a call of the program's functions has several, of which the last alone is after
         it: see `Step`.
         """
-        return [step.observation for step in self._list_steps(at)]
+        return [step.observation for step in self.list_steps(at)]
 
     def history(self, read: Callable[[Moment], Any], at: int | None = None) -> list[NewValue]:
         """Return each new value of what `read` returns for the moments up to line `at`, in time.
@@ -279,7 +279,7 @@ class QuizRun:
         Moments at which `read` raises a KeyError, because there is no such name yet, are passed over.
         """
         new_values: list[NewValue] = []
-        for step in self._list_steps(at):
+        for step in self.list_steps(at):
             try:
                 value = read(step.observation)
             except KeyError:
