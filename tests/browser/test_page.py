@@ -9,9 +9,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser.conftest import Watched
 from copylab import predict
+from copylab.lessons.assignment import written
 from copylab.lessons.clone import joined
+from copylab.lessons.clone_detach import orders
 from copylab.lessons.data import past
-from copylab.lessons.start import bet, recorded
+from copylab.lessons.start import bet
+from copylab.lessons.view_reshape import shapes
 from copylab.questions import same_counter, same_storage, same_tensor, value
 from copylab.quiz.answers import format_answer, has_tolerance
 from copylab.quiz.prediction import Prediction, Retest
@@ -76,7 +79,7 @@ def test_answers_are_read_as_python_reads_them(watched: Watched) -> None:
 
 @pytest.mark.parametrize(
     ("prediction", "hint"),
-    [(past, "Row 5 says which write did that."), (recorded, "Row 1 says why.")],
+    [(past, "Row 5 says which write did that."), (written, "Row 1 says why.")],
 )
 @pytest.mark.parametrize("is_right", [True, False])
 def test_what_two_rows_could_say_is_said_once(
@@ -84,25 +87,56 @@ def test_what_two_rows_could_say_is_said_once(
 ) -> None:
     """How a run ended and the gradients of its leaves have facts that end in the same sentence.
 
-    Which of some names are leaves has facts that say which of them have a node.
+    What a tensor shows after a line has the facts of what it shows at the end, if nothing changed.
     """
-    stored = f'<div class="copylab-twin">{prediction.live().html}</div>'
-    (tmp_path / "page.html").write_text(
-        f'<!doctype html><html lang="en"><title>t</title><main>{stored}', "utf-8"
-    )
-    watched.page.goto((tmp_path / "page.html").as_uri())
-    count = len(prediction.questions)
-    expect(watched.page.get_by_text(f"0 of {count} rows filled in")).to_be_visible()
+    show_page(prediction, watched, tmp_path)
     asked = Prediction(prediction.code, prediction.questions, engine=tinytorch)
     run = asked.run()
     answers = [format_answer(question.right_answer(run)) for question in asked.questions]
     if not is_right:
-        # The names that have a node: those that have none, too.
-        answers = ["p, q, s" if answer == "q, s" else answer for answer in answers]
+        answers = ["[3, 4]" if answer == "[2, 3]" else answer for answer in answers]
     fill_in(watched.page.locator("form"), answers)
     said = read_sentences(watched.page.locator(".cl-reveal"))
     assert said == say(asked.commit(answers))
     assert sum(hint in each for each in said) == 1
+
+
+def show_page(prediction: Prediction, watched: Watched, folder: Path) -> None:
+    """Show a prediction on a page without a kernel, and wait for its form."""
+    stored = f'<div class="copylab-twin">{prediction.live().html}</div>'
+    (folder / "page.html").write_text(
+        f'<!doctype html><html lang="en"><title>t</title><main>{stored}', "utf-8"
+    )
+    watched.page.goto((folder / "page.html").as_uri())
+    count = len(prediction.questions)
+    expect(watched.page.get_by_text(f"0 of {count} rows filled in")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("prediction", "answers"),
+    [
+        (past, ["yes", "no", "no", "0", "line 5 raises an error", "[0.197, 0.105, 0.045]"]),
+        (past, ["no", "yes", "yes", "1", "it runs to its end", "[0.197, 0.105, 0.045]"]),
+        (joined, ["none", "no", "no", "2", "5", "None"]),
+        (joined, ["none", "no", "no", "2", "2", "None"]),
+        (shapes, ["no", "no", "yes", "2", "[1, 2, 3, 4]", "[1, 3, 2, 4]", "0"]),
+        (orders, ["CloneBackward0", "yes", "yes", "yes", "[1, 2]", "1"]),
+        (orders, ["CloneBackward0", "yes", "no", "yes", "[1, 2]", "1"]),
+    ],
+)
+def test_a_belief_that_another_answer_denies_is_left_out(
+    prediction: Prediction, answers: list[str], watched: Watched, tmp_path: Path
+) -> None:
+    """On a page as in the kernel: what a row says depends on the answers to the others."""
+    show_page(prediction, watched, tmp_path)
+    asked = Prediction(prediction.code, prediction.questions, engine=tinytorch)
+    fill_in(watched.page.locator("form"), answers)
+    table = watched.page.locator(".cl-reveal")
+    reveal = asked.commit(answers)
+    assert read_sentences(table) == say(reveal)
+    tested = [row.misconception_to_retest for row in reveal.rows]
+    buttons = table.get_by_role("button", name="Try it on a new program")
+    expect(buttons).to_have_count(len([one for one in tested if one is not None]))
 
 
 def test_the_player_of_a_prediction_may_go_round_by_round_at_first(
