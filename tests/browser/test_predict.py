@@ -269,11 +269,11 @@ def test_by_mouse_kept_and_restored(watched: Watched, lab: Lab) -> None:
     form.get_by_role("button", name="Start again").click()
     expect(form).to_have_attribute("data-state", "open")
 
-    # One row wrong: two new programs on the same belief, with the numbers of this learner, settle it.
+    # Two rows wrong by one belief: two new programs on the same belief, with the numbers of this learner, settle it.
     form.locator("select").first.select_option("yes")
     form.locator("select").nth(1).select_option("no")
     form.locator("select").nth(2).select_option("it runs to its end")
-    form.get_by_label("What is a?").fill("1")
+    form.get_by_label("What is a?").fill("2")
     form.get_by_label("What is a.grad?").fill("1")
     form.get_by_role("button", name="Commit").click()
     form.get_by_role("button", name="Try it on a new program").click()
@@ -306,7 +306,7 @@ def answer_rightly(form: Locator, retest: Retest) -> None:
 
 def test_a_button_asks_again_about_what_was_wrong(watched: Watched, lab: Lab) -> None:
     page = watched.page
-    wrong = "p.commit(['yes', 'no', 1, 1, 'it runs to its end'])\nNone"
+    wrong = "p.commit(['yes', 'no', 2, 1, 'it runs to its end'])\nNone"
     shown = "from copylab import progress\nprogress()"
     file = str(lab.folder / "again.json")
     cells = ["# A heading", SETUP.format(file=file), wrong, shown]
