@@ -412,7 +412,7 @@ def follows_numbers(before: str, after: str, check_fact: Callable[..., CheckedFa
         **changed,
     )
     yes = gettext(
-        "A second run, with `{after}` instead of `{before}`, gave the right result as well.",
+        "The check also ran your program with `{after}` instead of `{before}`: right, too.",
         **changed,
     )
     return CheckedFact(fact.holds, no, yes, is_told=True)
