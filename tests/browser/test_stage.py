@@ -241,7 +241,7 @@ def test_the_title_of_a_graph_is_beside_its_fold(watched: Watched, tmp_path: Pat
     expect(page.locator(".cl-stage")).to_have_attribute("data-form", "row")
     page.locator(".cl-player").press("End")
     graph = page.locator("figure[data-picture=graph]")
-    expect(graph.locator("svg text").first).to_have_text("Graph: backward, arrow by arrow.")
+    expect(graph.locator("svg text").first).to_have_text("Graph: arrows go backward.")
     assert graph.evaluate(FREE_BESIDE_TITLE) >= 8
     expect(graph.get_by_text("in words")).to_be_visible()
     expect(graph.locator("summary")).to_have_attribute("aria-label", "Graph in words")

@@ -4,6 +4,7 @@ import pickle
 import re
 import sys
 import tracemalloc
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -145,7 +146,14 @@ def test_a_level_leaves_out_what_was_not_taught(engine: ModuleType) -> None:
     names = run("data", engine)
     drawn = {level: memory(names, level=level).svg for level in LEVELS}
     words = {level: set(words_in(svg)) for level, svg in drawn.items()}
-    assert words["names"] == words["storage"] == {"a", "out", "c", "0.0", "1.0", "2.0", "3.0"}
+    assert (
+        words["names"]
+        == words["storage"]
+        == {
+            *("a", "out", "c", "0.0", "1.0", "2.0", "3.0"),
+            "3 tensors in 2 storages",
+        }
+    )
     for kind in ("band", "box"):
         assert f'class="{kind}"' not in drawn["names"]
         assert f'class="{kind}"' in drawn["storage"]
@@ -502,20 +510,33 @@ class _Images(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.found: list[dict[str, str | None]] = []
+        self.in_words = ""
+        self.is_in_words = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in {"img", "div"}
+        assert tag in {"img", "div", "details", "summary", "pre"}
+        self.is_in_words = tag == "pre"
         if tag == "img":
             self.found.append(dict(attrs))
 
+    def handle_data(self, data: str) -> None:
+        if self.is_in_words:
+            self.in_words += data
 
-def test_notebooks_get_an_image_with_the_whole_text_as_alternative(engine: ModuleType) -> None:
-    picture = memory({"<b>&\"'": engine.ones(2)})
+
+@pytest.mark.parametrize("draw", [memory, graph])
+def test_notebooks_get_an_image_with_the_whole_text_below(
+    draw: Callable[..., Any], engine: ModuleType
+) -> None:
+    """graph(y) had no fold for its text, and memory(y) had one at a low level alone."""
+    picture = draw({"<b>&\"'": engine.ones(2, requires_grad=True) * 2})
     shown = picture._repr_mimebundle_()
     assert shown["text/plain"] == picture.text
     parser = _Images()
     parser.feed(shown["text/html"])
-    assert parser.found[0]["alt"] == picture.text
+    assert parser.found[0]["alt"] == picture.text.partition("\n")[0]
+    assert "this picture in words</summary>" in shown["text/html"]
+    assert parser.in_words == picture.text
 
 
 def test_saving(tmp_path: Path, engine: ModuleType) -> None:

@@ -321,6 +321,25 @@ def test_equal_chains_are_in_line() -> None:
     assert set(steps) == {(0, 33)}
 
 
+def test_a_name_below_its_box_is_not_on_the_line_that_leaves_it() -> None:
+    """`z` was in the middle of the line from MulBackward0 to CloneBackward0, as if it were between the two."""
+    a = tinytorch.tensor(1.0, requires_grad=True)
+    y, b = a**2, a.clone()
+    changes = compare_snapshots(snapshot(y=y, b=b, z=b * 3), None)
+    sheet = graph_svg.make_sheet(describe_graph(changes, select_nodes(changes)))
+    stage = graph_svg.lay_out_sheets([sheet], graph_svg.Room(280, is_low=True))
+    assert stage.names == "aside"
+    names: dict[str, DrawnArea] = {}
+    for card in sheet.cards:
+        _, *beside = list_boxes(card.size, stage.middles[card.name], stage.names)
+        if beside:
+            names[card.name] = beside[0]
+    lines = [route for route in stage.routes if route.tail in names]
+    assert len(lines) == len(names) == 3
+    for line in lines:
+        assert measure_clearance(line.points, [names[line.tail]]) >= 2
+
+
 def test_the_tip_of_counted_lines_is_below_their_sign() -> None:
     x = tinytorch.ones(2, requires_grad=True)
     y = x * 3

@@ -93,7 +93,7 @@ class TestWhatItRuns:
     def test_the_title_of_the_graph_is_said_once(
         self, engine: ModuleType, language: str | None
     ) -> None:
-        """Above a picture whose first line is "Graph: backward, arrow by arrow.", a heading said "Graph", too."""
+        """Above a picture whose first line is "Graph: arrows go backward.", a heading said "Graph", too."""
         set_language(language)
         lab = CopyLab(engine=engine)
         title = gettext("Graph")

@@ -43,6 +43,8 @@ DISC_SIZE = 24
 """Width and height of the sign of an accumulator."""
 BELOW = 2
 """From a box down to the names below it, in px."""
+ASIDE = 9
+"""From the line that goes down from a box to the names below it, in px: on the line they seemed to be between two nodes."""
 INTO_GAP = 1
 """So far names reach out of their area where lines go to the right, in px: areas are 8 px apart. A name that reached
 farther was nearer to the box below it than it looks from its own, and was read as that one's."""
@@ -161,7 +163,7 @@ class CardSize(NamedTuple):
         return CardSize(*map(min, self, other))
 
     def area(self, names: str, goes_right: bool) -> tuple[float, float]:
-        """Return width and height of the area that it takes, with its names "below" or "right".
+        """Return width and height of the area that it takes, with its names "below", "aside" or "right".
 
         Lines go to the middle of an area's side, and that has to be the middle of the box's side: in
         the way across the lines, there is the same room on both sides.
@@ -173,7 +175,20 @@ class CardSize(NamedTuple):
         if goes_right:
             # They may reach into the gap to the next area, which is wider.
             around = 2 * max(around - INTO_GAP, 0)
-        return max(self.width, self.beside_width), self.height + around
+        width = self.beside_width
+        if names == "aside" and width:
+            width = 2 * (ASIDE + width - GAP)
+        return max(self.width, width), self.height + around
+
+    def find_names(self, middle: tuple[float, float], names: str) -> tuple[float, float]:
+        """Return the left upper corner of what is beside a box with that middle; y is downwards."""
+        x, y = middle
+        if names == "right":
+            return x + self.width / 2 + GAP, y - NAME_HEIGHT / 2
+        top = y + self.height / 2 + BELOW
+        if names == "aside":
+            return x + ASIDE, top
+        return x - (self.beside_width - GAP) / 2, top
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,7 +429,7 @@ _INKS_OF_SIGNS = {"cross": "bad-t", "warn": "bad-t", "was": "new-t"}
 
 
 def draw_card(canvas: Canvas, card: Card, middle: tuple[float, float], names: str) -> None:
-    """Draw a card with the middle of its box at a point, and its names "below" or "right"."""
+    """Draw a card with the middle of its box at a point, and its names "below", "aside" or "right"."""
     if card.kind == "mark":
         _draw_mark(canvas, card, middle)
         return
@@ -461,11 +476,7 @@ def _draw_beside(canvas: Canvas, card: Card, middle: tuple[float, float], names:
     """Draw what is beside a box: names as labels, and words."""
     if not card.beside:
         return
-    x, y = middle
-    size = card.size
-    left, top = x - (size.beside_width - GAP) / 2, y + size.height / 2 + BELOW
-    if names == "right":
-        left, top = x + size.width / 2 + GAP, y - NAME_HEIGHT / 2
+    left, top = card.size.find_names(middle, names)
     word_y = top + 11.5
     for part in card.beside:
         if part.tensor_id:

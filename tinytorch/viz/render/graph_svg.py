@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
-from itertools import chain
+from itertools import chain, product
 from math import ceil
 from typing import NamedTuple
 
@@ -308,7 +308,7 @@ class GraphStage(NamedTuple):
     direction: str
     """ "right" or "down": the way of backward."""
     names: str
-    """ "below" or "right": where the names of tensors are."""
+    """ "right" of the boxes, "below" them, or "aside": below, and right of the line that goes down from there."""
     sizes: Mapping[str, CardSize]
     """The size of each card, as large as it ever is."""
     middles: Mapping[str, Point]
@@ -456,7 +456,7 @@ class ChosenLayout(NamedTuple):
     direction: str
     """ "right" or "down": the way of backward."""
     names: str
-    """ "below" or "right": where the names of tensors are."""
+    """ "right" of the boxes, "below" them, or "aside": below, and right of the line that goes down from there."""
     found: GraphLayout
     """The middles and routes of boxes, not of their areas."""
 
@@ -481,28 +481,33 @@ def _list_ways(
     is_chain_too_long = _length_of_longest_chain(sizes, lines) > room.width
     if room.direction == "right" or not (room.direction or room.is_low or is_chain_too_long):
         for gap in _GAPS_RIGHT:
-            yield partial(_lay_out, sizes, lines, "right", gap)
+            yield partial(_lay_out, sizes, lines, "right", gap, "below")
     if room.direction != "right":
-        for is_centred in (True, False):
-            for names in ("right", "below"):
+        # On a line only where there is no room beside it: there a name seems to be between two nodes.
+        for places in (("right", "aside"), ("below",)):
+            for is_centred, names in product((True, False), places):
                 yield partial(
                     _lay_out_with_leaves_beside, sizes, lines, names, room.gap_down, is_centred
                 )
-        yield partial(_lay_out, sizes, lines, "down", room.gap_down)
+            yield partial(_lay_out, sizes, lines, "down", room.gap_down, places[-1])
     # Many short chains side by side may be wider than one below the other.
     if not room.direction and (room.is_low or is_chain_too_long):
-        yield partial(_lay_out, sizes, lines, "right", _GAPS_RIGHT[-1])
+        yield partial(_lay_out, sizes, lines, "right", _GAPS_RIGHT[-1], "below")
 
 
 def _lay_out(
-    sizes: Mapping[str, CardSize], lines: Sequence[DotLine], direction: str, gap: float
+    sizes: Mapping[str, CardSize],
+    lines: Sequence[DotLine],
+    direction: str,
+    gap: float,
+    names: str,
 ) -> ChosenLayout:
-    """Lay out with the names of tensors below their boxes."""
-    areas = {name: size.area("below", direction == "right") for name, size in sizes.items()}
+    """Lay out with the names of tensors "below" their boxes, or "aside"."""
+    areas = {name: size.area(names, direction == "right") for name, size in sizes.items()}
     found = lay_out(layout.render, write_dot(areas, lines, direction, gap))
     if direction == "down":
         found = _move_up_boxes(sizes, found)
-    return ChosenLayout(direction, "below", found)
+    return ChosenLayout(direction, names, found)
 
 
 def _move_up_boxes(sizes: Mapping[str, CardSize], found: GraphLayout) -> GraphLayout:
@@ -536,7 +541,7 @@ def _lay_out_with_leaves_beside(
     joined = _join_ends(lines, accumulator_of, is_centred)
     alone = {name: area for name, area in areas.items() if name not in accumulator_of}
     found = lay_out(layout.render, write_dot(alone, joined, "down", gap))
-    if names == "below":
+    if names != "right":
         found = _move_up_boxes(sizes, found)
     middles, routes = dict(found.middles), []
     for accumulator, leaf in leaf_of.items():
@@ -654,7 +659,7 @@ def _find_lowest_and_highest(
     ends: list[float] = []
     for name, (_, y) in found.middles.items():
         size = sizes[name]
-        below = size.beside_height if names == "below" else 0
+        below = 0 if names == "right" else size.beside_height
         half = max(size.height, size.beside_height if names == "right" else 0) / 2
         ends += [y + half + 1, y - half - below - 1]
     for route in found.routes:
@@ -675,10 +680,10 @@ def _heading_of(sheet: GraphSheet, room: Room) -> str:
     if not sheet.cards:
         columns = columns_that_fit(room.width - 2 * EDGE, "m")
         return shorten_text(sheet.contents.heading.caption, columns)
-    # In a player a fold is beside it. True of each arrow: the last one, into a leaf, goes to the right where all others
-    # go down.
+    # In a player a fold is beside it, so it is the second half of the other. Before any backward it must not sound as if one
+    # had run. True of each arrow: the last one, into a leaf, goes to the right where all others go down.
     if room.is_low:
-        return gettext("Graph: backward, arrow by arrow.")
+        return gettext("Graph: arrows go backward.")
     # What a name is, too: to a beginner it looked like an input of the node that it is beside.
     return gettext("Graph: nodes and their results; arrows go backward.")
 

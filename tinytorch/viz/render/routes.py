@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from .graph_cards import BELOW, GAP, NAME_HEIGHT, CardSize
+from .graph_cards import GAP, NAME_HEIGHT, CardSize
 
 Point = tuple[float, float]
 LEAST_CLEARANCE = 3.0
@@ -81,10 +81,8 @@ def list_boxes(size: CardSize, middle: Point, names: str) -> list[DrawnArea]:
     half_width, half_height = size.width / 2, size.height / 2
     boxes = [DrawnArea(x - half_width, y - half_height, x + half_width, y + half_height)]
     if size.beside_width:
-        left, right = x - (size.beside_width - GAP) / 2, x + (size.beside_width - GAP) / 2
-        top = y + half_height + BELOW
-        if names == "right":
-            left, right, top = x + half_width + GAP, x + size.reach, y - NAME_HEIGHT / 2
+        left, top = size.find_names(middle, names)
+        right = x + size.reach if names == "right" else left + size.beside_width - GAP
         # In another step the box may be wider than it is with its names in this one.
         if left < right:
             boxes.append(DrawnArea(left, top, right, top + NAME_HEIGHT))
@@ -134,8 +132,8 @@ def straighten_routes(
     for name, size in smallest.items():
         middle = middles[name][1 - along]
         reach = find_reach((size.width if goes_down else size.height) / 2)
-        # Names below a box are on the line that leaves its middle, and beside any other.
-        hides = goes_down and names == "below" and sizes[name].beside_width > 0
+        # Names below a box are on the line that leaves its middle, or right of it, and in the way of any other.
+        hides = goes_down and names != "right" and sizes[name].beside_width > 0
         starts[name] = (middle, middle) if hides else (middle - reach, middle + reach)
         # Where several lines end, their tips are one.
         ends[name] = (middle, middle) if arrivals[name] > 1 else (middle - reach, middle + reach)

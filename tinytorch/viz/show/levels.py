@@ -25,10 +25,10 @@ version counters, or gradients that no variable holds."""
 
 _LEVEL_OF_PART: Mapping[MemoryPart, Level] = {
     # What a learner sees who knows names and numbers alone.
-    **dict.fromkeys(("geometry", "cells", "changed cells", "foot"), "names"),
+    **dict.fromkeys(("geometry", "cells", "changed cells", "foot", "name count"), "names"),
     # Which memory it is, who shares it, and how it is read.
     **dict.fromkeys(("grounds", "unusual", "objects", "summary", "note"), "storage"),
-    **dict.fromkeys(("name count", "reading", "stride", "dtype"), "storage"),
+    **dict.fromkeys(("reading", "stride", "dtype"), "storage"),
     "counters": "counter",
     # Autograd: also what has changed in a tensor (`requires_grad`, `.grad`), and what backward raises on.
     **dict.fromkeys(("gradients", "history", "base", "grad", "changed", "hazard"), "graph"),

@@ -126,7 +126,10 @@ def _describe_total(subject: _MemorySubject, without_storage: Sequence[TensorRec
     storages = ngettext("{number} storage", "{number} storages", len(bands))
     if not any("." in name for name, _ in snap.names):
         text = gettext("Memory: {tensors} in {storages}.", tensors=tensors, storages=storages)
-        return Remark("heading", text)
+        # Two pills whose arrows meet were taken for two names of one tensor.
+        is_shared = number - len(without_storage) > len(bands)
+        caption = gettext("{tensors} in {storages}", tensors=tensors, storages=storages)
+        return Remark("heading", text, caption if is_shared else "")
     total = sum(band.storage.nbytes for band in bands)
     nbytes = ngettext("{number} byte", "{number} bytes", total)
     counts = {"tensors": tensors, "storages": storages, "bytes": nbytes}
