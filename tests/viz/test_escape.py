@@ -265,6 +265,6 @@ def test_a_picture_may_stand_in_markdown(draw: Callable[..., Any], engine: Modul
     data = draw(x=x, y=x * 2)._repr_mimebundle_()
     assert "\n\n" in data["text/plain"]
     assert "\n" not in data["text/html"]
-    said = re.search(r'alt="([^"]*)"', data["text/html"])
+    said = re.search(r"<pre>([^<]*)</pre>", data["text/html"])
     assert said is not None
     assert unescape(said[1]) == data["text/plain"]

@@ -61,13 +61,13 @@ class Folded(NamedTuple):
 
 
 def make_bundle(svg: str, text: str, folds: Sequence[Folded] = ()) -> dict[str, str]:
-    """Make what a notebook displays: the picture as an <img> with the text as its alternative.
+    """Make what a notebook displays: the picture as an <img>, and its text in a fold below it.
 
-    Below it are the folds, each to be opened with the mouse or a key, without a script. An <img>
+    With it are the other folds, each to be opened with the mouse or a key, without a script. An <img>
     and not the SVG itself: JupyterLab removes an SVG from a notebook that it does not trust.
     """
-    # With folds, the whole text would be there twice: it has a fold of its own.
-    if not folds:
+    # One line is the alternative of the image, and needs no fold.
+    if not folds and "\n" not in text:
         return {"text/html": _image_html(svg, text), "text/plain": text}
     image = _image_html(svg, text.partition("\n")[0])
     in_words = Folded(gettext("this picture in words"), lambda: ("", text, ()))
