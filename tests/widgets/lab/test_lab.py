@@ -214,7 +214,7 @@ class TestWhatItRuns:
         assert (
             "a leaf Variable that requires grad is being used in an in-place operation" in lab.text
         )
-        assert "The next action takes the place of the line that raised." in lab.text
+        assert "Your next action replaces the line that raised." in lab.text
         assert "A recorded write would make the leaf a result. Way out: write inside" in lab.text
         lab.write("x", "no_grad")
         assert actions(lab) == ("with torch.no_grad():\n    x.add_(10)",)

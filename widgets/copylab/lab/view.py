@@ -424,7 +424,7 @@ def _make_remarks(result: LabResult) -> Iterator[str]:
     if result.effects:
         yield gettext("The program is run anew for each look, and does this again.")
     if result.ended == "error" and has_verdicts and result.actions_run < len(result.actions):
-        yield gettext("The next action takes the place of the line that raised.")
+        yield gettext("Your next action replaces the line that raised.")
 
 
 def _draw_pictures(result: LabResult, *, live: bool) -> list[Part]:
