@@ -15,7 +15,6 @@ from ..wording import (
     gettext,
     join_names,
     join_phrases,
-    join_sentences,
     ngettext,
     short_dtype,
     short_node_name,
@@ -394,7 +393,9 @@ def _describe_counter(subject: _MemorySubject, counter_id: str) -> str:
     sharing = [snap.tensor(tid) for tid in counter.tensors if tid in snap.shown_tensor_ids]
     version = gettext("at version {version}", version=counter.version)
     if before is not None:
-        version = join_sentences([version, gettext("(was {version})", version=before)])
+        version = gettext(
+            "at version {version} (was {before})", version=counter.version, before=before
+        )
     names = [snap.label(tensor.id) for tensor in sharing]
     if len(names) > 1:
         owners = gettext("shared by {names}", names=join_names(names))
