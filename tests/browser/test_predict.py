@@ -289,7 +289,9 @@ def test_by_mouse_kept_and_restored(watched: Watched, lab: Lab) -> None:
     below = form.nth(2)
     retest = Retest("a copy shares memory", seed=kept["seed"], number=1, engine=tinytorch)
     answer_rightly(below, retest)
-    expect(below.locator(".cl-headline")).to_contain_text("Right, and that settles it")
+    expect(below.locator(".cl-headline")).to_contain_text(
+        "Your answer is right, and that settles it"
+    )
     kept = read_progress(page, lab.folder / "kept.ipynb.json", "settled")
     assert kept["misconceptions"]["a copy shares memory"]["state"] == "settled"
 
@@ -330,7 +332,9 @@ def test_a_button_asks_again_about_what_was_wrong(watched: Watched, lab: Lab) ->
     form.get_by_role("button", name="Try it on a new program").click()
     retest = Retest("a copy shares memory", seed=seed, number=1, engine=tinytorch)
     answer_rightly(form.nth(1), retest)
-    expect(form.nth(1).locator(".cl-headline")).to_contain_text("Right, and that settles it")
+    expect(form.nth(1).locator(".cl-headline")).to_contain_text(
+        "Your answer is right, and that settles it"
+    )
     expect(page.locator(".cl-panel").get_by_text("✔ settled by a new program")).to_be_visible()
     expect(button).to_have_count(0)
     go_dark(page)

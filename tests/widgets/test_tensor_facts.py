@@ -52,7 +52,7 @@ def test_nodes_and_grad(snap: Snapshot) -> None:
     )
     assert tensor_facts.requires_grad(snap, "y") == (
         False,
-        "`y.requires_grad` is False: no recorded operation made `y`.",
+        "`y.requires_grad` is False: neither asked for nor inherited.",
     )
     for name, is_leaf, follows in (
         ("x", True, "`x` has no node: it is a leaf."),

@@ -114,7 +114,7 @@ def requires_grad(snapshot: Snapshot, name: str) -> TensorFact:
     tensor = snapshot.tensor(name)
     if not tensor.requires_grad:
         message = gettext(
-            "`{y}.requires_grad` is False: no recorded operation made `{y}`.",
+            "`{y}.requires_grad` is False: neither asked for nor inherited.",
             y=name,
         )
         return TensorFact(False, message)

@@ -484,6 +484,30 @@ def test_a_button_asks_again_about_what_is_open(lesson: str | None, where: str) 
     view.close()
 
 
+def test_programs_are_asked_a_few_at_a_time() -> None:
+    names = ["a copy shares memory", "a view is a copy", "detach copies"]
+    for name in names:
+        add_note("misconceptions", name, {"state": "met", "in": "start/bet"})
+    view: Any = progress("start").live()
+    assert "more: press" not in view.card.html
+
+    def read_asked() -> list[str]:
+        return [child._prediction.tested_misconception.name for child in view.children[1:]]
+
+    press(view)
+    assert read_asked() == names[:2]
+    assert "1 more: press the button again." in view.card.html
+    # An answer shows the tables anew, with what still waits.
+    answer_rightly(view.children[1]._prediction)
+    assert "1 more: press the button again." in view.card.html
+    press(view)
+    assert read_asked() == names[2:]
+    assert "more: press" not in view.card.html
+    press(view)
+    assert read_asked() == names[:2], "all had their turn"
+    view.close()
+
+
 def test_what_is_asked_again_says_as_much_as_where_it_was_met() -> None:
     note = {"state": "met", "in": "start/bet", "retests": 1}
     add_note("misconceptions", "detach copies", note)

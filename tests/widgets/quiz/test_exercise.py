@@ -124,10 +124,42 @@ LEAF = "a = torch.ones(2, requires_grad=True)\n"
         ),
         (
             f"{LEAF}h = (a * a).sum()\nh.backward()\nh.backward()",
-            "`MulBackward0` freed its saved second input in an earlier `backward` without retain_graph=True (and 1 more saved tensor).",
+            "your cell calls `backward` twice, in line 3 and line 4. `MulBackward0` freed its saved second input in an earlier `backward` without retain_graph=True (and 1 more saved tensor).",
         ),
         (f"{LEAF}h = a ** 2 * a\nh.backward()", "`h` has 2 elements"),
-        (f"{LEAF}h = a.detach()\n(h * h).sum().backward()", "`h` requires no grad: it was not"),
+        (
+            f"{LEAF}h = (a * a).sum()\nfor _ in range(3): h.backward(retain_graph=_ < 1)",
+            "your cell calls `backward` 3 times, in line 3. `MulBackward0` freed",
+        ),
+        (
+            f"{LEAF}h = a.detach()\n(h * h).sum().backward()",
+            "`backward` has no graph to go through: what `a.detach()` in line 2 gives has no history.",
+        ),
+        (
+            f"{LEAF}h = 1.0\nfor _ in range(2):\n    h = (a * h).detach().clone()\n    (h * h).sum().backward()",
+            "`backward` has no graph to go through: what `(a * h).detach()` in line 4 gives",
+        ),
+        (
+            f"{LEAF}h = a.data * 2\nh.sum().backward()",
+            "`backward` has no graph to go through: what `a.data` in line 2 gives",
+        ),
+        (
+            f"{LEAF}h = torch.tensor(a.sum().item() * 2)\nh.backward()",
+            "`backward` has no graph to go through: what `torch.tensor(a.sum().item() * 2)` in line 2 gives",
+        ),
+        (
+            f"{LEAF}with torch.no_grad():\n    h = a.sum()\nh.backward()",
+            "`backward` has no graph to go through: inside `with torch.no_grad()` in line 2 nothing is",
+        ),
+        # Either alone would do, or none is in the cell: which it was is not known.
+        (
+            f"{LEAF}h = a.detach() * a.data\nh.sum().backward()",
+            "`h` requires no grad: it was not computed from a tensor that does",
+        ),
+        (
+            "a = torch.ones(2)\nh = a.detach() * torch.tensor(2.0)\nh.sum().backward()",
+            "`h` requires no grad: it was not computed from a tensor that does",
+        ),
     ],
 )
 def test_a_cell_that_raised_is_told_why(engine: ModuleType, source: str, why: str) -> None:
@@ -174,9 +206,12 @@ def test_only_what_runs_alone_is_run_again_for_the_reason(engine: ModuleType) ->
     source = f"{LEAF}h = 1\nwritten.append(1)\na += 1"
     lost = f"{LEAF}h = a.detach() * 2\n"
     for cell, has_reason in (
-        # What else may have cut off a gradient is not known.
-        (CellOutcome(f"{lost}m = lambda t: t.sum()\nm(h).backward()", "RuntimeError"), False),
-        (CellOutcome(f"{lost}(a * h).detach().sum().backward()", "RuntimeError"), False),
+        # A run without it tells which cut it was.
+        (CellOutcome(f"{lost}m = lambda t: t.sum()\nm(h).backward()", "RuntimeError"), True),
+        (CellOutcome(f"{lost}(a * h).detach().sum().backward()", "RuntimeError"), True),
+        # Of two, it is not known what else may have cut off a gradient.
+        (CellOutcome(f"{lost}m = lambda t: t.data.sum()\nm(h).backward()", "RuntimeError"), False),
+        (CellOutcome(f"{lost}((a * h).detach() * a.data).sum().backward()", "RuntimeError"), False),
         (CellOutcome(f"{lost}(h * torch.ones(2)).sum().backward()", "RuntimeError"), True),
         (CellOutcome(source, "RuntimeError"), False),
         (CellOutcome(f"{LEAF}h = 1\na += 1", "RuntimeError"), True),

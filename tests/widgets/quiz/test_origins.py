@@ -37,6 +37,11 @@ LOOP = "w = torch.ones(2)\nfor i in range(3):\n    w = w * 2\n    v = w[0]"
             "The storage of `b` came with line 2 (`z = torch.ones(2)`).",
         ),
         (VIEWS, count("storages"), "No storage was added by line 3 (`b = z[:1]`)."),
+        (
+            "x = torch.ones(3)\ny = x\nz = x[1:]",
+            count("storages"),
+            "These lines added no storage: line 2 (`y = x`) and line 3 (`z = x[1:]`).",
+        ),
         (VIEWS, count("tensors"), "3 tensors: `a` (line 1); `z` (line 2); `b` (line 3)."),
         (
             FUNCTION,

@@ -79,6 +79,12 @@ def test_a_name_of_a_node_may_lack_its_number() -> None:
     assert not question.is_readable("yes", "CloneBackward0", run)
     assert is_same_answer("grad_fn=<CloneBackward>", "CloneBackward0")
     assert not is_same_answer("CloneBackward1", "CloneBackward0")
+    (first, *others) = (question.right_answer(run) for question in prediction.questions)
+    assert first == "CloneBackward0"
+    for answer, says in (("CloneBackward", True), ("<CloneBackward0>", False)):
+        reveal = predict(prediction.code, prediction.questions).commit([answer, *others])
+        assert reveal.rows[0].is_right
+        assert ("ends in a number: `CloneBackward0`." in str(reveal.rows[0].sentences)) is says
     row = read_page_data(render_standalone(prediction, tinytorch))["rows"][0]
     assert row["pattern"] == question.pattern
 

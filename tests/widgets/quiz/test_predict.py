@@ -863,12 +863,11 @@ def test_a_line_of_a_loop_is_named_once_with_all_that_it_made(engine: ModuleType
     said = value("x").bind(code.format(3)).describe_facts(QuizRun(code.format(3), engine))
     assert (
         said
-        == "`x`: [0] after line 1 (`x = torch.zeros(1)`); [1], [2], [3] one after another, as line 3 (`x += 1`) ran again and again."
+        == "`x`: [0] after line 1 (`x = torch.zeros(1)`); [1], [2], [3] one after another, as line 3 (`x += 1`) ran 3 times."
     )
     said = value("x").bind(code.format(9)).describe_facts(QuizRun(code.format(9), engine))
     assert (
-        "[1], [2], ..., [7], [8], [9] one after another, as line 3 (`x += 1`) ran again and again."
-        in said
+        "[1], [2], ..., [7], [8], [9] one after another, as line 3 (`x += 1`) ran 9 times." in said
     )
 
 

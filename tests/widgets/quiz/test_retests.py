@@ -208,7 +208,9 @@ def test_only_the_first_answer_to_a_retest_settles() -> None:
     assert find_note("misconceptions", NAME) == met | {"retests": 1}
     asked.reset()
     again = asked.commit(answer_of(asked, right=True))
-    assert again.headline.startswith("Right: “A part of a tensor"), "nothing was noted"
+    assert again.headline.startswith(
+        "Your answer is right: it is not true that “A part of a tensor"
+    ), "nothing was noted"
     assert find_note("misconceptions", NAME)["state"] == "met", "its answer was on the screen, too"
     asked.reset()
     asked.commit(answer_of(asked, right=False))
@@ -227,7 +229,7 @@ def test_after_a_right_answer_there_is_another_program() -> None:
     assert not another.restore()
     first_right = another.commit(answer_of(another, right=True))
     assert first_right.headline == (
-        "Right: “A part of a tensor, or another shape of it, has memory of its own” is not true. "
+        "Your answer is right: it is not true that “A part of a tensor, or another shape of it, has memory of its own”. "
         "One more program settles it."
     )
     assert find_note("misconceptions", NAME) == met | {"retests": 2, "right": 1}
@@ -236,8 +238,8 @@ def test_after_a_right_answer_there_is_another_program() -> None:
     assert last.code != another.code
     said = last.commit(answer_of(last, right=True))
     assert said.headline == (
-        "Right, and that settles it: “A part of a tensor, or another shape of it, "
-        "has memory of its own” is not true."
+        "Your answer is right, and that settles it: it is not true that “A part of a tensor, or another shape of it, "
+        "has memory of its own”."
     )
     assert said.rows[0].misconception_to_retest is None
     settled = {"state": "settled", "retests": 3, "right": 2}
@@ -338,7 +340,9 @@ def test_a_lesson_opens_with_what_is_open_from_an_earlier_one() -> None:
     fixed = recall("detach")
     assert fixed.title == "From an earlier lesson: what does this program do?"
     assert fixed.tested_misconception.name == "clone cuts the graph"
-    assert fixed.commit(answer_of(fixed, right=True)).headline.startswith("Right: “A clone is")
+    assert fixed.commit(answer_of(fixed, right=True)).headline.startswith(
+        "Your answer is right: it is not true that “A clone is"
+    )
     assert find_note("misconceptions", fixed.tested_misconception.name) == {}, "it was never met"
     add_note("misconceptions", "detach copies", {"state": "met", "in": "detach/cut"})
     add_note("misconceptions", "a lost one", {"state": "met", "in": "clone/joined"})
@@ -375,7 +379,7 @@ def test_a_recall_that_was_answered_comes_back_as_it_was(right: bool) -> None:
     assert again.answers == asked.answers
     assert again.reveal is not None
     assert again.reveal.text == said
-    assert again.reveal.headline.startswith("Right, and that settles it") is right
+    assert again.reveal.headline.startswith("Your answer is right, and that settles it") is right
     assert load_notes() == noted, "to look at it notes nothing"
     again.reset()
     again.commit(answer_of(again, right=not right))

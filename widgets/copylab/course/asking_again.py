@@ -14,14 +14,20 @@ if TYPE_CHECKING:
     from .overview import Progress
 
 
-class ProgressView(TaskView):
-    """The tables, and below them, once asked for, a new program on each misconception that is open.
+_AT_ONCE = 2
+"""New programs that are shown at once: a wall of seven is not begun."""
 
+
+class ProgressView(TaskView):
+    """The tables, and below them, once asked for, new programs on misconceptions that are open.
+
+    They come a few at a time: each press of the button brings those that were not asked about yet.
     They follow the notes: what is solved or settled is shown so at once, wherever it was answered.
     """
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
+        self._asked_names: list[str] = []
         self.card = Panel(label=gettext("Progress"))
         self.card.on_msg(self._handle_message)
         super().__init__(progress, [self.card])
@@ -34,11 +40,17 @@ class ProgressView(TaskView):
                 self._ask_again()
 
     def _ask_again(self) -> None:
-        """Ask about what is open now; the programs that were asked for before are taken away."""
+        """Ask about the next that are open now; the programs that were asked for before are taken away."""
         # Their models would stay in the kernel otherwise.
         for view in self.children[1:]:
             view.close()
-        retests = self._progress.make_retests()
+        waiting = self._list_waiting()
+        if not waiting:
+            # All had their turn: those that are still open are asked about once more.
+            self._asked_names, waiting = [], self._progress.list_open_misconceptions()
+        names = waiting[:_AT_ONCE]
+        self._asked_names += names
+        retests = self._progress.make_retests(names)
         self.children = [self.card, *(retest.live() for retest in retests)]
         self._show_tables(
             ngettext(
@@ -47,6 +59,18 @@ class ProgressView(TaskView):
                 len(retests),
             )
         )
+
+    def _list_waiting(self) -> list[str]:
+        """Return the open misconceptions that were not asked about yet."""
+        open_names = self._progress.list_open_misconceptions()
+        return [name for name in open_names if name not in self._asked_names]
+
+    def _describe_waiting(self) -> str:
+        """Say how many more wait, once some were asked about; empty if none does."""
+        count = len(self._list_waiting())
+        if not count or not self._asked_names:
+            return ""
+        return gettext("{number} more: press the button again.", number=count)
 
     def _follow_note(self) -> None:
         # A closed widget has no comm.
@@ -68,5 +92,6 @@ class ProgressView(TaskView):
                 data_keep="ask again",
                 class_="cl-primary",
             )
-            html += html_element("div", button, style="margin-top: 10px")
+            waiting = html_element("span", escape(self._describe_waiting()), class_="cl-way")
+            html += html_element("div", button + waiting, style="margin-top: 10px", class_="cl-bar")
         self.card.show(html, says)

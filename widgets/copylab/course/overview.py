@@ -309,11 +309,12 @@ class Progress(Presentation):
                     open_names.append(name)
         return open_names
 
-    def make_retests(self) -> list[Retest]:
-        """Return a new program on each open misconception, at the level of where it was met."""
+    def make_retests(self, names: Sequence[str] | None = None) -> list[Retest]:
+        """Return a new program on each open misconception, or on some of them, at the level of where it was met."""
         tasks = dict(chain.from_iterable(lesson.tasks.items() for lesson in load_course()))
         retests = []
-        for position, name in enumerate(self.list_open_misconceptions(), 1):
+        chosen = self.list_open_misconceptions() if names is None else names
+        for position, name in enumerate(chosen, 1):
             origin = tasks.get(self.misconceptions[name].get("in", ""))
             level = origin.level if isinstance(origin, Prediction) else "graph"
             retests.append(Retest(name, level=level, position=position))

@@ -80,7 +80,7 @@ def _ask_for_effect(write: str, *, wrong: dict[str, ArgumentSource]) -> Question
                 version=version,
             )
         sentence = gettext_noop(
-            "With `{write}`, `x._version` is {version}, and `x.grad` is {value}: the node of `z` has saved `x`, which is as it was."
+            "With `{write}`, `x._version` is {version}, and `x.grad` is {value}: the node of `z` has saved `x`, and the write did not change `x`."
         )
         if written.value("x") != run.value("x"):
             sentence = gettext_noop(

@@ -300,8 +300,8 @@ def hidden(w, h):
 
 @task(
     "stop_gradient/goal",
-    "`value[0]` estimates the points that a game still brings, `value[1]` those after one more move. "
-    "`reward` is the points of that move; 0.9 makes later points count less. "
+    "A program learns a game and guesses how many points are still to come: `value[0]` now, `value[1]` "
+    "after its next move, which brings `reward` points. (0.9 makes later points count less.) "
     "`value[0]` should move towards the goal, and the goal should stay put: `value.grad` is `[-3.6, 0]`. "
     "Change one line.",
     about="a goal that stays put",

@@ -13,13 +13,11 @@ from typing import Any, NamedTuple
 
 from tinytorch.viz import collect_tensors_by_name, snapshot
 
-from ..player import NameObserver, explain_error
 from ..run import (
     Limits,
     RecordedRun,
     describe_error,
     execute_program,
-    is_self_contained,
     repeatable_session,
     stabilize_text,
 )
@@ -92,20 +90,6 @@ def is_same_program(source: str, other: str) -> bool:
 def measure_likeness(source: str, other: str) -> float:
     """Return how much of two programs is the same, from 0 to 1."""
     return SequenceMatcher(None, source[:_MAX_SOURCE], other[:_MAX_SOURCE], autojunk=False).ratio()
-
-
-def explain_error_of_cell(source: str, error: str, engine: ModuleType) -> str:
-    """Say why a cell ended in an error, as a player of it does; empty if that is not known.
-
-    error: its class. A cell that works with nothing but itself is run again, line by line: that
-    changes nothing of the learner's.
-    """
-    if not is_self_contained(source):
-        return ""
-    run = RecordedRun(source, engine, NameObserver(engine), own_session=True)
-    # A run of another end, as after other random numbers, does not explain that of the cell.
-    has_same_error = run.error is not None and run.error.startswith(f"{error}:")
-    return explain_error(run) if has_same_error else ""
 
 
 def add_reason(sentence: str, why: str) -> str:

@@ -248,14 +248,24 @@ def _describe_new_values(run: QuizRun, read: Callable[[Moment], Any], at: int | 
         sentence = gettext_noop("{value} after line {line} (`{source}`)")
         if len(values) > 1:
             sentence = gettext_noop(
-                "{value} one after another, as line {line} (`{source}`) ran again and again"
+                "{value} one after another, as line {line} (`{source}`) ran {number} times"
             )
-        parts.append(gettext(sentence, value=", ".join(values), line=line, source=source))
+        number = _count_runs(run, line, source, at)
+        parts.append(
+            gettext(sentence, value=", ".join(values), line=line, source=source, number=number)
+        )
     if not parts:
         return ""
     if len(parts) > _MAX_NEW_VALUES:
         parts = [*parts[:2], "...", *parts[-3:]]
     return gettext("{course}.", course=gettext("; ").join(parts))
+
+
+def _count_runs(run: QuizRun, line: int, source: str, at: int | None) -> int:
+    """Return how often a statement had run by a moment; a line may have several, as that of a short loop."""
+    # At a call of the program's functions the line is not done yet.
+    steps = [step for step in run.list_steps(at) if step.kind != "call"]
+    return sum((step.site.line, step.site.source) == (line, source) for step in steps)
 
 
 def list_wrong_gradients(run: QuizRun) -> list[str]:

@@ -48,13 +48,13 @@ from ..ui import Panel, has_kernel, is_cell_running, publish_bundle, renew_outpu
 from ..wording import gettext, gettext_noop, join_sentences, ngettext
 from .attempts import (
     add_reason,
-    explain_error_of_cell,
     is_same_program,
     measure_likeness,
     run_attempt,
     select_variables,
     state_of_variables,
 )
+from .cell_errors import explain_error_of_cell
 from .checked_facts import CheckedFact, know_source
 from .diagnosis import Diagnosis
 from .progress import add_note, find_note

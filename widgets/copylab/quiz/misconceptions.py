@@ -152,7 +152,7 @@ _BELIEFS_AND_ARGUMENTS = {
     ),
     "requires_grad is copied": (
         "It requires grad, because another tensor here does.",
-        "`requires_grad` is passed on only by operations that are recorded. No such operation made this tensor.",
+        "A tensor requires grad if the program asks for it or a recorded operation made it. Neither is so here.",
     ),
     "a plain copy has a node": (
         "A result always has a node.",
@@ -207,7 +207,7 @@ _BELIEFS_AND_ARGUMENTS = {
     ),
     "a counter for each tensor": (
         "Each tensor counts the writes that were made through it.",
-        "A version counter belongs to all tensors that share it, whichever of them was written through.",
+        "A view and its base have one version counter, and so have a detached tensor and its source. A write through either of them counts for both.",
     ),
     "shared memory, shared counter": (
         "Tensors that share a storage share a version counter.",

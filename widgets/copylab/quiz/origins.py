@@ -162,10 +162,20 @@ def find_first_lines(
     return lines
 
 
+# Of one line, and of several: "no storage was added by line 2 and line 3" was read twice.
 _NOTHING_ADDED = {
-    "tensors": gettext_noop("No tensor was added by {lines}."),
-    "storages": gettext_noop("No storage was added by {lines}."),
-    "counters": gettext_noop("No version counter was added by {lines}."),
+    "tensors": (
+        gettext_noop("No tensor was added by {lines}."),
+        gettext_noop("These lines added no tensor: {lines}."),
+    ),
+    "storages": (
+        gettext_noop("No storage was added by {lines}."),
+        gettext_noop("These lines added no storage: {lines}."),
+    ),
+    "counters": (
+        gettext_noop("No version counter was added by {lines}."),
+        gettext_noop("These lines added no version counter: {lines}."),
+    ),
 }
 
 
@@ -182,7 +192,8 @@ def explain_count(run: QuizRun, kind: str, first_lines: Mapping[str, int], at: i
             sources[last.line] = last.source
     if not sources or kind not in _NOTHING_ADDED:
         return ""
-    return gettext(_NOTHING_ADDED[kind], lines=_join_lines(sources))
+    sentence = _NOTHING_ADDED[kind][len(sources) > 1]
+    return gettext(sentence, lines=_join_lines(sources))
 
 
 def explain_number(run: QuizRun, number: float, names: Sequence[str], *, at: int | None) -> str:

@@ -563,12 +563,16 @@ class Retest(Prediction):
         # Its full stop would be in the middle of the sentence.
         belief = gettext(self.tested_misconception.belief).rstrip(".。")
         if self._missing_if_right == 0:
-            return gettext("Right, and that settles it: “{belief}” is not true.", belief=belief)
+            return gettext(
+                "Your answer is right, and that settles it: it is not true that “{belief}”.",
+                belief=belief,
+            )
         if self._missing_if_right:
             return gettext(
-                "Right: “{belief}” is not true. One more program settles it.", belief=belief
+                "Your answer is right: it is not true that “{belief}”. One more program settles it.",
+                belief=belief,
             )
-        return gettext("Right: “{belief}” is not true.", belief=belief)
+        return gettext("Your answer is right: it is not true that “{belief}”.", belief=belief)
 
     @property
     def needs_another(self) -> bool:

@@ -183,7 +183,7 @@ def judge_answers(
         row = JudgedRow(number, question, answer, format_answer(right), None, ())
         if question.is_right(answer, right):
             to_retest = tested_misconception if needs_another else None
-            sentences = question.explain_right(run)
+            sentences = [*_name_in_full(answer, right), *question.explain_right(run)]
             rows.append(replace(row, sentences=sentences, misconception_to_retest=to_retest))
         else:
             refutation = question.refute(run, answer)
@@ -197,6 +197,14 @@ def judge_answers(
     return tuple(
         replace(row, sentences=sentences) for row, sentences in zip(rows, once, strict=True)
     )
+
+
+def _name_in_full(answer: str, right: Any) -> list[str]:
+    """Say what a node's name lacks in an answer that counts as right without it; nothing where it is whole."""
+    is_numbered_node = isinstance(right, str) and right.endswith("Backward0")
+    if not is_numbered_node or right.casefold() in answer.casefold():
+        return []
+    return [gettext("The name ends in a number: `{node}`.", node=right)]
 
 
 def _refute_row(
