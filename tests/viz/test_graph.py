@@ -21,7 +21,7 @@ from tinytorch.viz import GraphPicture, LayoutError, graph, memory, short_node_n
 from tinytorch.viz.diagnose.diff import compare_snapshots
 from tinytorch.viz.render import graph_svg as graph_module
 from tinytorch.viz.render import layout
-from tinytorch.viz.render.graph_svg import DotLine, make_sheet, write_dot
+from tinytorch.viz.render.graph_svg import DotLine, Gaps, make_sheet, write_dot
 from tinytorch.viz.show import describe_graph, find_backward_root, select_nodes
 from tinytorch.viz.show.graph_cuts import find_cuts
 from tinytorch.viz.show.graph_flow import find_flow
@@ -441,11 +441,13 @@ def test_dot_on_the_path_stands_in_with_the_same_picture(
     changes = compare_snapshots(snap, None)
     sheet = make_sheet(describe_graph(changes, select_nodes(changes)))
     # Stands in for dot: takes the source, checks how it was called, answers with the layout made before.
-    areas = {card.name: card.size.area("below", goes_right=True) for card in sheet.cards}
+    areas = {card.name: card.size.measure_area("below", goes_right=True) for card in sheet.cards}
     widths = graph_module.measure_signs(sheet)
     ends = [(edge.tail, edge.head) for edge in sheet.edges]
     lines = [DotLine(*each, widths.get(each, 0), False) for each in ends]
-    (tmp_path / "answer").write_text(layout.render(write_dot(areas, lines, "right", gap=0.22)))
+    (tmp_path / "answer").write_text(
+        layout.render(write_dot(areas, lines, "right", Gaps(0.22, 0.12)))
+    )
     (tmp_path / "dot").write_text(
         f'#!/bin/sh\n[ "$1" = -Tplain ] || exit 1\n/bin/cat "{tmp_path}/answer"\n'
     )
@@ -506,7 +508,7 @@ def test_a_name_is_clear_of_all_boxes(engine: ModuleType, direction: str) -> Non
         for x, y_, w, h in boxes:
             beside = max(left - x - w, x - left - width)
             gaps.append(max(beside, top - y_ - h, y_ - top - height))
-        own, *others = sorted(gaps)
+        own, *others = sorted(round(gap, 6) for gap in gaps)
         assert 2 <= own <= 4
         assert min(others) >= 7
 

@@ -7,7 +7,7 @@ from math import hypot
 
 from ..show import GraphEdge
 from ..wording import ngettext, text_width
-from .routes import Point, draw_straight, point_on_curve
+from .routes import DrawnArea, Point, draw_straight, point_on_curve
 from .style import Canvas, format_point
 
 TIP_LENGTH, TIP_HALF = 8.0, 4.0
@@ -15,6 +15,8 @@ TIP_LENGTH, TIP_HALF = 8.0, 4.0
 flows."""
 SIGN_HEIGHT = 14
 """Height of a sign on a line, in px."""
+CLEAR_OF_BOXES = 3.0
+"""So far from a box a sign is clear of it, in px."""
 _LARGER_IN_FLOW = 1.3
 _LEAST_LENGTH = 0.5
 """What is shorter, in px, has no direction: its ends are written with one decimal."""
@@ -127,26 +129,42 @@ def _measure_distance(first: Point, second: Point) -> float:
     return hypot(first[0] - second[0], first[1] - second[1])
 
 
-def draw_count(canvas: Canvas, parallel: Sequence[tuple[str, Sequence[Point]]]) -> None:
-    """Draw how many edges go the same way, with their indices as the tooltip."""
+def draw_count(
+    canvas: Canvas, parallel: Sequence[tuple[str, Sequence[Point]]], boxes: Sequence[DrawnArea]
+) -> None:
+    """Draw how many edges go the same way, with their indices as the tooltip, clear of `boxes` where that is possible."""
     labels = [label for label, _ in parallel if label]
     if not labels:
         return
     ends = ", ".join(f"next_functions[{label}]" for label in sorted(labels, key=int))
-    points = parallel[0][1]
-    # To the right its place has room on both sides, and names of other cards may be near.
-    goes_down = abs(points[-1][1] - points[0][1]) > abs(points[-1][0] - points[0][0])
-    _draw_sign(canvas, points, _phrase_count(len(labels)), ends, is_in_middle=not goes_down)
+    points, text = parallel[0][1], _phrase_count(len(labels))
+    places = [_area_of_sign(points, part, _width_of_sign(text)) for part in _list_parts(points)]
+
+    def measure_room(place: DrawnArea) -> float:
+        # Rounded: of equal ones the first is taken.
+        return round(min([CLEAR_OF_BOXES, *map(place.measure_gap, boxes)]))
+
+    place = max(places, key=measure_room)
+    canvas.rect(place.left, place.top, place.right - place.left, SIGN_HEIGHT, "page", 4)
+    middle = ((place.left + place.right) / 2, (place.top + place.bottom) / 2)
+    canvas.text(middle[0], middle[1] + 4.5, text, "t c", whole=ends)
 
 
-def _draw_sign(
-    canvas: Canvas, points: Sequence[Point], text: str, whole: str, *, is_in_middle: bool
-) -> None:
-    """Draw a short text on the middle of a line, or of one with a tip, with what it means as its tooltip."""
+def _list_parts(points: Sequence[Point]) -> Sequence[float]:
+    """Return the parts of a line's way at which a sign may be, the best first: in the middle of its middle curve."""
     curves = (len(points) - 1) // 3
-    middle = 3 * (curves // 2)
+    # To the right its place has room on both sides, and names of other cards may be near.
+    if abs(points[-1][1] - points[0][1]) <= abs(points[-1][0] - points[0][0]):
+        return [(curves // 2 + 0.5) / curves]
     # The tip takes the end of the line: what is between it and the other end has its middle further back.
-    x, y = point_on_curve(points[middle : middle + 4], 0.5 if is_in_middle else 0.4)
-    width = _width_of_sign(text)
-    canvas.rect(x - width / 2, y - SIGN_HEIGHT / 2, width, SIGN_HEIGHT, "page", 4)
-    canvas.text(x, y + 4.5, text, "t c", whole=whole)
+    return [(curves // 2 + 0.4) / curves, 0.4, 0.3, 0.5, 0.2, 0.6]
+
+
+def _area_of_sign(points: Sequence[Point], part: float, width: float) -> DrawnArea:
+    """Return the area of a sign on a line, so far on its way."""
+    curves = (len(points) - 1) // 3
+    # Each of its curves counts for an equal part of the way.
+    number = min(int(part * curves), curves - 1)
+    x, y = point_on_curve(points[3 * number : 3 * number + 4], part * curves - number)
+    half = SIGN_HEIGHT / 2
+    return DrawnArea(x - width / 2, y - half, x + width / 2, y + half)

@@ -44,7 +44,10 @@ DISC_SIZE = 24
 BELOW = 2
 """From a box down to the names below it, in px."""
 ASIDE = 9
-"""From the line that goes down from a box to the names below it, in px: on the line they seemed to be between two nodes."""
+"""From the line that goes down from a box to the names and words below it, in px: on the line they seemed to be between two
+nodes."""
+BEFORE_TURN = 2
+"""From the names below a box down to where the line from it may turn, in px: it touched them, as if they were on it."""
 INTO_GAP = 1
 """So far names reach out of their area where lines go to the right, in px: areas are 8 px apart. A name that reached
 farther was nearer to the box below it than it looks from its own, and was read as that one's."""
@@ -139,6 +142,17 @@ class Beside(NamedTuple):
         return _measure_text(self.text, "b" if self.is_fresh else "")
 
 
+class CardArea(NamedTuple):
+    """The room of a card in the layout, in px."""
+
+    left: float
+    """From the left side to where lines arrive and leave, the middle of the box."""
+    right: float
+    """From there to the right side."""
+    height: float
+    """Of all of it; in the way across the lines, there is the same room on both sides."""
+
+
 class CardSize(NamedTuple):
     """The size of a box and of what is beside it, in px."""
 
@@ -153,6 +167,10 @@ class CardSize(NamedTuple):
     reach: float = 0
     """From the middle of the box to the end of what is right of it. In a run a box may be widest in one step
     and have most beside it in another: both together are more than is ever drawn."""
+    names_width: float = 0
+    """Of what is beside it, that of the part right of the line that goes down, with names "astride" of it."""
+    word_width: float = 0
+    """The same of the part left of the line: its last word, "new", where there are names before it."""
 
     def unite(self, other: CardSize) -> CardSize:
         """Return the size that has room for both."""
@@ -162,23 +180,33 @@ class CardSize(NamedTuple):
         """Return the size that fits into both."""
         return CardSize(*map(min, self, other))
 
-    def area(self, names: str, goes_right: bool) -> tuple[float, float]:
-        """Return width and height of the area that it takes, with its names "below", "aside" or "right".
-
-        Lines go to the middle of an area's side, and that has to be the middle of the box's side: in
-        the way across the lines, there is the same room on both sides.
-        """
+    def measure_area(self, names: str, goes_right: bool) -> CardArea:
+        """Return the area that it takes, with its names "below", "aside", "astride" or "right"."""
+        half = self.width / 2
         if names == "right":
-            return max(self.width, 2 * self.reach), max(self.height, self.beside_height)
+            height = max(self.height, self.beside_height)
+            return CardArea(half, max(half, self.reach), height)
         # Names are below the box, so only a line from the side has its middle moved by them.
-        around = self.beside_height
+        around = self.find_room_below(names)
         if goes_right:
             # They may reach into the gap to the next area, which is wider.
             around = 2 * max(around - INTO_GAP, 0)
-        width = self.beside_width
-        if names == "aside" and width:
-            width = 2 * (ASIDE + width - GAP)
-        return max(self.width, width), self.height + around
+        left = right = self.beside_width / 2
+        if names != "below":
+            left, right = (ASIDE + width - GAP if width else 0 for width in self.find_halves(names))
+        return CardArea(max(half, left), max(half, right), self.height + around)
+
+    def find_room_below(self, names: str) -> float:
+        """Return how much room the names take below the box, with that for a line to turn below them."""
+        if names == "below" or not self.beside_height:
+            return self.beside_height
+        return self.beside_height + BEFORE_TURN
+
+    def find_halves(self, names: str) -> tuple[float, float]:
+        """Return how wide what is left and right of the line from a box is, with the gaps, with names "aside" or "astride"."""
+        if names == "astride":
+            return self.word_width, self.names_width
+        return 0, self.beside_width
 
     def find_names(self, middle: tuple[float, float], names: str) -> tuple[float, float]:
         """Return the left upper corner of what is beside a box with that middle; y is downwards."""
@@ -186,7 +214,7 @@ class CardSize(NamedTuple):
         if names == "right":
             return x + self.width / 2 + GAP, y - NAME_HEIGHT / 2
         top = y + self.height / 2 + BELOW
-        if names == "aside":
+        if names != "below":
             return x + ASIDE, top
         return x - (self.beside_width - GAP) / 2, top
 
@@ -228,7 +256,18 @@ class Card:
         parts_width = sum(part.width for part in self.beside) + GAP * len(self.beside)
         beside_width = round(parts_width)
         reach = width / 2 + beside_width
-        return CardSize(width, height, beside_width, NAME_HEIGHT + BELOW, reach)
+        word_width = round(self.word.width + GAP) if self.word else 0
+        names_width = beside_width - word_width
+        return CardSize(
+            width, height, beside_width, NAME_HEIGHT + BELOW, reach, names_width, word_width
+        )
+
+    @property
+    def word(self) -> Beside | None:
+        """The word behind its names; None without names or without such a word."""
+        if not self.beside or self.beside[-1].tensor_id or not self.beside[0].tensor_id:
+            return None
+        return self.beside[-1]
 
     @property
     def is_disc(self) -> bool:
@@ -429,7 +468,7 @@ _INKS_OF_SIGNS = {"cross": "bad-t", "warn": "bad-t", "was": "new-t"}
 
 
 def draw_card(canvas: Canvas, card: Card, middle: tuple[float, float], names: str) -> None:
-    """Draw a card with the middle of its box at a point, and its names "below", "aside" or "right"."""
+    """Draw a card with the middle of its box at a point, and its names "below", "aside", "astride" or "right"."""
     if card.kind == "mark":
         _draw_mark(canvas, card, middle)
         return
@@ -477,21 +516,28 @@ def _draw_beside(canvas: Canvas, card: Card, middle: tuple[float, float], names:
     if not card.beside:
         return
     left, top = card.size.find_names(middle, names)
-    word_y = top + 11.5
-    for part in card.beside:
-        if part.tensor_id:
-            classes = "name fresh" if part.is_fresh else "name"
-            canvas.rect(
-                left, top, part.width, NAME_HEIGHT, classes, NAME_HEIGHT / 2, part.tensor_id
-            )
-            text_x = left + part.width / 2
-            canvas.text(text_x, top + 11.5, part.text, "t mono b c", whole=part.whole)
-        else:
-            style = "new-t b" if part.is_fresh else "t"
-            # A line that goes down from the box must not cross it.
-            canvas.rect(left, word_y - 10, part.width, 13, "page")
-            canvas.text(left, word_y, part.text, style)
+    parts = card.beside
+    if names == "astride" and card.word:
+        *parts, word = parts
+        _draw_part(canvas, word, middle[0] - ASIDE - word.width, top)
+    for part in parts:
+        _draw_part(canvas, part, left, top)
         left += part.width + GAP
+
+
+def _draw_part(canvas: Canvas, part: Beside, left: float, top: float) -> None:
+    """Draw a name as a label, or a word."""
+    text_y = top + 11.5
+    if part.tensor_id:
+        classes = "name fresh" if part.is_fresh else "name"
+        canvas.rect(left, top, part.width, NAME_HEIGHT, classes, NAME_HEIGHT / 2, part.tensor_id)
+        text_x = left + part.width / 2
+        canvas.text(text_x, text_y, part.text, "t mono b c", whole=part.whole)
+        return
+    style = "new-t b" if part.is_fresh else "t"
+    # A line that goes down from the box must not cross it.
+    canvas.rect(left, text_y - 10, part.width, 13, "page")
+    canvas.text(left, text_y, part.text, style)
 
 
 def _box_of_card(card: Card) -> str:

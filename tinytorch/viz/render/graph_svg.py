@@ -40,6 +40,7 @@ from .edges import SIGN_HEIGHT, TIP_LENGTH, draw_count, draw_edge, measure_count
 from .graph_cards import (
     MEANING_OF_CUTS,
     Card,
+    CardArea,
     CardLine,
     CardSize,
     draw_card,
@@ -53,7 +54,16 @@ from .graph_cards import (
     make_off_card,
 )
 from .picture import Folded, Picture
-from .routes import Point, Route, find_reach, mend_routes, straighten_routes
+from .routes import (
+    Point,
+    Route,
+    Span,
+    close_gaps,
+    find_reach,
+    list_boxes,
+    mend_routes,
+    straighten_routes,
+)
 from .style import Canvas
 from .text import write_fold_text, write_graph_text
 
@@ -69,14 +79,29 @@ MOST_TOGETHER = 24
 them has: a layout that is much larger than a step would be mostly empty."""
 MOST_NOTE_LINES = 3
 """What a note has beyond this is cut."""
+MOST_FIELDS = 5
+"""In so many fields an area is divided at most, to have the middle of its box at the middle of one of them."""
 LEAF_GAP = 18
 """Between an accumulator and its leaf where they are side by side, in px."""
-_GAPS_RIGHT = (0.34, 0.27, 0.22)
-"""Between two boxes where backward runs to the right, in inches of DOT. It is the largest for which there is
-room: beside the tip of an arrow, a line has to be seen."""
+
+
+class Gaps(NamedTuple):
+    """Between two boxes, in inches of DOT."""
+
+    between_rows: float
+    """Where one leads to the other."""
+    beside: float
+    """Where they are beside each other."""
+
+
+_GAPS_RIGHT = (Gaps(0.34, 0.12), Gaps(0.27, 0.12), Gaps(0.22, 0.12))
+"""Where backward runs to the right. It is the largest for which there is room: beside the tip of an arrow, a line has
+to be seen."""
 _GAP_DOWN, _LOW_GAP_DOWN = 0.24, 0.15
-"""The same where it runs down, and where height counts. There lines are nearly level: in a smaller gap they
+"""Between two rows where it runs down, and where height counts. There lines are nearly level: in a smaller gap they
 seem to come out of the boxes above them."""
+_GAPS_BESIDE = (0.2, 0.12)
+"""Between two areas of a row, and where there would be no room to have names on the right of boxes."""
 
 
 WEIGHT_IN_CHAIN = 8
@@ -285,8 +310,8 @@ class DotLine(NamedTuple):
     """True from an accumulator to its leaf."""
     is_from_mark: bool = False
     """True for the second half of a line that is cut."""
-    ports: str = ""
-    """Where it leaves and arrives, in the words of DOT; empty for the middles of two sides."""
+    arrives_at: str = ""
+    """The corner of an area that it goes to, in the words of DOT; empty for where the middle of its box is."""
 
 
 class GraphLayout(NamedTuple):
@@ -308,7 +333,8 @@ class GraphStage(NamedTuple):
     direction: str
     """ "right" or "down": the way of backward."""
     names: str
-    """ "right" of the boxes, "below" them, or "aside": below, and right of the line that goes down from there."""
+    """ "right" of the boxes, "below" them where lines go to the right, or, where they go down, below and "aside": right of
+    the line from there, or "astride" of it, with their word "new" on its left."""
     sizes: Mapping[str, CardSize]
     """The size of each card, as large as it ever is."""
     middles: Mapping[str, Point]
@@ -456,7 +482,7 @@ class ChosenLayout(NamedTuple):
     direction: str
     """ "right" or "down": the way of backward."""
     names: str
-    """ "right" of the boxes, "below" them, or "aside": below, and right of the line that goes down from there."""
+    """As in `GraphStage`."""
     found: GraphLayout
     """The middles and routes of boxes, not of their areas."""
 
@@ -467,10 +493,53 @@ def _choose_layout(
     """Lay out to the right; where that is wider than the room, down, as loosely as the width allows."""
     tried: list[ChosenLayout] = []
     for lay in _list_ways(sizes, lines, room):
-        tried.append(lay())
+        tried.append(_close_columns(sizes, lines, lay()))
         if tried[-1].found.width + 2 * EDGE <= room.width:
             return tried[-1]
     return min(tried, key=lambda chosen: chosen.found.width)
+
+
+def _close_columns(
+    sizes: Mapping[str, CardSize], lines: Sequence[DotLine], chosen: ChosenLayout
+) -> ChosenLayout:
+    """Return a layout that goes down without its empty columns, and any other as it is.
+
+    To Graphviz a box is in the middle of its area, so that there is as much room on the left of it as its names take on
+    the right: names were put on arrows for want of a width of which half was empty.
+    """
+    direction, names, found = chosen
+    if direction == "right":
+        return chosen
+    spans = list(_list_spans(sizes, lines, chosen))
+    close = close_gaps(spans, LEAF_GAP)
+    xs = list(map(close, chain.from_iterable(spans)))
+    # A line may turn beside all boxes.
+    for route in found.routes:
+        xs += [close(x) for x, _ in route.points]
+    left = min(xs)
+
+    def move(x: float) -> float:
+        return close(x) - left
+
+    middles = {name: (move(x), y) for name, (x, y) in found.middles.items()}
+    routes = [route.move(move) for route in found.routes]
+    closed = found._replace(middles=middles, routes=routes, width=max(xs) - left)
+    return ChosenLayout(direction, names, closed)
+
+
+def _list_spans(
+    sizes: Mapping[str, CardSize], lines: Sequence[DotLine], chosen: ChosenLayout
+) -> Iterator[Span]:
+    """Yield from where to where boxes, names and signs on lines are, along x."""
+    for name, middle in chosen.found.middles.items():
+        for box in list_boxes(sizes[name], middle, chosen.names):
+            yield box.left, box.right
+    sign_widths = {(line.tail, line.head): line.sign_width for line in lines}
+    for route in chosen.found.routes:
+        width = sign_widths.get((route.tail, route.head), 0)
+        if width:
+            x, _ = route.points[len(route.points) // 2]
+            yield x - width / 2, x + width / 2
 
 
 def _list_ways(
@@ -480,16 +549,16 @@ def _list_ways(
     # Most graphs that are too wide are so by their longest chain alone, which needs no layout.
     is_chain_too_long = _length_of_longest_chain(sizes, lines) > room.width
     if room.direction == "right" or not (room.direction or room.is_low or is_chain_too_long):
-        for gap in _GAPS_RIGHT:
-            yield partial(_lay_out, sizes, lines, "right", gap, "below")
+        for gaps in _GAPS_RIGHT:
+            yield partial(_lay_out, sizes, lines, "right", gaps, "below")
     if room.direction != "right":
-        # On a line only where there is no room beside it: there a name seems to be between two nodes.
-        for places in (("right", "aside"), ("below",)):
-            for is_centred, names in product((True, False), places):
-                yield partial(
-                    _lay_out_with_leaves_beside, sizes, lines, names, room.gap_down, is_centred
-                )
-            yield partial(_lay_out, sizes, lines, "down", room.gap_down, places[-1])
+        # Never on the line that leaves the box: there a name seems to be between two nodes.
+        loose, tight = (Gaps(room.gap_down, beside) for beside in _GAPS_BESIDE)
+        for names, gaps in product(("right", "aside", "astride"), (loose, tight)):
+            yield partial(_lay_out_with_leaves_beside, sizes, lines, names, gaps)
+        # With a row for leaves it is higher.
+        for names in ("aside", "astride"):
+            yield partial(_lay_out, sizes, lines, "down", tight, names)
     # Many short chains side by side may be wider than one below the other.
     if not room.direction and (room.is_low or is_chain_too_long):
         yield partial(_lay_out, sizes, lines, "right", _GAPS_RIGHT[-1], "below")
@@ -499,37 +568,43 @@ def _lay_out(
     sizes: Mapping[str, CardSize],
     lines: Sequence[DotLine],
     direction: str,
-    gap: float,
+    gaps: Gaps,
     names: str,
 ) -> ChosenLayout:
-    """Lay out with the names of tensors "below" their boxes, or "aside"."""
-    areas = {name: size.area(names, direction == "right") for name, size in sizes.items()}
-    found = lay_out(layout.render, write_dot(areas, lines, direction, gap))
+    """Lay out with the names of tensors "below" their boxes, "aside" or "astride"."""
+    goes_right = direction == "right"
+    areas = {name: size.measure_area(names, goes_right) for name, size in sizes.items()}
+    found = lay_out(layout.render, write_dot(areas, lines, direction, gaps))
+    found = _find_middles_of_boxes(areas, found)
     if direction == "down":
-        found = _move_up_boxes(sizes, found)
+        found = _move_up_boxes(sizes, found, names)
     return ChosenLayout(direction, names, found)
 
 
-def _move_up_boxes(sizes: Mapping[str, CardSize], found: GraphLayout) -> GraphLayout:
+def _move_up_boxes(sizes: Mapping[str, CardSize], found: GraphLayout, names: str) -> GraphLayout:
     """Return a layout with boxes in the upper parts of their areas, above their names."""
     middles = {
-        name: (x, y + sizes[name].beside_height / 2) for name, (x, y) in found.middles.items()
+        name: (x, y + sizes[name].find_room_below(names) / 2)
+        for name, (x, y) in found.middles.items()
     }
     return found._replace(middles=middles)
 
 
+def _find_middles_of_boxes(areas: Mapping[str, CardArea], found: GraphLayout) -> GraphLayout:
+    """Return a layout with the middles of boxes, given that with the middles of their areas."""
+    middles = {}
+    for name, (x, y) in found.middles.items():
+        division = divide_area(areas[name])
+        middles[name] = (x + (division.part - 0.5) * division.width, y)
+    return found._replace(middles=middles)
+
+
 def _lay_out_with_leaves_beside(
-    sizes: Mapping[str, CardSize],
-    lines: Sequence[DotLine],
-    names: str,
-    gap: float,
-    is_centred: bool,
+    sizes: Mapping[str, CardSize], lines: Sequence[DotLine], names: str, gaps: Gaps
 ) -> ChosenLayout:
     """Lay out from the top down, with each leaf to the right of its accumulator.
 
-    Graphviz knows the two as one: as neighbours of their own, it would put others between them. With
-    the accumulator in the middle of the two lines go straight to it, and not around a corner, but
-    that takes more room.
+    Graphviz knows the two as one: as neighbours of their own, it would put others between them.
     """
     accumulator_of: dict[str, str] = {}
     for line in lines:
@@ -537,23 +612,22 @@ def _lay_out_with_leaves_beside(
         if line.is_to_leaf:
             accumulator_of.setdefault(line.head, line.tail)
     leaf_of = {accumulator: leaf for leaf, accumulator in accumulator_of.items()}
-    areas = _measure_joined_areas(sizes, leaf_of, names, is_centred)
-    joined = _join_ends(lines, accumulator_of, is_centred)
+    areas = _measure_joined_areas(sizes, leaf_of, names)
+    joined = _join_ends(lines, accumulator_of)
     alone = {name: area for name, area in areas.items() if name not in accumulator_of}
-    found = lay_out(layout.render, write_dot(alone, joined, "down", gap))
+    found = lay_out(layout.render, write_dot(alone, joined, "down", gaps))
+    found = _find_middles_of_boxes(alone, found)
     if names != "right":
-        found = _move_up_boxes(sizes, found)
+        found = _move_up_boxes(sizes, found, names)
     middles, routes = dict(found.middles), []
     for accumulator, leaf in leaf_of.items():
         x, y = middles[accumulator]
-        left = x - (sizes[accumulator].width if is_centred else areas[accumulator][0]) / 2
-        start = left + sizes[accumulator].width
-        middles[accumulator] = (left + sizes[accumulator].width / 2, y)
-        end = start + LEAF_GAP + (areas[leaf][0] - sizes[leaf].width) / 2
+        start = x + sizes[accumulator].width / 2
+        end = start + LEAF_GAP
         middles[leaf] = (end + sizes[leaf].width / 2, y)
         points = [(start + (end - start) * part / 3, y) for part in range(4)]
         routes.append(Route(accumulator, leaf, points))
-    tops = {name: middles[name][1] + areas[name][1] / 2 for name in leaf_of}
+    tops = {name: middles[name][1] + areas[name].height / 2 for name in leaf_of}
     unused_routes = _group_points_by_ends(found.routes)
     for line in lines:
         tail = accumulator_of.get(line.tail, line.tail)
@@ -562,7 +636,7 @@ def _lay_out_with_leaves_beside(
             points = unused_routes[tail, head].pop(0)
             if head in tops:
                 side = _find_side_of_box(sizes, middles, line.head, 1)
-                points = _aim_at_card(points, side, tops[head], gap)
+                points = _aim_at_card(points, side, tops[head], gaps.between_rows)
             if line.tail in accumulator_of:
                 # Graphviz begins below the middle of the area, which is below the accumulator.
                 points = [_find_side_of_box(sizes, middles, line.tail, -1), *points[1:]]
@@ -571,13 +645,14 @@ def _lay_out_with_leaves_beside(
 
 
 def _measure_joined_areas(
-    sizes: Mapping[str, CardSize], leaf_of: Mapping[str, str], names: str, is_centred: bool
-) -> dict[str, tuple[float, float]]:
-    """Return width and height of the areas of cards; that of an accumulator has room for its leaf."""
-    areas = {name: size.area(names, goes_right=False) for name, size in sizes.items()}
+    sizes: Mapping[str, CardSize], leaf_of: Mapping[str, str], names: str
+) -> dict[str, CardArea]:
+    """Return the areas of cards; that of an accumulator has room for its leaf."""
+    areas = {name: size.measure_area(names, goes_right=False) for name, size in sizes.items()}
     for accumulator, leaf in leaf_of.items():
-        width = (1 + is_centred) * (areas[leaf][0] + LEAF_GAP) + sizes[accumulator].width
-        areas[accumulator] = (width, max(areas[leaf][1], sizes[accumulator].height))
+        own, beside = areas[accumulator], areas[leaf]
+        width = own.right + LEAF_GAP + beside.left + beside.right
+        areas[accumulator] = CardArea(own.left, width, max(own.height, beside.height))
     return areas
 
 
@@ -597,21 +672,17 @@ def _find_side_of_box(
     return x, y + sign * sizes[name].height / 2
 
 
-def _join_ends(
-    lines: Sequence[DotLine], accumulator_of: Mapping[str, str], is_centred: bool
-) -> list[DotLine]:
+def _join_ends(lines: Sequence[DotLine], accumulator_of: Mapping[str, str]) -> list[DotLine]:
     """Return the lines as Graphviz gets them: for a leaf there is the area of its accumulator."""
-    # They go to the side of it at which the card is that they lead to.
-    ports = dict.fromkeys(accumulator_of, "[headport=ne]")
-    if not is_centred:
-        ports |= dict.fromkeys(accumulator_of.values(), "[headport=nw]")
     joined = []
     for line in lines:
         tail = accumulator_of.get(line.tail, line.tail)
         head = accumulator_of.get(line.head, line.head)
         # The line within the area is drawn anyway.
         if accumulator_of.get(line.head) != line.tail:
-            joined.append(line._replace(tail=tail, head=head, ports=ports.get(line.head, "")))
+            # To the side of the area at which the leaf is.
+            corner = "ne" if head != line.head else ""
+            joined.append(line._replace(tail=tail, head=head, arrives_at=corner))
     return joined
 
 
@@ -698,20 +769,54 @@ def measure_signs(sheet: GraphSheet) -> dict[tuple[str, str], float]:
     return {ends: measure_count(count) for ends, count in counts.items()}
 
 
+def _write_node(name: str, division: AreaDivision, height: float) -> str:
+    """Write an area as a node of DOT, which counts in inches of 72 points."""
+    shape = ""
+    if division.count > 1:
+        # Fields are alike, and have no words, which might be too large for them.
+        label = "|".join(f"<f{number}>" for number in range(division.count))
+        shape = f' shape=record fontsize=1 label="{label}"'
+        # Graphviz makes a record higher by a point than it is told to.
+        height -= 1
+    return f'"{name}"[width={division.width / 72:.4f} height={height / 72:.4f}{shape}]'
+
+
+class AreaDivision(NamedTuple):
+    """An area in equal fields, at the middle of one of which lines arrive: DOT has no other place aside of the middle."""
+
+    width: float
+    """Of all fields, in px."""
+    count: int
+    """How many fields there are."""
+    field: int
+    """The number of the one in which the middle of the box is."""
+
+    @property
+    def part(self) -> float:
+        """How far from the left side that is, as a part of the width."""
+        return (2 * self.field + 1) / (2 * self.count)
+
+
+def divide_area(area: CardArea) -> AreaDivision:
+    """Return the narrowest division in which there is as much room on both sides as in an area."""
+    divisions = []
+    for count in range(1, MOST_FIELDS + 1):
+        for field in range(count):
+            part = AreaDivision(0, count, field).part
+            width = max(area.left / part, area.right / (1 - part))
+            divisions.append(AreaDivision(width, count, field))
+    return min(divisions)
+
+
 def write_dot(
-    areas: Mapping[str, tuple[float, float]],
+    areas: Mapping[str, CardArea],
     lines: Iterable[DotLine],
     direction: str,
-    gap: float,
+    gaps: Gaps,
 ) -> str:
-    """Write DOT with sizes and no text: what the layout needs, and nothing that could be misread.
-
-    gap: between two rows, in inches.
-    """
+    """Write DOT with sizes and no text: what the layout needs, and nothing that could be misread."""
     goes_right = direction == "right"
-    rank = f"TB nodesep=.2 ranksep={gap}"
-    if goes_right:
-        rank = f"LR nodesep=.12 ranksep={gap}"
+    rank = f"{'LR' if goes_right else 'TB'} nodesep={gaps.beside} ranksep={gaps.between_rows}"
     # Lines go from side to side, and not to corners.
     ports = "tailport=e headport=w" if goes_right else "tailport=s headport=n"
     # The last three limit the iterations of the layout, which takes long for large graphs.
@@ -719,9 +824,12 @@ def write_dot(
         f"digraph{{graph[rankdir={rank} ordering=out nslimit=2 nslimit1=2 mclimit=.5]",
         f'node[shape=box fixedsize=true label=""]edge[dir=none {ports}]',
     ]
-    for name, (width, height) in areas.items():
-        # DOT counts in inches of 72 points.
-        dot.append(f'"{name}"[width={width / 72:.4f} height={height / 72:.4f}]')
+    fields: dict[str, str] = {}
+    for name, area in areas.items():
+        division = divide_area(area)
+        if division.count > 1:
+            fields[name] = f"f{division.field}:"
+        dot.append(_write_node(name, division, area.height))
     lines = list(lines)
     tails, heads = Counter(line.tail for line in lines), Counter(line.head for line in lines)
     for line in lines:
@@ -734,11 +842,17 @@ def write_dot(
             shown = SIGN_HEIGHT + 2 * TIP_LENGTH
             if goes_right:
                 shown = line.sign_width + 3 * TIP_LENGTH
-            length += f"[minlen={max(2, ceil(shown / (72 * gap)))}]"
+            length += f"[minlen={max(2, ceil(shown / (72 * gaps.between_rows)))}]"
         elif line.is_from_mark and not goes_right and heads[line.head] > 1:
             # Another line comes down beside the mark, and has to turn below it: with less room its tip would be bent.
             length += "[minlen=2]"
-        dot.append(f'"{line.tail}"->"{line.head}"{length}{line.ports}')
+        if line.tail in fields:
+            length += f'[tailport="{fields[line.tail]}s"]'
+        if line.arrives_at:
+            length += f"[headport={line.arrives_at}]"
+        elif line.head in fields:
+            length += f'[headport="{fields[line.head]}n"]'
+        dot.append(f'"{line.tail}"->"{line.head}"{length}')
     return "\n".join([*dot, "}"])
 
 
@@ -792,8 +906,10 @@ def draw_sheet(
         end = _find_side(stage, cards[edge.head], direction, -1, points[-1])
         draw_edge(canvas, edge, points, (start, end))
         numbers.setdefault((edge.tail, edge.head), []).append((edge.label, points))
+    drawn = (list_boxes(card.size, stage.middles[card.name], stage.names) for card in sheet.cards)
+    boxes = list(chain.from_iterable(drawn))
     for parallel in numbers.values():
-        draw_count(canvas, parallel)
+        draw_count(canvas, parallel, boxes)
     for card in sheet.cards:
         draw_card(canvas, card, stage.middles[card.name], stage.names)
     for index, note in enumerate(_wrap_notes(sheet, room)):

@@ -8,14 +8,17 @@ anew here. Lines between boxes that face each other are made straight; all other
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
+from math import inf
 from typing import NamedTuple
 
-from .graph_cards import GAP, NAME_HEIGHT, CardSize
+from .graph_cards import ASIDE, GAP, NAME_HEIGHT, CardSize
 
 Point = tuple[float, float]
+Span = tuple[float, float]
+"""From where to where something is, along x or y."""
 LEAST_CLEARANCE = 3.0
 """A line that is nearer to a box of others, in px, seems to end there."""
 MOST_BACK = 1.0
@@ -42,6 +45,10 @@ class Route(NamedTuple):
     """The card that it goes to."""
     points: list[Point]
     """The end of one curve is the beginning of the next: 3n + 1 points."""
+
+    def move(self, move: Callable[[float], float]) -> Route:
+        """Return it with each of its x moved."""
+        return self._replace(points=[(move(x), y) for x, y in self.points])
 
 
 class DrawnArea(NamedTuple):
@@ -82,11 +89,34 @@ def list_boxes(size: CardSize, middle: Point, names: str) -> list[DrawnArea]:
     boxes = [DrawnArea(x - half_width, y - half_height, x + half_width, y + half_height)]
     if size.beside_width:
         left, top = size.find_names(middle, names)
-        right = x + size.reach if names == "right" else left + size.beside_width - GAP
+        left_width, right_width = size.find_halves(names)
+        right = x + size.reach if names == "right" else left + right_width - GAP
+        if left_width:
+            end = x - ASIDE
+            boxes.append(DrawnArea(end - left_width + GAP, top, end, top + NAME_HEIGHT))
         # In another step the box may be wider than it is with its names in this one.
         if left < right:
             boxes.append(DrawnArea(left, top, right, top + NAME_HEIGHT))
     return boxes
+
+
+def close_gaps(spans: Iterable[Span], most: float) -> Callable[[float], float]:
+    """Return where each place goes when no gap between spans is wider than `most`; it keeps the order of places."""
+    cuts: list[tuple[float, float, float]] = []
+    reach = inf
+    for low, high in sorted(spans):
+        if low - reach > most:
+            cuts.append((reach, low, low - reach - most))
+        reach = high if reach == inf else max(reach, high)
+
+    def move(place: float) -> float:
+        # Within a gap what is left of it is divided as all of it was.
+        parts = (
+            excess * min(max((place - start) / (end - start), 0), 1) for start, end, excess in cuts
+        )
+        return place - sum(parts)
+
+    return move
 
 
 def mend_routes(
