@@ -8,7 +8,7 @@ All of them run after the exercise's start. Those that the exercise lists itself
 from __future__ import annotations
 
 SEEN_TWICE = "look at the same cells"
-UNCOUNTED = "past the counter"
+UNCOUNTED = "does not count"
 ANOTHER = "is another tensor"
 NO_DIFFERENCE = "as it was at the start"  # the change has no effect on what can be seen
 
@@ -87,10 +87,10 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             "y = x.detach() * 12": "requires no grad",
             "y = (x * 12).detach().requires_grad_()\ny.backward()": "no node that leads to x",
             "y = x.item() * torch.tensor(12.0, requires_grad=True)\ny.backward()": "no node that leads to x",
-            "y = x * 3\nx.grad = torch.tensor(12.0)": "a line of the cell writes x.grad itself",
-            "y = x * 2\ny.backward()\nx.grad *= 6": "a line of the cell writes x.grad itself",
-            "y = x * 2\ny.backward()\nx.grad.fill_(12.0)": "a line of the cell writes x.grad itself",
-            "y = x * 5\ny.backward(retain_graph=True)\nx.grad += 7": "a line of the cell writes x.grad itself",
+            "y = x * 3\nx.grad = torch.tensor(12.0)": "of your cell writes x.grad itself",
+            "y = x * 2\ny.backward()\nx.grad *= 6": "of your cell writes x.grad itself",
+            "y = x * 2\ny.backward()\nx.grad.fill_(12.0)": "of your cell writes x.grad itself",
+            "y = x * 5\ny.backward(retain_graph=True)\nx.grad += 7": "of your cell writes x.grad itself",
         },
     ),
     "assignment/earlier": (
@@ -116,10 +116,10 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             "def double(t):\n    t = t.clone()\n    t *= 2\n    return t" + _D,
         ],
         {
-            "def double(t):\n    t *= 2\n    return t + 0" + _D: "writes into it",
-            "def double(t):\n    return t.mul_(2)" + _D: "writes into it",
-            "def double(t):\n    s = t.detach()\n    s *= 2\n    return s" + _D: "writes into it",
-            "def double(t):\n    return t.data.mul_(2)" + _D: "writes into it",
+            "def double(t):\n    t *= 2\n    return t + 0" + _D: "writes into t",
+            "def double(t):\n    return t.mul_(2)" + _D: "writes into t",
+            "def double(t):\n    s = t.detach()\n    s *= 2\n    return s" + _D: "writes into t",
+            "def double(t):\n    return t.data.mul_(2)" + _D: "writes into t",
             "def double(t):\n    t += t\n    s = t + 0\n    t -= s / 2\n    return s"
             + _D: "although it shows its old numbers again",
         },
@@ -243,8 +243,9 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         ],
         {
             _SILENT
-            + "y.backward()\nx.grad = torch.tensor([200.0])": "nothing shows that backward made it",
-            _SILENT + "y.backward()\nx.grad.fill_(200.0)": "nothing shows that backward made it",
+            + "y.backward()\nx.grad = torch.tensor([200.0])": "nothing shows that backward computed x.grad",
+            _SILENT
+            + "y.backward()\nx.grad.fill_(200.0)": "nothing shows that backward computed x.grad",
             _SILENT
             + "y.backward()\nx = torch.tensor([100.0], requires_grad=True)\nx.grad = torch.tensor([200.0])": "no node that leads to x",
         },
@@ -355,7 +356,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         {
             "def target_for(scores):\n    made = scores.data\n    made[0], made[1] = 0, 1\n    return made": SEEN_TWICE,
             _TARGET
-            + "torch.tensor([0, 1]).double()": "given torch.float16, it returns torch.float64",
+            + "torch.tensor([0, 1]).double()": "given torch.float16, your function returns torch.float64",
             _TARGET + "scores * 0 + torch.tensor([0.0, 1.0])": "its node is AddBackward0",
         },
     ),
@@ -514,9 +515,9 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             "def to_percent(x):\n    y = x.to(torch.float32, copy=True)\n    y *= 100\n    return y",
         ],
         {
-            "def to_percent(x):\n    return x.float().mul_(100)": "changes the caller's numbers",
-            "def to_percent(x):\n    y = x.data.float()\n    y *= 100\n    return y": "changes the caller's numbers",
-            "def to_percent(x):\n    y = x.detach().type(torch.float32)\n    y *= 100\n    return y": "changes the caller's numbers",
+            "def to_percent(x):\n    return x.float().mul_(100)": "changes the numbers of that tensor",
+            "def to_percent(x):\n    y = x.data.float()\n    y *= 100\n    return y": "changes the numbers of that tensor",
+            "def to_percent(x):\n    y = x.detach().type(torch.float32)\n    y *= 100\n    return y": "changes the numbers of that tensor",
         },
     ),
     "beyond/mask": (
@@ -571,8 +572,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             'choice = dict(zip(choice, ("copy_", "clone().detach()", "detach", "view", "copy_")))',
         ],
         {
-            'choice = dict(zip(choice, ("clone", "detach", "detach", "view", "copy_")))': "it looks at the cells of x",
-            'choice = dict(zip(choice, ("clone", "detach().clone()", ".data", "view", "copy_")))': "the counter of x misses its writes",
+            'choice = dict(zip(choice, ("clone", "detach", "detach", "view", "copy_")))': "the result looks at the cells of x",
+            'choice = dict(zip(choice, ("clone", "detach().clone()", ".data", "view", "copy_")))': "the counter of x misses writes through",
             'choice = dict(zip(choice, ("clone", "detach().clone()", "view", "view", "copy_")))': "the gradient still flows back",
         },
     ),
@@ -661,7 +662,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         ],
         {
             _PARTS
-            + "kept = h\nproduct = (kept * b).sum()\nproduct.backward()": "kept requires grad: its node is MulBackward0",
+            + "kept = h\nproduct = (kept * b).sum()\nproduct.backward()": "so kept requires grad, too: its node is MulBackward0",
             _PARTS
             + "kept = h.detach().requires_grad_()\nproduct = (kept * b).sum()\nproduct.backward()\na.grad = kept.grad * 4": "kept requires grad",
             _PARTS

@@ -25,7 +25,7 @@ class Sign(Exhibit, ipywidgets.VBox):
         super().__init__([self.button, self.panel])
 
     def link(self, number):
-        return f"<p>Sign {number}</p><button data-keep='again'>again</button>"
+        return f"<p>Sign {number}</p><button class='cl-primary' data-do='again' data-keep='again'>again</button>"
 
     def __repr__(self):
         return "Sign()"
@@ -58,6 +58,17 @@ def test_view_and_twin(watched: Watched, lab: Lab) -> None:
     lost = "() => getComputedStyle(document.querySelector('.cl-live'), '::before').content.includes('lost its kernel')"
     page.wait_for_function(lost)
     expect(panel.get_by_text("Sign 2")).to_be_visible()
+    # What asks the kernel looks and is dead, and says what to do.
+    again = panel.get_by_role("button", name="again")
+    colours = "one => [getComputedStyle(one).color, getComputedStyle(one).backgroundColor]"
+    ink, ground = again.evaluate(colours)
+    muted = panel.evaluate("one => getComputedStyle(one).getPropertyValue('--tt-muted')")
+    probe = "([muted]) => { const one = document.createElement('i'); one.style.color = muted; document.body.append(one); const seen = getComputedStyle(one).color; one.remove(); return seen; }"
+    assert (ink, ground) == (page.evaluate(probe, [muted]), "rgba(0, 0, 0, 0)")
+    again.click()
+    expect(panel.get_by_role("alert")).to_have_text(
+        "The kernel is gone: run the imports at the top, then this cell."
+    )
 
     page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
     lab.close_sessions()

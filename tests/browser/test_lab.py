@@ -128,7 +128,7 @@ def test_by_mouse(watched: Watched, usual_front: Lab) -> None:
     )
     expect(verdict(page, "same_storage")).to_contain_text("was: its own")
     expect(lab.locator(".cl-listing .cl-wrong")).to_have_text(re.compile(r"^loss.backward\(\)"))
-    expect(lab.get_by_text("It was written to afterwards, on line 5, y.add_(10).")).to_be_visible()
+    expect(lab.get_by_text("written to afterwards, on line 5, y.add_(10).")).to_be_visible()
     lab.get_by_label("Copy x with").select_option(".data")
     expect(lab.locator(".cl-alarm.cl-wrong")).to_contain_text("A wrong gradient, and no error")
     expect(lab.locator(".cl-says").get_by_text("x.grad is set: [22, 24, 26].")).to_be_visible()

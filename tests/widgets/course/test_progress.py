@@ -58,6 +58,20 @@ def test_where_it_lies(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
     assert find_progress_file() is None
 
 
+def test_a_view_that_cannot_follow_costs_no_answer_and_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A fault of ours there was silent."""
+
+    def fail() -> None:
+        raise ValueError("no table")
+
+    monkeypatch.setattr("copylab.quiz.progress._followers", {"here": fail})
+    with pytest.warns(UserWarning, match=r"could not be renewed \(ValueError: no table\)"):
+        add_note("exercises", "clone/readings", {"state": "right"})
+    assert find_note("exercises", "clone/readings") == {"state": "right"}
+
+
 def test_outside_of_a_course_folder_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

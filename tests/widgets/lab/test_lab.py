@@ -50,7 +50,7 @@ class TestWhatItRuns:
             in lab.text
         )
         assert (
-            "It was written to afterwards, on line 5, y.add_(10). x and y share that memory"
+            "x was written to afterwards, on line 5, y.add_(10). x and y share that memory"
             in lab.text
         )
         assert "  6  loss.backward()  <- it ended here" in lab.text

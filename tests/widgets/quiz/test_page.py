@@ -53,7 +53,7 @@ def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
         ["yes"],
     )
     assert (second["kind"], second["right"], second["isDecimal"]) == ("value", [2.0, 3.0], True)
-    assert "A write into one of the two" in " ".join(
+    assert "A write into a copy shows" in " ".join(
         texts[index] for index in second["refutations"][0][1]
     )
     assert second["facts"]
@@ -67,7 +67,7 @@ def test_the_page_knows_what_the_run_says_and_does_not_show_it() -> None:
     assert "[1, 2] after line 1" in texts[third["because"][0]]
     assert len(texts) == len(set(texts))
     shown = re.sub(r'data-prediction="[^"]+"', "", html)
-    for secret in ("A write into one of the two", "[2.0, 3.0]"):
+    for secret in ("A write into a copy shows", "[2.0, 3.0]"):
         assert secret not in shown
     assert "Do not run it. Fill in every row" in shown  # without scripts it is the task
 

@@ -726,7 +726,10 @@ def test_which_write_was_wrong_is_said_once_and_its_code_is_marked() -> None:
     outcome_text, gradient_text = (" ".join(row.sentences) for row in rows[-2:])
     said = "saved its result (`out`) on line 2, `out = a.sigmoid()`. The same memory"
     assert said in outcome_text
-    assert "on line 4, `d.zero_()`, past its version counter" in outcome_text
+    assert (
+        "on line 4, `d.zero_()`. The version counter did not count that, so no error"
+        in outcome_text
+    )
     assert said not in gradient_text
     assert "Row 5 says which write did that." in gradient_text
     alone = predict(past.code, [gradient("a")]).commit([[9, 9]]).rows[0]
@@ -903,7 +906,12 @@ LOOP = "while False:\n    x = 1\ny = 2"
         ("x = torch.ones(2)\nn = 3", value("n"), "1", "`1` is one of the numbers of `x`."),
         ("x = torch.ones(2)\nx += 3\nn = 5", value("n"), "1", "`1` was one of the numbers of `x`."),
         ("x = torch.ones(2)\nx *= 3", value("x"), "None", "`x` is a tensor: it shows numbers"),
-        ("n = 1\nn = n + 1\nn *= 5", value("n"), "5", "That would be right without line 2 (`n = n"),
+        (
+            "n = 1\nn = n + 1\nn *= 5",
+            value("n"),
+            "5",
+            "Your answer would be right without line 2 (`n = n",
+        ),
         (PAST_GRADIENT, gradient("a"), "2", "`2` is what `a.grad` showed after line 3."),
         (PAST_GRADIENT, gradient("a"), "7", "No name of this program has a gradient."),
         (PAST_GRADIENT, gradient("b"), "7", "No name of this program has a gradient."),
@@ -942,7 +950,7 @@ LOOP = "while False:\n    x = 1\ny = 2"
         (ERROR, outcome(), "it runs to its end", "No line caught that error, so the run ended"),
         ("1 / 0\n2", outcome(), "line 2 raises an error", "Line 2 was not run."),
         (LOOP, outcome(), "line 1 raises an error", "Line 1 was run and raised nothing."),
-        (LOOP, outcome(), "it never ends", "It came to its end by itself."),
+        (LOOP, outcome(), "it never ends", "The program came to its end by itself."),
     ],
 )
 def test_where_no_misconception_is_looked_for_a_wrong_answer_has_a_reason(
@@ -1023,7 +1031,9 @@ def test_what_may_have_been_meant_in_another_way_is_asked_again() -> None:
     assert half.commit(["[4.5]", "4.5"]).headline == "All 2 right."
 
 
-@pytest.mark.parametrize("everything", ["all", "All of them.", "全部", "모두", "a, b"])
+@pytest.mark.parametrize(
+    "everything", ["all", "All of them.", "全部", "모두", "a, b", "both", "둘 다", "两个都是"]
+)
 def test_all_names_may_be_written_as_one_word(everything: str) -> None:
     code = "a = torch.ones(2)\nb = a.clone()\nc = 1"
     (row,) = predict(code, [names_that("is_leaf", "a", "b")]).commit([everything]).rows
@@ -1031,6 +1041,13 @@ def test_all_names_may_be_written_as_one_word(everything: str) -> None:
     code += "\na.requires_grad_()"
     (row,) = predict(code, [names_that("requires_grad", "a", "b")]).commit([everything]).rows
     assert row.sentences[-1] == "Wrong in that answer: `b`."
+
+
+@pytest.mark.parametrize("answer", ["both", "둘 다", "两个都是"])
+def test_both_means_all_of_two_alone(answer: str) -> None:
+    three = predict("a = torch.ones(2)\nb = c = a", [names_that("is_leaf", "a", "b", "c")])
+    with pytest.raises(ValueError, match="cannot be read"):
+        three.commit([answer])
 
 
 def test_kept_answers_that_cannot_be_read_are_not_restored(progress_file: Path) -> None:

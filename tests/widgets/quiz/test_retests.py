@@ -318,7 +318,7 @@ def test_a_button_below_a_wrong_row_opens_a_retest_once() -> None:
     form, below = view.children
     assert form.says == "A new program is below."
     asked = below._prediction
-    assert asked.title == f"New program 1: {asked.questions[0].text.replace('`', '')}"
+    assert asked.title == f"New program: {asked.questions[0].text.replace('`', '')}"
     # What is wrong is no title: it would give the answer away.
     assert NAME not in asked.title
     asked.commit(answer_of(asked, right=False))
@@ -327,7 +327,7 @@ def test_a_button_below_a_wrong_row_opens_a_retest_once() -> None:
         assert f'data-do="{refused}"' not in below.form.content
     below._handle_message(None, press, None)
     assert below.children[-1]._prediction.code != asked.code
-    assert below.children[-1]._prediction.title.startswith("New program 2: ")
+    assert below.children[-1]._prediction.title.startswith("New program: ")
     view._handle_message(None, {"do": "steps"}, None)
     *own, last = view.children
     assert [type(each).__name__ for each in own] == ["PredictionForm", "HTML", "StepsWidget"]

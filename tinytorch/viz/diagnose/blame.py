@@ -345,9 +345,12 @@ def _blame_first_of(
         lines_that_wrote = join_few_names(past[index].label for index in writers)
         if finding.kind != "stale" and not lines_that_wrote:
             continue  # written before it was saved: nothing is wrong
-        save = _describe_save(past[saving_step], node, history[saving_step] or saved)
+        step, record = past[saving_step], history[saving_step] or saved
+        save = _describe_save(step, node, record)
         yield _Reason(
-            join_sentences([save, _describe_write(finding, lines_that_wrote)]),
+            join_sentences(
+                [save, _describe_write(finding, _name_saved(step, record), lines_that_wrote)]
+            ),
             gettext("Way out: {way}.", way=_advise_on_write(past, finding, entry)),
         )
         return
@@ -388,28 +391,36 @@ def _find_saved(snap: Snapshot, node: NodeRecord, name: str) -> SavedRecord | No
 
 
 def _describe_save(step: PastStep, node: NodeRecord, saved: SavedRecord) -> str:
-    names = gettext("without a name")
-    if saved.tensor is not None:
-        names = step.snapshot.label(saved.tensor)
     return gettext(
         "{node} saved its {saved} ({names}) on {where}.",
         node=short_node_name(node.name),
         saved=saved_noun(saved),
-        names=names,
+        names=_name_saved(step, saved) or gettext("without a name"),
         where=step.label,
     )
 
 
-def _describe_write(finding: BackwardFinding, lines_that_wrote: str) -> str:
+def _name_saved(step: PastStep, saved: SavedRecord) -> str:
+    """Return the name of a saved tensor when it was saved; empty for a number."""
+    return "" if saved.tensor is None else step.snapshot.label(saved.tensor)
+
+
+def _describe_write(finding: BackwardFinding, name: str, lines_that_wrote: str) -> str:
     if finding.kind != "stale":
         return gettext(
-            "The same memory was changed afterwards on {lines}, past its version counter: "
-            "the gradient was computed "
-            "from the new values, and no error says so.",
+            "The same memory was changed afterwards on {lines}. The version counter did not count that, "
+            "so no error was raised, and the gradient was computed from the new values.",
             lines=lines_that_wrote,
         )
     lines_that_wrote = lines_that_wrote or gettext("a line that was not stepped")
-    sentence = gettext("It was written to afterwards, on {lines}.", lines=lines_that_wrote)
+    if name:
+        sentence = gettext(
+            "{name} was written to afterwards, on {lines}.", name=name, lines=lines_that_wrote
+        )
+    else:
+        sentence = gettext(
+            "That value was written to afterwards, on {lines}.", lines=lines_that_wrote
+        )
     if len(finding.sharing) > 1:
         sharing = gettext(
             "{names} share that memory and its version counter.",

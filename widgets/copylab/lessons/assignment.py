@@ -129,7 +129,7 @@ def _shows_small_numbers(before):
     wrong={
         "def double(t):\n    t * 2\n\n\na = torch.tensor([1.0, 2.0])": "double(t) is of type NoneType",
         "def double(t):\n    t * 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])": "t and double(t) are one tensor",
-        "def double(t):\n    s = t\n    s *= 2\n    return s\n\n\na = torch.tensor([1.0, 2.0])": "after the call of double(t), t shows [6, 10]: the function writes into it",
+        "def double(t):\n    s = t\n    s *= 2\n    return s\n\n\na = torch.tensor([1.0, 2.0])": "after the call of double(t), t shows [6, 10]: the function writes into t",
         "def double(t):\n    return t * 2\n\n\na = torch.tensor([1.0, 2.0])\na *= 2": "Run the whole cell",
         "def double(t):\n    t *= 2\n    s = t.clone()\n    t /= 2\n    return s\n\n\na = torch.tensor([1.0, 2.0])": "t._version is 2; it should be 0",
     },
@@ -141,7 +141,7 @@ def doubled(double, a, torch):
     result = {"double(t)": double(t)}
     yield shows_values([3, 5], t=t).with_objection(
         gettext(
-            "after the call of `double(t)`, `t` shows {value}: the function writes into it.",
+            "after the call of `double(t)`, `t` shows {value}: the function writes into `t`.",
             value=quote_number(values(t)),
         )
     )
@@ -164,7 +164,7 @@ def doubled(double, a, torch):
     start="table = [torch.zeros(2)] * 3\ntable[0] += 1",
     hints=[
         "How often does `torch.zeros(2)` run in that line?",
-        "It has to run three times: `[... for _ in range(3)]` runs the part before `for` each time.",
+        "`torch.zeros(2)` has to run three times: `[... for _ in range(3)]` runs the part before `for` each time.",
     ],
     solution="table = [torch.zeros(2) for _ in range(3)]\ntable[0] += 1",
     wrong={

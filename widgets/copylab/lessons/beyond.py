@@ -47,13 +47,13 @@ families = predict(
     about="percent for every dtype",
     start="def to_percent(x):\n    y = x.to(torch.float32)\n    y *= 100\n    return y",
     hints=[
-        "Call it with a `float32` tensor and look at that tensor afterwards.",
+        "Call `to_percent` with a `float32` tensor, and look at that tensor afterwards.",
         "Do not write: compute.",
     ],
     solution="def to_percent(x):\n    y = x.to(torch.float32)\n    y = y * 100\n    return y",
     wrong={
         "def to_percent(x):\n    return x * 100": "returns torch.float64",
-        "def to_percent(x):\n    y = x.float()\n    y.mul_(100)\n    return y + 0": "changes the caller's numbers",
+        "def to_percent(x):\n    y = x.float()\n    y.mul_(100)\n    return y + 0": "changes the numbers of that tensor",
         "def to_percent(x):\n    return x.to(torch.float32)": "to_percent(x) shows [0.5, 0.25]",
         "def to_percent(x):\n    return (x * 100).tolist()": "of type list",
         "def to_percent(x):\n    y = x.float()\n    y *= 100\n    z = y.clone()\n    y /= 100\n    return z": "x._version is 2; it should be 0",
@@ -68,11 +68,17 @@ def scaled(to_percent, torch):
         result = {"to_percent(x)": got}
         yield are_tensors(**result)
         yield shows_values([0.5, 0.25], x=x).with_objection(
-            gettext("given a tensor of `{dtype}`, it changes the caller's numbers.", dtype=dtype)
+            gettext(
+                "given a tensor of `{dtype}`, your function changes the numbers of that tensor.",
+                dtype=dtype,
+            )
         )
         yield CheckedFact(
             got.dtype == torch.float32,
-            gettext("it returns `{dtype}`; it should return `torch.float32`.", dtype=got.dtype),
+            gettext(
+                "your function returns `{dtype}`; it should return `torch.float32`.",
+                dtype=got.dtype,
+            ),
         )
         yield shows_values([50, 25], **result)
         yield share_no_cells(x=x, **result)
@@ -85,7 +91,7 @@ def scaled(to_percent, torch):
     about="negative numbers become 0",
     start="x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\nx[x < 0][:] = 0.0",
     hints=[
-        "`x[x < 0]` is a copy. The second pair of brackets writes into it.",
+        "`x[x < 0]` is a copy. The second pair of brackets writes into that copy.",
         "One pair of brackets, on the left side.",
     ],
     solution="x = torch.tensor([-1.0, 2.0, -3.0, 4.0])\nx[x < 0] = 0.0",
@@ -122,7 +128,7 @@ def picked(x):
         "best = {k: v[:] for k, v in layer.state_dict().items()}": "best['weight'] and layer.weight look at the same cells",
         "import copy\n\nbest = copy.deepcopy(layer.state_dict())": "best['weight'] shows [[99]]",
         "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1)\nbest = {k: v.clone() for k, v in layer.named_parameters()}\n"
-        "with torch.no_grad():\n    layer.weight.fill_(99.0)": "best['weight'] requires grad: its node is CloneBackward0",
+        "with torch.no_grad():\n    layer.weight.fill_(99.0)": "so best['weight'] requires grad, too: its node is CloneBackward0",
         "import copy\n\nlayer = torch.nn.Linear(1, 1)\nbest = copy.deepcopy(layer.state_dict())": "layer.weight shows [[-0.823045]]",
         "best = [p.detach().clone() for p in layer.parameters()]": "a dict with weight and bias",
     },

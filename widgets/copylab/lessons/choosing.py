@@ -132,20 +132,20 @@ WISHES: dict[str, dict[str, Answer]] = {
     gettext_noop("the numbers go into an existing tensor"): {"grad_fn": "CopyBackwards"},
 }
 _WORDS: dict[tuple[str, Answer], str] = {
-    ("same_storage", False): gettext_noop("{wish}: with {name}, it looks at the cells of `x`."),
-    ("same_storage", True): gettext_noop("{wish}: with {name}, its numbers are copied."),
+    ("same_storage", False): gettext_noop(
+        "{wish}: with {name}, the result looks at the cells of `x`."
+    ),
+    ("same_storage", True): gettext_noop("{wish}: with {name}, the numbers are copied."),
     ("gradient_returns", True): gettext_noop("{wish}: with {name}, no gradient comes back."),
     ("gradient_returns", False): gettext_noop(
         "{wish}: with {name}, the gradient still flows back."
     ),
     ("same_counter", True): gettext_noop(
-        "{wish}: with {name}, the counter of `x` misses its writes."
+        "{wish}: the counter of `x` misses writes through the result of {name}."
     ),
-    ("same_tensor", False): gettext_noop("{wish}: with {name}, it is `x` itself."),
-    ("warns", None): gettext_noop("{wish}: with {name}, it warns, each time."),
-    ("grad_fn", "CopyBackwards"): gettext_noop(
-        "{wish}: with {name}, it makes a new tensor, or none."
-    ),
+    ("same_tensor", False): gettext_noop("{wish}: with {name}, the result is `x` itself."),
+    ("warns", None): gettext_noop("{wish}: {name} warns, each time."),
+    ("grad_fn", "CopyBackwards"): gettext_noop("{wish}: {name} makes a new tensor, or none."),
 }
 
 
@@ -175,13 +175,13 @@ def _write_choice(*names: str | None) -> str:
     wrong={
         _write_choice("detach().clone()", None, None, None, None): "no gradient comes back",
         _write_choice("deepcopy", None, None, None, None): "'deepcopy' raises an error on a result",
-        _write_choice("view", None, None, None, None): "it looks at the cells of x",
+        _write_choice("view", None, None, None, None): "the result looks at the cells of x",
         _write_choice("clone", "clone", None, None, None): "the gradient still flows back",
-        _write_choice("clone", "torch.tensor", None, None, None): "it warns, each time",
+        _write_choice("clone", "torch.tensor", None, None, None): "'torch.tensor' warns, each time",
         _write_choice(
             "clone", "detach().clone()", ".data", None, None
-        ): "the counter of x misses its writes",
-        _write_choice("clone", "detach().clone()", "detach", "=", None): "it is x itself",
+        ): "the counter of x misses writes through",
+        _write_choice("clone", "detach().clone()", "detach", "=", None): "the result is x itself",
         _write_choice(
             "clone", "detach().clone()", "detach", "view", "clone"
         ): "a new tensor, or none",

@@ -67,7 +67,7 @@ triage = predict(
 
 
 _LAYER = (
-    "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)  # it writes its first numbers: version 1\n"
+    "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
     "with torch.no_grad():\n    layer.weight.fill_(1.0)\n"
 )
 
@@ -116,7 +116,7 @@ _LAYER = (
         f"{_LAYER}best = dict(layer.state_dict(), extra=0)\n{_TRAIN}": "best['weight'] and layer.weight look at the same cells",
         _LAYER
         + "best = {n: p.clone() for n, p in layer.named_parameters()}\n"
-        + _TRAIN: "best['weight'] requires grad: its node is CloneBackward0",
+        + _TRAIN: "so best['weight'] requires grad, too: its node is CloneBackward0",
         "best = {name: t.clone() for name, t in layer.state_dict().items()}": "best['weight'] shows [[99]]",
         _LAYER
         + "best = {name: t.clone() for name, t in layer.state_dict().items()}": "layer.weight shows [[1]]",
@@ -230,7 +230,7 @@ _BACK = "\nsquares = (weight * weight).sum()\nsquares.backward()"
         against={
             CUT: Counterevidence(
                 gettext_noop(
-                    "`squares` and `weight` have nodes, and `backward` raised no error: it went through `weight` to a leaf behind it."
+                    "`squares` and `weight` have nodes, and `backward` raised no error: `backward` went through `weight` to a leaf behind `weight`."
                 ),
                 lambda squares, weight: squares.grad_fn is not None and weight.grad_fn is not None,
             ),
@@ -259,7 +259,7 @@ _BACK = "\nsquares = (weight * weight).sum()\nsquares.backward()"
     solution="weight = (torch.tensor([3.0, 4.0]) * 0.1).requires_grad_()" + _BACK,
     wrong={
         "weight = torch.tensor([3.0, 4.0], requires_grad=True) * 0.1\nweight.retain_grad()"
-        + _BACK: "weight is not a leaf",
+        + _BACK: "computes weight, so weight is not a leaf",
         "weight = torch.tensor([3.0, 4.0]) * 0.1\nsquares = (weight * weight).sum()": "weight requires no grad",
         "weight = torch.tensor([3.0, 4.0], requires_grad=True)" + _BACK: "weight shows [3, 4]",
         "weight = torch.tensor([0.3, 0.4], requires_grad=True)\nsquares = (weight * weight).sum()": "weight.grad is None",
@@ -290,7 +290,9 @@ _ERRORS = "slope = torch.tensor(2.0, requires_grad=True)\nerrors = [(slope * x -
         choices=(FAR, ADDED, CUT, OVERWRITTEN),
         against={
             FAR: Counterevidence(
-                gettext_noop("`mean.grad_fn` is None: its graph reaches no node at all."),
+                gettext_noop(
+                    "`mean.grad_fn` is None: from `mean`, `backward` reaches no node at all."
+                ),
                 lambda mean: mean.grad_fn is None,
             ),
             ADDED: Counterevidence(
@@ -324,7 +326,7 @@ _ERRORS = "slope = torch.tensor(2.0, requires_grad=True)\nerrors = [(slope * x -
         "mean = torch.stack(errors).mean()": "slope.grad is None",
         "mean = torch.stack(errors).sum()\nmean.backward()": "mean shows 10",
         "mean = sum(error.item() for error in errors) / 2": "mean is of type float",
-        "mean = torch.stack(errors).mean()\nslope.grad = torch.tensor(7.0)": "no `backward` went through",
+        "mean = torch.stack(errors).mean()\nslope.grad = torch.tensor(7.0)": "no line of your cell calls `backward`. So no gradient",
     },
     right="`mean` was made of the tensors and not of their numbers, so its nodes lead back to `slope`.",
 )

@@ -99,30 +99,34 @@ def write_before(logits, out):
     about="a wrong gradient, and no error",
     title="Patient 8",
     diagnosis=Diagnosis(
-        choices=(OVERWRITTEN, ADDED, CUT, FAR),
+        # Which line it is, and for which reason: the kind is that of patient 7.
+        choices=(
+            gettext_noop("line 3 throws away what is needed later"),
+            gettext_noop("line 5 changes what line 4 has saved for line 6"),
+            gettext_noop("line 5 takes a step of the wrong size"),
+            gettext_noop("line 6 adds to what the round before has left"),
+        ),
         against={
-            ADDED: Counterevidence(
+            "line 3 throws away what is needed later": Counterevidence(
+                gettext_noop(
+                    "Line 3 runs before `backward` in each round, and 6.4 is the gradient of the second round alone."
+                ),
+                lambda param: param.grad is not None,
+            ),
+            "line 5 takes a step of the wrong size": Counterevidence(
+                gettext_noop("`param` is 2.56 after two rounds, as it should be."),
+                lambda param: abs(param.item() - 2.56) < 0.01,
+            ),
+            "line 6 adds to what the round before has left": Counterevidence(
                 gettext_noop(
                     "`param.grad` is set to None in each round, and 5.12 is less than the 6.4 of the second round alone."
                 ),
                 lambda param: abs(param.grad.item() - 5.12) < 0.01,
             ),
-            CUT: Counterevidence(
-                gettext_noop(
-                    "A gradient has arrived at `param`: `param.grad` is 5.12, and only its number is wrong."
-                ),
-                lambda param: abs(param.grad.item() - 5.12) < 0.01,
-            ),
-            FAR: Counterevidence(
-                gettext_noop(
-                    "`param` is still a leaf, so the graph of a round ends there, and has nothing of the round before."
-                ),
-                lambda param: param.is_leaf,
-            ),
         },
-        right=OVERWRITTEN,
+        right="line 5 changes what line 4 has saved for line 6",
         because=gettext_noop(
-            "`param * param` has saved `param`, and the line with `.data` writes into it before `backward`, unseen by the counter."
+            "`param * param` has saved `param`, and the line with `.data` writes into `param` before `backward`, unseen by the counter."
         ),
         holds=lambda param: abs(param.grad.item() - 6.4) > 0.1,
     ),
@@ -134,8 +138,8 @@ def write_before(logits, out):
     ],
     solution="    param.grad = None\n    loss = (param * param).sum()\n    loss.backward()\n    with torch.no_grad():\n        param -= 0.1 * param.grad",
     wrong={
-        "    param.grad = None\n    loss = (param * param).sum()\n    loss.backward()\n    param.data -= 0.1 * param.grad": "past the counter",
-        "    param = param - 0.1 * 2 * param": "param is not a leaf: its node is SubBackward0",
+        "    param.grad = None\n    loss = (param * param).sum()\n    loss.backward()\n    param.data -= 0.1 * param.grad": "writes through `.data`",
+        "    param = param - 0.1 * 2 * param": "computes param, so param is not a leaf: its node is SubBackward0",
         "    loss = (param * param).sum()\n    loss.backward()\n"
         "    with torch.no_grad():\n        param -= 0.1 * param.grad": "param shows [1.76]",
         "    param.grad = None\n    loss = (param * param).sum()\n    loss.backward()\n    with torch.no_grad():\n        param -= 0": "param shows [4]",
@@ -180,7 +184,7 @@ _TRAIN = _LOSS_OF_LAYER + "    sgd.step()"
         against={
             ADDED: Counterevidence(
                 gettext_noop(
-                    "They do add up here: `model.weight.grad` is 16. But that would not keep the loss at 16; ask why `sgd.zero_grad()` does not clear this one."
+                    "The gradients do add up here: `model.weight.grad` is 16. But that would not keep the loss at 16; ask why `sgd.zero_grad()` does not clear `model.weight.grad`."
                 ),
                 lambda model, loss: model.weight.grad.item() == 16 and loss.item() == 16,
             ),
@@ -197,7 +201,7 @@ _TRAIN = _LOSS_OF_LAYER + "    sgd.step()"
         because=gettext_noop("`model.weight` is a new tensor, and `sgd` holds the one before it."),
         holds=lambda model, sgd: sgd.param_groups[0]["params"][0] is not model.weight,
     ),
-    given="torch.manual_seed(0)\nmodel = torch.nn.Linear(1, 1, bias=False)  # it writes its first numbers: version 1\n",
+    given="torch.manual_seed(0)\nmodel = torch.nn.Linear(1, 1, bias=False)\n",
     start=_SGD + _LOADED + _TRAIN,
     hints=[
         "Which tensors are in `sgd.param_groups[0]['params']`?",
@@ -260,7 +264,7 @@ def optimizer(model, sgd, loss):
     hints=["What is computed from `loss` has a node.", "`loss.item()` or `loss.detach()`."],
     solution="    loss = ((factor * x) ** 2).sum()\n    loss.backward()\n    total = total + loss.item()",
     wrong={
-        "    loss = ((factor * x) ** 2).sum()\n    loss.backward()\n    total = total + loss.clone()": "total requires grad: its node is AddBackward0",
+        "    loss = ((factor * x) ** 2).sum()\n    loss.backward()\n    total = total + loss.clone()": "so total requires grad, too: its node is AddBackward0",
         "    loss = ((factor.detach() * x) ** 2).sum()\n    total = total + loss": "factor.grad is None",
         "    loss = ((factor * x) ** 2).sum()\n    loss.backward()\n    total = loss.item()": "total shows 9",
         "    loss = ((factor * x) ** 2).sum()\n    total = total + loss.item()\nloss.backward()": "factor.grad is [18]",
@@ -318,7 +322,7 @@ def running_loss(factor, total):
     solution="with torch.no_grad():\n    bias[0] = 1.0",
     wrong={
         "bias.data[0] = 1.0": "bias._version is 0",
-        "bias = bias.clone()\nbias[0] = 1.0": "bias is not a leaf: its node is torch::autograd::CopySlices",
+        "bias = bias.clone()\nbias[0] = 1.0": "computes bias, so bias is not a leaf: its node is torch::autograd::CopySlices",
         "with torch.no_grad():\n    bias.fill_(1.0)": "bias shows [1, 1, 1]",
         "with torch.no_grad():\n    bias[0] = 0.5": "bias shows [0.5, 0.5, 0.5]",
     },
@@ -338,30 +342,35 @@ def leaf_view(bias):
     about="“Trying to backward through the graph a second time”",
     title="Patient 12",
     diagnosis=Diagnosis(
-        choices=(CUT, SHARED, OVERWRITTEN, FAR),
+        choices=(
+            gettext_noop("line 2 should make a tensor that requires grad"),
+            gettext_noop("line 4 writes over numbers that line 5 needs"),
+            gettext_noop("line 5 adds up gradients that should be apart"),
+            gettext_noop("line 4 takes the history so far along"),
+        ),
         against={
-            CUT: Counterevidence(
+            "line 2 should make a tensor that requires grad": Counterevidence(
                 gettext_noop(
                     "Gradients have arrived at `decay`: `decay.grad` is 2.75, which is too much and not too little."
                 ),
                 lambda decay: abs(decay.grad.item() - 2.75) < 0.01,
             ),
-            SHARED: Counterevidence(
-                gettext_noop(
-                    "`state * decay` computes a new tensor in each round, and `state._version` is 0: nothing was written into memory that others read."
-                ),
-                lambda state, decay: state._version == 0 and state.data_ptr() != decay.data_ptr(),
-            ),
-            OVERWRITTEN: Counterevidence(
+            "line 4 writes over numbers that line 5 needs": Counterevidence(
                 gettext_noop(
                     "`decay._version` and `state._version` are 0: there was no write in place."
                 ),
                 lambda decay, state: decay._version == state._version == 0,
             ),
+            "line 5 adds up gradients that should be apart": Counterevidence(
+                gettext_noop(
+                    "The gradients of the three rounds are meant to add up, to 1.75; `decay.grad` is 2.75."
+                ),
+                lambda decay: abs(decay.grad.item() - 2.75) < 0.01,
+            ),
         },
-        right=FAR,
+        right="line 4 takes the history so far along",
         because=gettext_noop(
-            "`state` comes in with its history, so each `backward` goes through all rounds before it, too."
+            "`state` comes into a round with the history of the rounds before, so each `backward` goes through those rounds, too."
         ),
         holds=lambda state: state.grad_fn.next_functions[0][0] is not None,
     ),
@@ -376,7 +385,7 @@ def leaf_view(bias):
         "    state = torch.tensor(1.0) * decay\n    state.backward()": "state shows 0.5",
         "    state = state.detach() * decay\nstate.backward()": "decay.grad is 0.25",
         "    state = state.detach() * decay\n    state.backward()\nstate = torch.tensor(0.125)": "state shows 0.125; it should show 8",
-        "    state = state.detach() * decay\n    state.backward(retain_graph=True)": "or `retain_graph=True` kept it",
+        "    state = state.detach() * decay\n    state.backward(retain_graph=True)": "your cell calls `backward` with `retain_graph`",
     },
     right="each `backward` went through one round, because `state` came in without its history.",
 )

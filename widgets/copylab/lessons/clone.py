@@ -76,7 +76,7 @@ def _describe_calls_in_place(run: QuizRun) -> str:
             )
             ends.append(raises if step.error else runs)
     return gettext(
-        "Here {calls}. That it is a clone is not the reason: no gradient can go back through `resize_`, so it is refused for every tensor that requires grad. Calls that it can go back through are recorded, like any other operation.",
+        "Here {calls}. The clone is not the reason: no gradient can go back through `resize_`, so `resize_` is refused for every tensor that requires grad. Calls that a gradient can go back through are recorded, like any other operation.",
         calls=join_phrases(ends),
     )
 

@@ -89,7 +89,7 @@ _BACKUP = "torch.manual_seed(0)\nlayer = torch.nn.Linear(1, 1, bias=False)\n"
     + "saved = [p.detach().clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)",
     wrong={
         "saved = [p.detach() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] and layer.weight look at the same cells",
-        f"{_BACKUP}saved = [p.clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "saved[0] requires grad: its node is CloneBackward0",
+        f"{_BACKUP}saved = [p.clone() for p in layer.parameters()]\nwith torch.no_grad():\n    layer.weight.fill_(7.0)": "so saved[0] requires grad, too: its node is CloneBackward0",
         "saved = [p.detach().clone() for p in layer.parameters()]": "saved[0] shows [[7]]",
         _BACKUP
         + "saved = [p.detach().clone() for p in layer.parameters()]": "layer.weight shows [[-0.00748682]]",
@@ -127,7 +127,7 @@ def backup(layer, saved):
     "k.sum().backward()",
     wrong={
         "k = x.clone()\nc = k.detach()\nc += 10\nk.sum().backward()": "c and k look at the same cells",
-        "k = x.clone()\nc = k.clone()\nc += 10\nk.sum().backward()": "c requires grad: its node is AddBackward0",
+        "k = x.clone()\nc = k.clone()\nc += 10\nk.sum().backward()": "so c requires grad, too: its node is AddBackward0",
         "k = x.clone()\nc = k.detach().clone()\nk.sum().backward()": "c shows [1, 2]",
         "x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone().detach()\nc = k.clone()\nc += 10": "k requires no grad",
         "x = torch.tensor([1.0, 2.0], requires_grad=True)\nk = x.clone()\nc = torch.tensor([11.0, 12.0])\nk.sum().backward()": "instead of [1.0, 2.0]",

@@ -143,7 +143,7 @@ writes = predict(
     solution="out = a.sigmoid()\nshown = out.detach().clone()\nshown.mul_(100)",
     wrong={
         "out = a.sigmoid()\nshown = out.detach()\nshown.mul_(100)": "out and shown look at the same cells",
-        "out = a.sigmoid()\nshown = out.clone()\nshown.mul_(100)": "shown requires grad: its node is MulBackward0",
+        "out = a.sigmoid()\nshown = out.clone()\nshown.mul_(100)": "so shown requires grad, too: its node is MulBackward0",
         "out = a.sigmoid()\nshown = out.detach().clone()": "shown shows [0.731059, 0.880797, 0.952574]",
         "out = a.sigmoid().detach()\nshown = out * 100": "out requires no grad",
         "out = a.sigmoid()\nout.data.mul_(100)\nshown = out.detach().clone()": "out shows [73.1059, 88.0797, 95.2574]",
@@ -179,7 +179,7 @@ def counted(a, out, shown):
     wrong={
         "loss.backward()": "w shows [4]",
         "loss.backward()\nw.data -= 1.0": "w._version is 0",
-        "loss.backward()\nw = w - 1.0": "w is not a leaf: its node is SubBackward0",
+        "loss.backward()\nw = w - 1.0": "computes w, so w is not a leaf: its node is SubBackward0",
         "loss.backward()\nw = w.detach() - 1.0": "w requires no grad",
         "with torch.no_grad():\n    w -= 1.0": "w.grad is None",
     },
@@ -210,7 +210,7 @@ def update(w):
         "y = (x * x).sum()\nx.data.fill_(200.0)\ny.backward()": "x.grad is [400]",
         "y = (x * x).sum()\ny.backward()\nx.grad = torch.tensor([200.0])": "x shows [3], and at that value",
     },
-    right="`x.grad` is 200, where 6 is the gradient of `y` at 3: it is wrong, and nothing says so.",
+    right="`x.grad` is 200, and the gradient of `y` at 3 is 6: `x.grad` is wrong, and nothing says so.",
 )
 def silent(x, y):
     yield shows_values(9, y=y)
@@ -223,7 +223,7 @@ def silent(x, y):
     yield CheckedFact(
         values(x) == [100],
         gettext(
-            "`x` shows {value}, and at that value the gradient of `x * x` is not `[200]`: nothing shows that `backward` made it.",
+            "`x` shows {value}, and at that value the gradient of `x * x` is not `[200]`: nothing shows that `backward` computed `x.grad`.",
             value=quote_number(values(x)),
         ),
         gettext("`x` shows `[100]`, and `x._version` is {version}.", version=x._version),

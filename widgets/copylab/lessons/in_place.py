@@ -27,7 +27,7 @@ from . import task
 NEVER = Misconception(
     "a recorded write is safe",
     "The write was recorded, so `backward` can handle it.",
-    "Recording tells `backward` what the write did. It does not bring back the numbers that were written over.",
+    "Recording tells `backward` what the write did, and does not bring back the numbers that were written over.",
     (
         RetestProgram(
             "x = torch.tensor(V, requires_grad=True); y = x.exp(); y += T; y.sum().backward()",
@@ -145,7 +145,7 @@ def activation(a, h, loss):
     yield CheckedFact(
         not only_sigmoid or shows_values([0.2689, 0.6225, 0.8808], h=h).holds,
         gettext(
-            "`h` shows {value}, and no node behind it makes a 0: a write past the counter changed what `sigmoid` has saved.",
+            "`h` shows {value}, and no node behind `h` makes a 0: a write that the counter does not count changed what `sigmoid` has saved.",
             value=quote_number(values(h)),
         ),
     )
@@ -195,9 +195,9 @@ def running(w, total):
     solution="y = (w * w).sum()\ny.backward()\nw.grad = None\nwith torch.no_grad():\n    w += 1\ny = (w * w).sum()\ny.backward()",
     wrong={
         "y = (w * w).sum()\ny.backward()\nwith torch.no_grad():\n    w += 1\ny = (w * w).sum()\ny.backward()": "w.grad is [10]",
-        "w.data += 1\ny = (w * w).sum()\ny.backward()": "past the counter",
+        "w.data += 1\ny = (w * w).sum()\ny.backward()": "does not count that",
         "y = (w * w).sum()\ny.backward()\nw.grad = None\nwith torch.no_grad():\n    w += 1": "y shows 4",
-        "w = w + 1": "w is not a leaf: its node is AddBackward0",
+        "w = w + 1": "computes w, so w is not a leaf: its node is AddBackward0",
         "with torch.no_grad():\n    w += 2": "w shows [4]",
         "with torch.no_grad():\n    w += 1\ny = (w * w).sum()\ny.backward()": "backward brought w 1 gradient; it should bring 2",
     },

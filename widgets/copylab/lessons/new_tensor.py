@@ -133,8 +133,8 @@ pattern = predict(
     hints=["`scores` is the pattern.", "Put `scores` before the dot and the list in the call."],
     solution="def target_for(scores):\n    return scores.new_tensor([0, 1])",
     wrong={
-        "def target_for(scores):\n    return torch.tensor([0.0, 1.0])": "given torch.float64, it returns torch.float32",
-        "def target_for(scores):\n    return torch.tensor([0, 1], dtype=torch.float64)": "given torch.float16, it returns torch.float64",
+        "def target_for(scores):\n    return torch.tensor([0.0, 1.0])": "given torch.float64, your function returns torch.float32",
+        "def target_for(scores):\n    return torch.tensor([0, 1], dtype=torch.float64)": "given torch.float16, your function returns torch.float64",
         "def target_for(scores):\n    return scores.detach().round()": "target_for(scores) shows [1, 0]",
         "def target_for(scores):\n    return scores.detach()": "target_for(scores) and scores look at the same cells",
         "def target_for(scores):\n    return scores.new_tensor([0, 1], requires_grad=True)": "target_for(scores) requires grad",
@@ -153,12 +153,16 @@ def targets(target_for, torch):
         yield shows_values([0, 1], **result)
         yield CheckedFact(
             got.dtype == dtype,
-            gettext("given `{dtype}`, it returns `{other}`.", dtype=dtype, other=got.dtype),
+            gettext(
+                "given `{dtype}`, your function returns `{other}`.", dtype=dtype, other=got.dtype
+            ),
         )
         yield CheckedFact(
             got.device == scores.device,
             gettext(
-                "given `{dtype}`, it returns `{other}`.", dtype=scores.device, other=got.device
+                "given `{dtype}`, your function returns `{other}`.",
+                dtype=scores.device,
+                other=got.device,
             ),
         )
 
@@ -175,9 +179,9 @@ def targets(target_for, torch):
     ],
     solution="def weighted(x):\n    factors = x.new_tensor([1.0, 10.0])\n    return (x * factors).sum()",
     wrong={
-        "def weighted(x):\n    factors = torch.tensor([1.0, 10.0], dtype=torch.float64)\n    return (x * factors).sum()": "given torch.float32, it returns torch.float64",
-        "def weighted(x):\n    factors = torch.tensor([1.0, 10.0], dtype=torch.float16)\n    return (x * factors).sum().float()": "given torch.float64, it returns torch.float32",
-        "def weighted(x):\n    factors = torch.tensor([1.0, 10.0], dtype=torch.float16)\n    return (x * factors).sum()": "given torch.int64, it returns torch.float16",
+        "def weighted(x):\n    factors = torch.tensor([1.0, 10.0], dtype=torch.float64)\n    return (x * factors).sum()": "given torch.float32, your function returns torch.float64",
+        "def weighted(x):\n    factors = torch.tensor([1.0, 10.0], dtype=torch.float16)\n    return (x * factors).sum().float()": "given torch.float64, your function returns torch.float32",
+        "def weighted(x):\n    factors = torch.tensor([1.0, 10.0], dtype=torch.float16)\n    return (x * factors).sum()": "given torch.int64, your function returns torch.float16",
         "def weighted(x):\n    return x.new_tensor(21.0)": "weighted(x) requires no grad",
         "def weighted(x):\n    factors = x.new_tensor([1.0, 1.0])\n    return (x * factors).sum()": "weighted(x) shows 3",
     },
@@ -194,7 +198,9 @@ def weights(weighted, torch):
         yield shows_values(21, **result)
         yield CheckedFact(
             got.dtype == dtype,
-            gettext("given `{dtype}`, it returns `{other}`.", dtype=dtype, other=got.dtype),
+            gettext(
+                "given `{dtype}`, your function returns `{other}`.", dtype=dtype, other=got.dtype
+            ),
         )
         if not takes_grad:
             continue

@@ -185,7 +185,7 @@ def part(x, t):
         "y = torch.tensor(72.)": "y requires no grad",
         "y = x * 12": "x.grad is None",
         "y = x * 3\ny.backward()": "x.grad is 3",
-        "y = x * x\nx.grad = torch.autograd.grad(y, x)[0]": "a line of the cell writes x.grad itself",
+        "y = x * x\nx.grad = torch.autograd.grad(y, x)[0]": "line 2 of your cell writes x.grad itself",
         "y = x * 12\ny.backward(retain_graph=True)\ny.backward()": "x.grad is 24",
     },
     right="the nodes behind `y` lead to `x`, so `backward` gets there and fills `x.grad`.",

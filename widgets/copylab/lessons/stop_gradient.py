@@ -229,9 +229,9 @@ def _compute_loss(first, second):
     solution="loss = (B(A(x).detach()) - 1.0).pow(2).sum()\nloss.backward()",
     wrong={
         "loss = (B(A(x.detach())) - 1.0).pow(2).sum()\nloss.backward(gradient=torch.tensor(2.0))": "a parameter of A has a gradient",
-        "loss = (B(A(x)).detach() - 1.0).pow(2).sum()": "a parameter of B has no gradient: it cannot learn",
-        "A.requires_grad_(False)\nloss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()": "frozen for good",
-        "loss = (B(x) - 1.0).pow(2).sum()\nloss.backward()": "not what B makes of A",
+        "loss = (B(A(x)).detach() - 1.0).pow(2).sum()": "a parameter of B has no gradient, so B cannot learn",
+        "A.requires_grad_(False)\nloss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()": "freezes A for good",
+        "loss = (B(x) - 1.0).pow(2).sum()\nloss.backward()": "not computed from what B(A(x)) gives",
         "loss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward(inputs=list(B.parameters()))": "still leads back to A",
     },
     right="no node leads from the loss to `A`, so its gradients were never computed; `A` itself still requires grad.",
@@ -246,13 +246,13 @@ def frozen(A, B, loss):  # noqa: N803
     )
     yield CheckedFact(
         all(p.grad is not None for p in others),
-        gettext("a parameter of `B` has no gradient: it cannot learn."),
+        gettext("a parameter of `B` has no gradient, so `B` cannot learn."),
         gettext("Those of `B` have."),
     )
     yield CheckedFact(
         all(p.requires_grad for p in own),
         gettext(
-            "`A` is frozen for good: its parameters no longer require grad. Stop the gradient here only."
+            "your cell freezes `A` for good: the parameters of `A` no longer require grad. Stop the gradient in the line of the loss only."
         ),
         gettext("`A` can still be trained."),
     )
@@ -261,7 +261,7 @@ def frozen(A, B, loss):  # noqa: N803
         gettext("`loss` still leads back to `A`: stop the gradient in the line of the loss."),
     )
     yield shows_values(_compute_loss(A, B), loss=loss).with_objection(
-        gettext("`loss` is not what `B` makes of `A`.")
+        gettext("`loss` is not computed from what `B(A(x))` gives.")
     )
 
 
@@ -277,10 +277,10 @@ def frozen(A, B, loss):  # noqa: N803
     wrong={
         "    h = h.clone() * w + x\n    (h * h).backward(retain_graph=True)": "earlier rounds are still in it",
         "    h = (h * w + x).detach()": "w.grad is None",
-        "    h = (h * w + x).detach()\nw.grad = torch.tensor(35.3125)": "writes w.grad itself",
+        "    h = (h * w + x).detach()\nw.grad = torch.tensor(35.3125)": "of your cell writes w.grad itself",
         "    h = h.detach() * w + x\n(h * h).backward()": "w.grad is 24.0625",
         "    h = torch.tensor(1.0) * w + x\n    (h * h).backward()": "h shows 3.5",
-        "    h = h.detach() * w + x\n    (h * h).backward(retain_graph=True)": "or `retain_graph=True` kept it",
+        "    h = h.detach() * w + x\n    (h * h).backward(retain_graph=True)": "your cell calls `backward` with `retain_graph`",
     },
     right="`h` goes on as a value without a history, so a `backward` stays in its own round.",
 )

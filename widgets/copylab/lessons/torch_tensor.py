@@ -77,7 +77,7 @@ def stacked(w, total):
     about="a leaf with trained numbers",
     start="trained = torch.tensor([1.0, 2.0], requires_grad=True) * 2\nstart = trained",
     hints=[
-        "It needs three things: no history, its own cells, and to require grad.",
+        "`start` needs three things: no history, its own cells, and to require grad.",
         "The warning of `torch.tensor(t)` shows the whole call.",
     ],
     solution="trained = torch.tensor([1.0, 2.0], requires_grad=True) * 2\n"

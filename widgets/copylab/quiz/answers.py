@@ -32,6 +32,7 @@ _ERROR_CHOICE = re.compile(r"line (\d+) raises an error")
 # Of an answer that negates a name, or is none. A dash before a name may be that of a list.
 _DOUBT = re.compile(r"[!~?\u00ac\uff01\uff1f\uff5e]")
 _ALL_WORDS = {"all", "all of them", "全部", "所有", "都是", "모두", "전부"}
+_BOTH_WORDS = {"both", "两个都是", "둘 다", "둘다"}
 _DECIMAL_COMMA = re.compile("[-+]?[0-9]+,[0-9]+")
 _FILLER_WORDS = {"and", "und", "et", "only", "both", "just"}
 # Chinese and Korean put no space between a name and the word for "and" that follows it.
@@ -55,8 +56,10 @@ _EULER = re.compile(
 
 _DECIMALS = re.compile(r"\.(\d+)", re.ASCII)
 
-_COUNTER = re.compile(r"\s*(?:个|個|块|种|次|개|가지|번)\Z")
-"""The word that Chinese and Korean put after a number of things: `4个`, `네 개`."""
+_COUNTER = re.compile(
+    r"\s*(?:个|個|块|种|次|개|가지|번)\Z|\s+(?:cell|node|name|tensor|storage|counter)s?\Z"
+)
+"""What follows a number of things: `4个`, `네 개`, `4 cells`."""
 
 _NUMBER_WORDS_BY_LANGUAGE = (
     "zero one two three four five six seven eight nine ten",
@@ -131,9 +134,10 @@ def _count_numbers(value: Any) -> int:
     return sum(map(_count_numbers, value)) if isinstance(value, list | tuple) else 1
 
 
-def means_all(answer: str) -> bool:
-    """Return True for an answer that means all names that are asked about."""
-    return _normalize_signs(answer).casefold().rstrip(".") in _ALL_WORDS
+def means_all(answer: str, count: int) -> bool:
+    """Return True for an answer that means all names that are asked about, as many as `count`: of two, `both`."""
+    words = _ALL_WORDS | _BOTH_WORDS if count == 2 else _ALL_WORDS
+    return _normalize_signs(answer).casefold().rstrip(".") in words
 
 
 def _is_value(value: Any, right: Any) -> bool:

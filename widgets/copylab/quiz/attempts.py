@@ -122,6 +122,9 @@ def run_attempt(start: str, code: str | None, engine: ModuleType) -> Attempt:
             )
             if run.ended != "finished":
                 last_error = run.steps[-1].error if run.steps else None
+                if last_error and run.ended == "syntax":
+                    # Above it is the line of code.
+                    last_error = last_error.rpartition("\n")[2]
                 error = last_error or "it does not come to its end"
     # The run has set `__builtins__` and `__name__`.
     own = {name: value for name, value in variables.items() if not name.startswith("__")}

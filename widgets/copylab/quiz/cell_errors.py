@@ -8,21 +8,22 @@ the one call without which the result has its history.
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
 
 from tinytorch.viz import join_names
 
 from ..player import NameObserver, explain_error
-from ..run import RecordedRun, is_self_contained
-from ..wording import gettext, join_sentences
+from ..run import RecordedRun, Step, is_self_contained
+from ..wording import gettext, gettext_noop, join_sentences
+from .cuts import find_cut, has_cut
 
 _NO_GRAD = "RuntimeError: element 0 of tensors does not require grad"
 _FREED = "RuntimeError: Trying to backward through the graph a second time"
-_CUTS = frozenset({"detach", "item", "numpy", "tolist"})
-"""Methods whose result has no history; without the call, there is one."""
-_MAKERS = frozenset({"tensor", "as_tensor", "from_numpy"})
-"""Functions that make a tensor of what one of these methods gives."""
+_NOT_KEPT = "RuntimeError: can't retain_grad on Tensor that has requires_grad=False"
+_LEAF_WRITE = "a leaf Variable that requires grad is being used in an in-place operation"
+_VIEW_WRITE = "a view of a leaf Variable that requires grad is being used"
 
 
 def explain_error_of_cell(source: str, error: str, engine: ModuleType) -> str:
@@ -37,10 +38,32 @@ def explain_error_of_cell(source: str, error: str, engine: ModuleType) -> str:
     # A run of another end, as after other random numbers, does not explain that of the cell.
     if run.error is None or not run.error.startswith(f"{error}:"):
         return ""
-    if run.error.startswith(_NO_GRAD) and (cut := _explain_cut(source, engine)):
-        return cut
-    repeated = _describe_repeated_backward(run) if run.error.startswith(_FREED) else ""
-    return join_sentences(filter(None, [repeated, explain_error(run)]))
+    own = [*_describe_own_lines(run, source, engine)]
+    if run.error.startswith((_NO_GRAD, _NOT_KEPT)) and own:
+        return join_sentences(own)
+    return join_sentences(filter(None, [*own, explain_error(run)]))
+
+
+def _describe_own_lines(run: RecordedRun, source: str, engine: ModuleType) -> Iterator[str]:
+    """Yield what the lines of a cell did before an error; what the engine knows of it comes after that."""
+    error = run.error or ""
+    if error.startswith((_NO_GRAD, _NOT_KEPT)):
+        cut = find_cut(source, lambda program: _has_history(_record(program, engine), error))
+        if cut is not None:
+            yield cut.describe()
+            if error.startswith(_NOT_KEPT):
+                yield gettext("So there is no gradient that `retain_grad` could keep.")
+            else:
+                yield gettext("So `backward` has no graph to go through.")
+        elif name := _find_root_without_source(run, source):
+            yield gettext(
+                "`{name}` was computed from no tensor that requires grad, so `backward` has no graph to go through.",
+                name=name,
+            )
+    elif error.startswith(_FREED):
+        yield _describe_repeated_backward(run)
+    elif _LEAF_WRITE in error or _VIEW_WRITE in error:
+        yield _describe_leaf_write(run.steps[-1], is_view=_VIEW_WRITE in error)
 
 
 def _record(source: str, engine: ModuleType) -> RecordedRun:
@@ -56,6 +79,11 @@ def _describe_repeated_backward(run: RecordedRun) -> str:
     ]
     lines = sorted({step.site.line for step in steps})
     named = join_names([gettext("line {line}", line=line) for line in lines])
+    if len(lines) == 1 and len(steps) > 1:
+        return gettext(
+            "line {line} of your cell calls `backward` again, and comes to what an earlier call has freed.",
+            line=lines[0],
+        )
     if len(steps) == 2:
         return gettext("your cell calls `backward` twice, in {lines}.", lines=named)
     if len(steps) > 2:
@@ -67,79 +95,71 @@ def _describe_repeated_backward(run: RecordedRun) -> str:
     return ""
 
 
-def _explain_cut(source: str, engine: ModuleType) -> str:
-    """Say which place in a cell left its result without a history; empty if it is not one alone.
+def _has_history(run: RecordedRun, error: str) -> bool:
+    """Return True if a program with one cut less does not end in the error of the cell: it may end in another."""
+    ended = run.error or "RuntimeError"
+    return ended.startswith("RuntimeError") and ended.partition("\n")[0] != error.partition("\n")[0]
 
-    Each is left out in a run of its own: without the right one, `backward` begins.
+
+def _find_root_without_source(run: RecordedRun, source: str) -> str:
+    """Return the name before `.backward()` in the last line if nothing that it was computed from requires grad.
+
+    Empty where that is not known: a name may stand for something that has tensors in it.
     """
-    found = []
-    for position in range(len(_list_cuts(ast.parse(source)))):
-        tree = ast.parse(source)
-        cut = _list_cuts(tree)[position]
-        code, line = ast.unparse(cut), _line_of(cut)
-        run = _record(ast.unparse(_LeaveOut(cut).visit(tree)), engine)
-        error = run.error or "RuntimeError"
-        if error.startswith("RuntimeError") and not error.startswith(_NO_GRAD):
-            found.append((cut, code, line))
-    if len(found) != 1:
+    call = re.search(r"(?<![\w.])([A-Za-z_]\w*)\.backward\(", run.steps[-1].site.source)
+    before = [step.observation for step in run.steps if step.observation is not None]
+    if call is None or not before or has_cut(source):
         return ""
-    ((cut, code, line),) = found
-    if isinstance(cut, ast.withitem):
-        return gettext(
-            "`backward` has no graph to go through: inside `with {code}` in line {line} nothing is recorded.",
-            code=code,
-            line=line,
-        )
-    return gettext(
-        "`backward` has no graph to go through: what `{code}` in line {line} gives has no history.",
-        code=code,
-        line=line,
+    snap = before[-1].snapshot
+    tensors = {name for name, _ in snap.names}
+    used = _find_names_used(source, call[1])
+    if call[1] not in tensors or not used <= tensors | {"torch"}:
+        return ""
+    needs_grad = any(snap.tensor(name).requires_grad for name in used & tensors)
+    return "" if needs_grad else call[1]
+
+
+def _find_names_used(source: str, name: str) -> set[str]:
+    """Return a name and all that the lines of a program compute it from."""
+    sources: dict[str, set[str]] = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.For):
+            names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
+            targets = {each.id for each in names if isinstance(each.ctx, ast.Store)}
+            for target in targets:
+                sources.setdefault(target, set()).update(each.id for each in names)
+    used, waiting = {name}, [name]
+    for each in waiting:  # it grows while we go on
+        new = sources.get(each, set()) - used
+        used |= new
+        waiting += new
+    return used
+
+
+def _describe_leaf_write(step: Step, *, is_view: bool) -> str:
+    """Say which line writes into a leaf, or a view of one, where that would be recorded."""
+    written = _find_written_name(step.site.source)
+    if not written:
+        return ""
+    sentence = gettext_noop(
+        "line {line} of your cell writes into `{name}`, a leaf that requires grad."
     )
+    if is_view:
+        sentence = gettext_noop(
+            "line {line} of your cell writes into `{name}`, a view of a leaf that requires grad."
+        )
+    return gettext(sentence, line=step.site.line, name=written)
 
 
-_Cut = ast.Attribute | ast.Call | ast.withitem
-
-
-def _list_cuts(tree: ast.AST) -> list[_Cut]:
-    """Return the places of a program that may cut off a history."""
-    return [
-        node for node in ast.walk(tree) if isinstance(node, _Cut) and _find_uncut(node) is not None
-    ]
-
-
-def _line_of(cut: _Cut) -> int:
-    """Return the line in which a cut ends: a chain of calls may begin above it."""
-    place = cut.context_expr if isinstance(cut, ast.withitem) else cut
-    return place.end_lineno or place.lineno
-
-
-def _find_uncut(node: _Cut) -> ast.AST | None:
-    """Return what a program has in place of a cut, without it: `x` for `x.detach()`; None for what cuts nothing."""
-    if isinstance(node, ast.withitem):
-        is_off = "no_grad" in ast.unparse(node)
-        recorded = ast.parse("torch.enable_grad()", mode="eval").body
-        return ast.withitem(recorded) if is_off else None
-    if isinstance(node, ast.Attribute):
-        return node.value if node.attr == "data" else None
-    if not isinstance(node.func, ast.Attribute):
-        return None
-    if node.func.attr in _MAKERS and node.args and _list_cuts(node.args[0]):
-        return node.args[0]
-    return node.func.value if node.func.attr in _CUTS else None
-
-
-class _LeaveOut(ast.NodeTransformer):
-    """Leave out one cut, and those inside of it: `torch.tensor(x.item())` becomes `x`."""
-
-    def __init__(self, cut: _Cut) -> None:
-        self._cut = cut
-
-    def visit(self, node: ast.AST) -> Any:
-        """Return the node, or what the program has in its place without the cut."""
-        if node is not self._cut:
-            return self.generic_visit(node)
-        without = _find_uncut(self._cut)
-        if without is None:
-            return node
-        inside = _list_cuts(without)
-        return _LeaveOut(inside[0]).visit(without) if inside else without
+def _find_written_name(source: str) -> str:
+    """Return what a line writes into: `w` of `w -= 1`, `w[0]` of `w[0].fill_(1)`; empty if it is not known."""
+    try:
+        (statement,) = ast.parse(source.strip()).body
+    except (SyntaxError, ValueError):
+        return ""
+    match statement:
+        case ast.AugAssign(target=place) | ast.Assign(targets=[ast.Subscript(value=place)]):
+            return ast.unparse(place)
+        case ast.Expr(ast.Call(ast.Attribute(place, method))) if method.endswith("_"):
+            return ast.unparse(place)
+    return ""

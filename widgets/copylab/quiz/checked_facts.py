@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, TypeGuard
 
 from tinytorch.viz import RetainedGradients, join_names, snapshot, version_of
 
@@ -31,6 +31,7 @@ from ..run import engine_for, is_self_contained
 from ..wording import gettext, join_sentences, ngettext
 from .answers import is_same_answer, quote_number
 from .attempts import run_attempt
+from .cuts import find_cut
 
 
 @dataclass(frozen=True)
@@ -183,7 +184,9 @@ def _share_cells(a: Any, b: Any) -> bool:
 def share_storage(**named: Any) -> CheckedFact:
     """Two tensors, and not one tensor twice, look at one storage."""
     (a, tensor), (b, other) = named.items()
-    no = gettext("`{a}` has a storage of its own: a write into it is not seen in `{b}`.", a=a, b=b)
+    no = gettext(
+        "`{a}` has a storage of its own: a write into `{a}` is not seen in `{b}`.", a=a, b=b
+    )
     if tensor is other:
         no = gettext("`{a}` is `{b}` itself, under a second name.", a=a, b=b)
     yes = gettext("`{a}` and `{b}` look at the same storage.", a=a, b=b)
@@ -196,7 +199,12 @@ def needs_no_grad(**named: Any) -> CheckedFact:
     node = node_of(tensor)
     no = gettext("`{name}` requires grad.", name=name)
     if node is not None:
-        no = gettext("`{name}` requires grad: its node is `{node}`.", name=name, node=node)
+        no = gettext(
+            "`{name}` was computed from a tensor that requires grad, so `{name}` requires grad, too: "
+            "its node is `{node}`.",
+            name=name,
+            node=node,
+        )
     yes = gettext("`{name}` requires no grad.", name=name)
     return CheckedFact(not getattr(tensor, "requires_grad", False), no, yes)
 
@@ -207,11 +215,44 @@ def is_leaf_with_grad(**named: Any) -> CheckedFact:
     ((name, tensor),) = named.items()
     no = gettext("`{name}` requires no grad.", name=name)
     if tensor.requires_grad:
-        no = gettext(
-            "`{name}` is not a leaf: its node is `{node}`.", name=name, node=node_of(tensor)
-        )
+        no = _describe_node(name, node_of(tensor))
+    else:
+        # Of a leaf or of a result: without the cut, it would have been either.
+        no = _begin_with_cut(no, lambda variables: variables[name].requires_grad)
     yes = gettext("`{name}` is a leaf that requires grad.", name=name)
     return CheckedFact(tensor.is_leaf and tensor.requires_grad, no, yes)
+
+
+def _describe_node(name: str, node: Any) -> str:
+    """Say that a tensor is a result, and which line of the cell made it one, if that is known."""
+    lines = [binding.lineno for binding in list_bindings(_source_of_answer.get(), name)]
+    if lines:
+        return gettext(
+            "line {line} of your cell computes `{name}`, so `{name}` is not a leaf: its node is `{node}`.",
+            line=max(lines),
+            name=name,
+            node=node,
+        )
+    return gettext("`{name}` is not a leaf: its node is `{node}`.", name=name, node=node)
+
+
+def _begin_with_cut(sentence: str, holds: Callable[[Mapping[str, Any]], bool]) -> str:
+    """Put before a sentence which place of the cell cut off a history, if that alone keeps a fact from holding.
+
+    holds: asked of the variables of the program without the place.
+    """
+    source = _source_of_answer.get()
+    if not is_self_contained(source):
+        return sentence
+
+    def is_mended(program: str) -> bool:
+        # Some variable may be missing, or no tensor, where a place was left out.
+        with contextlib.suppress(Exception):
+            return bool(holds(run_attempt("", program, engine_for({})).variables))
+        return False
+
+    cut = find_cut(source, is_mended)
+    return sentence if cut is None else join_sentences([cut.describe(), sentence])
 
 
 @_require_tensors
@@ -235,9 +276,23 @@ def graph_leads_back(**named: Any) -> CheckedFact:
         result=result_name,
         source=source_name,
     )
-    # Both in one snapshot: ids of nodes are compared, which each snapshot gives anew.
-    does_lead = snapshot(result=result, source=source).leads_to("result", "source")
+    does_lead = _does_lead(result, source)
+    if not does_lead and result is not source:
+        if line := _find_later_binding(source_name):
+            since = gettext(
+                "since `{line}`, `{name}` is another tensor.", line=line, name=source_name
+            )
+            no = join_sentences([since, no])
+        else:
+            no = _begin_with_cut(
+                no, lambda variables: _does_lead(variables[result_name], variables[source_name])
+            )
     return CheckedFact(does_lead, no, yes)
+
+
+def _does_lead(result: Any, source: Any) -> bool:
+    # Both in one snapshot: ids of nodes are compared, which each snapshot gives anew.
+    return snapshot(result=result, source=source).leads_to("result", "source")
 
 
 @_require_tensors
@@ -379,12 +434,16 @@ def left_grad_to_backward(**named: Any) -> CheckedFact:
         default=0,
     )
     lines = [node for node in nodes if isinstance(node, ast.stmt | ast.expr)]
-    writes = [node.lineno for node in lines if _writes_grad(node, f"{name}.grad")]
+    last_write = max(
+        (node.lineno for node in lines if _writes_grad(node, f"{name}.grad")), default=0
+    )
     no = gettext(
-        "a line of the cell writes `{name}.grad` itself: leave that to `backward`, which adds to it.",
+        "line {line} of your cell writes `{name}.grad` itself: leave that to `backward`, which adds "
+        "each gradient to `{name}.grad`.",
+        line=last_write,
         name=name,
     )
-    return CheckedFact(max(writes, default=0) <= last_backward, no)
+    return CheckedFact(last_write <= last_backward, no)
 
 
 def _close_brackets(code: str) -> str:
@@ -405,17 +464,15 @@ def follows_numbers(before: str, after: str, check_fact: Callable[..., CheckedFa
     if not takes.keys() <= variables.keys():
         return CheckedFact(True, "")
     fact = check_fact(**{name: variables[name] for name in takes})
-    changed = {"after": _close_brackets(after), "before": _close_brackets(before)}
     no = gettext(
-        "in a second run, with `{after}` instead of `{before}`, {why} Take the numbers from the program.",
+        "your cell is right for these numbers alone: with `{after}` instead of `{before}`, {why} "
+        "Take the numbers from the program.",
+        after=_close_brackets(after),
+        before=_close_brackets(before),
         why=fact.no,
-        **changed,
     )
-    yes = gettext(
-        "The check also ran your program with `{after}` instead of `{before}`: right, too.",
-        **changed,
-    )
-    return CheckedFact(fact.holds, no, yes, is_told=True)
+    # A right answer is not told: whoever reads of a second run looks for something to do.
+    return CheckedFact(fact.holds, no)
 
 
 def _run_changed_program(before: str, after: str) -> Mapping[str, Any]:
@@ -530,6 +587,17 @@ def _is_data(node: ast.AST) -> bool:
 
 def _writes_data(node: ast.AST) -> bool:
     """Return True if a statement or a call writes through `.data`, or gives it another tensor."""
+    return any(map(_is_data, _list_written_places(node)))
+
+
+def _writes_data_of(node: ast.AST, name: str) -> TypeGuard[ast.stmt | ast.expr]:
+    """Return True if a statement or a call does that to the `.data` of a tensor of this name."""
+    written = [ast.unparse(place) for place in _list_written_places(node)]
+    return f"{name}.data" in written
+
+
+def _list_written_places(node: ast.AST) -> list[ast.expr]:
+    """Return what a statement or a call writes into, with what that is a part of."""
     places: list[ast.expr] = []
     # A method in place, and not a dunder such as `__setitem__`.
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -539,8 +607,7 @@ def _writes_data(node: ast.AST) -> bool:
         places = node.targets
     elif isinstance(node, ast.AugAssign):
         places = [node.target]
-    owners = itertools.chain.from_iterable(map(_list_owners, places))
-    return any(map(_is_data, owners))
+    return list(itertools.chain.from_iterable(map(_list_owners, places)))
 
 
 def _list_owners(place: ast.expr) -> list[ast.expr]:
@@ -551,13 +618,16 @@ def _list_owners(place: ast.expr) -> list[ast.expr]:
     return owners
 
 
-def _lacks_backward(source: str) -> bool:
-    """Return True if a program, where it is known, computes no gradient by a call of its own."""
-    try:
-        calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    except SyntaxError:  # a cell with a magic
-        return False
-    return bool(source) and not any(map(_calls_backward, calls))
+def _explain_lack_of_backward(source: str) -> str:
+    """Say that a program, where it is known, computes no gradient by a call of its own; empty if it does."""
+    nodes = _list_syntax_nodes(source)
+    if not nodes or any(isinstance(node, ast.Call) and _calls_backward(node) for node in nodes):
+        return ""
+    for node in nodes:
+        match node:
+            case ast.Expr(ast.Attribute(attr="backward") as method):
+                return gettext("`{code}` without `()` calls nothing.", code=ast.unparse(method))
+    return gettext("no line of your cell calls `backward`.")
 
 
 def _calls_backward(call: ast.Call) -> bool:
@@ -601,6 +671,16 @@ def was_freed(**named: Any) -> CheckedFact:
         "or `retain_graph=True` kept it. Call `backward` without `retain_graph`.",
         name=name,
     )
+    source = _source_of_answer.get()
+    if _keeps_graph(source):
+        no = gettext(
+            "your cell calls `backward` with `retain_graph`, so the nodes behind `{name}` keep what "
+            "they saved. Call `backward` without `retain_graph`.",
+            name=name,
+        )
+    elif why := _explain_lack_of_backward(source):
+        through = gettext("So no gradient went through the nodes behind `{name}`.", name=name)
+        no = join_sentences([why, through])
     return CheckedFact(not keeps_saved(tensor), no)
 
 
@@ -641,8 +721,11 @@ def has_grad(expected: Any, **named: Any) -> CheckedFact:
         value=quote_number(gradient),
         right=quote_number(expected),
     )
-    if gradient is None and _lacks_backward(_source_of_answer.get()):
-        no = join_sentences([no, gettext("No line of the cell calls `backward`.")])
+    if gradient is None:
+        why = _explain_lack_of_backward(_source_of_answer.get())
+        if not why and (line := _find_later_binding(name)):
+            why = gettext("since `{line}`, `{name}` is another tensor.", line=line, name=name)
+        no = join_sentences(filter(None, [why, no]))
     return CheckedFact(_are_close(gradient, expected), no, yes)
 
 
@@ -655,31 +738,43 @@ def was_written(least: int = 1, **named: Any) -> CheckedFact:
         return CheckedFact(
             True, "", gettext("`{name}._version` is {version}.", name=name, version=version)
         )
-    if line := _find_later_binding(name):
-        no = gettext(
-            "`{name}._version` is {version}; it should be at least {least}: since `{line}`, "
-            "`{name}` is another tensor.",
-            name=name,
-            version=version,
-            least=least,
-            line=line,
-        )
-        return CheckedFact(False, no)
     no = gettext(
-        "`{name}._version` is {version}; it should be at least {least}: a write past the "
-        "counter, or into another tensor, is not counted there.",
+        "`{name}._version` is {version}; it should be at least {least}.",
         name=name,
         version=version,
         least=least,
     )
-    return CheckedFact(False, no)
+    return CheckedFact(False, join_sentences([_explain_low_version(name), no]))
+
+
+def _explain_low_version(name: str) -> str:
+    """Say why a counter has counted less writes than it should."""
+    if line := _find_later_binding(name):
+        return gettext("since `{line}`, `{name}` is another tensor.", line=line, name=name)
+    nodes = _list_syntax_nodes(_source_of_answer.get())
+    lines = [node.lineno for node in nodes if _writes_data_of(node, name)]
+    if lines:
+        return gettext(
+            "line {line} of your cell writes through `.data`, and the counter of `{name}` does not count that.",
+            line=max(lines),
+            name=name,
+        )
+    return gettext(
+        "the counter of `{name}` does not count a write through `.data`, through NumPy or into another tensor.",
+        name=name,
+    )
+
+
+def list_bindings(source: str, name: str) -> list[ast.Assign]:
+    """Return the assignments of a program that tie a name to an object."""
+    nodes = _list_syntax_nodes(source)
+    assignments = [node for node in nodes if isinstance(node, ast.Assign)]
+    return [node for node in assignments if _binds_name(node, name)]
 
 
 def _find_later_binding(name: str) -> str:
     """Return the last line that ties a name to another object than it had; empty if none is known."""
-    nodes = _list_syntax_nodes(_cells_of_answer.get())
-    assignments = [node for node in nodes if isinstance(node, ast.Assign)]
-    bindings = [node for node in assignments if _binds_name(node, name)]
+    bindings = list_bindings(_cells_of_answer.get(), name)
     if not bindings:
         return ""
     line = ast.unparse(max(bindings, key=lambda node: node.lineno))

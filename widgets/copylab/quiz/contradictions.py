@@ -1,6 +1,6 @@
 """Which answers of a table rule out the misconception that another row seems to show.
 
-"It raised no error, so the gradient is right" was said to somebody whose row above said that it raises one.
+"No error was raised, so the gradient is right" was said to somebody whose row above said that it raises one.
 A belief is put into a learner's mouth only where no other answer of the same table denies it. Else the row
 says the argument alone, which is true of the run whatever is believed.
 """
@@ -105,7 +105,7 @@ _DENIALS: dict[str, Callable[[QuizRun, Question, str], bool]] = {
 """By misconception, whether an answer to another row denies what it says."""
 
 
-def _denies(run: QuizRun, question: Question, answer: str, name: str) -> bool:
+def _denies_misconception(run: QuizRun, question: Question, answer: str, name: str) -> bool:
     """Return True if an answer to another row denies a misconception."""
     is_right = question.is_right(answer, question.right_answer(run))
     shown = "" if is_right else question.name_misconception(run, answer)
@@ -127,7 +127,7 @@ def is_denied(
     """Return True if an answer to another row than `index` denies a misconception."""
     rows = list(zip(questions, answers, strict=True))
     return any(
-        _denies(run, question, answer, name)
+        _denies_misconception(run, question, answer, name)
         for question, answer in rows[:index] + rows[index + 1 :]
     )
 
@@ -147,7 +147,9 @@ def list_denials(
                 continue
             right = format_answer(question.right_answer(run))
             answers = dict.fromkeys([right, *question.bound_choices, *shown])
-            denying = [answer for answer in answers if _denies(run, question, answer, name)]
+            denying = [
+                answer for answer in answers if _denies_misconception(run, question, answer, name)
+            ]
             if denying:
                 denials.setdefault(name, []).append((index, denying))
     return denials

@@ -78,6 +78,15 @@ class Diagnosis(NamedTuple):
             text = join_sentences([text, gettext(self.against[choice].sentence)])
         return Paragraph(text, mark="✖")
 
+    def tell(self) -> Part:
+        """Return what was wrong, once it is solved and nothing was chosen."""
+        text = gettext(
+            "What was wrong at the start: {choice}. {because}",
+            choice=translate_choice(self.right),
+            because=gettext(self.because),
+        )
+        return Paragraph(text)
+
     def tree(self) -> Part:
         """Return the question, on a page with the answer in a fold."""
         choices = [translate_choice(choice) for choice in self.choices]

@@ -298,7 +298,7 @@ def describe_outcome(run: QuizRun) -> str:
 def describe_limit(run: QuizRun) -> str:
     """Say that the run did not come to its end, and when it was stopped."""
     return gettext(
-        "It was stopped after {steps} steps, and was still running.",
+        "The program was stopped after {steps} steps, and was still running.",
         steps=format(len(run.trace.steps), ","),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import inspect
 import io
@@ -55,7 +56,7 @@ from .attempts import (
     state_of_variables,
 )
 from .cell_errors import explain_error_of_cell
-from .checked_facts import CheckedFact, know_source
+from .checked_facts import CheckedFact, know_source, list_bindings
 from .diagnosis import Diagnosis
 from .progress import add_note, find_note
 from .verify import Verification, mutate_program
@@ -391,7 +392,7 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
         others = [name for name in self.names if name not in apart]
         note = gettext(
             "The run that set {names} did not set {others}: put all lines of your program into one "
-            "cell, and run it.",
+            "cell, and run that cell.",
             names=join_names([f"`{name}`" for name in apart]),
             others=join_names([f"`{name}`" for name in others]),
         )
@@ -433,6 +434,21 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             return ""
         return gettext("everything is as it was at the start.")
 
+    def _explain_none(self, variables: Mapping[str, Any], cell: CellOutcome) -> str:
+        """Say which line of a cell made a variable None, as `c = a.retain_grad()` does; empty if none did."""
+        for name in self.names:
+            lines = [
+                line
+                for line in list_bindings(cell.source, name)
+                if not isinstance(line.value, ast.Constant)
+            ]
+            if lines and name in variables and variables[name] is None:
+                code = ast.unparse(max(lines, key=lambda line: line.lineno).value)
+                return gettext(
+                    "`{name}` is None: that is what `{code}` gives.", name=name, code=code
+                )
+        return ""
+
     def _find_state_at_start(self, engine: ModuleType) -> Any:
         """Return the state of the variables after the start alone; None if it cannot be looked at."""
         # Each run has the same settings and random numbers, so one stands for all: `verify` judges
@@ -446,6 +462,11 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
     def _judge_variables(
         self, variables: Mapping[str, Any], engine: ModuleType, cell: CellOutcome | None = None
     ) -> Verdict:
+        # A program of the learner's own that raised is an attempt, also where it came to none of the names.
+        if cell is not None and not is_same_program(cell.source, self.start):
+            says = _ask_to_fix(cell, engine) if cell.error else self._explain_none(variables, cell)
+            if says:
+                return Verdict("wrong", says)
         if why := self._why_not_attempted(variables, engine, cell):
             return Verdict("not attempted", why)
         # What it looks at may be of an earlier run, and right.
@@ -824,6 +845,10 @@ class ExerciseView(TaskView):
             return ""
         if diagnosed is None and found is not None:
             diagnosed = asked.judge(found)
+        is_solved = self.state == "right" or self._exercise.was_solved
+        if diagnosed is None and is_solved:
+            # The program that was asked about is gone: what was wrong with it is told.
+            return html_element("div", asked.tell().html(), class_="cl-diagnosis")
         said = "" if diagnosed is None else html_element("div", diagnosed.html())
         return asked.render_buttons(found) + said
 

@@ -67,7 +67,7 @@ _BELIEFS_AND_ARGUMENTS = {
         "An assignment ties a second name to the same tensor. Nothing is made and nothing is copied, and `is` finds one tensor behind both names.",
     ),
     "equal numbers are one tensor": (
-        "They show the same numbers, so they are the same tensor.",
+        "Two tensors that show the same numbers are the same tensor.",
         "Two tensors can show the same numbers. Only `is` tells whether two names mean one tensor.",
     ),
     # Views and copies: whose cells they are.
@@ -84,16 +84,16 @@ _BELIEFS_AND_ARGUMENTS = {
         "A view keeps its whole storage alive, however few of the cells it reads, and even if no other tensor is left. A clone of the slice has only the cells that it needs.",
     ),
     "another tensor, another memory": (
-        "It is another tensor, so it has memory of its own.",
-        "A tensor is a description of how to read a storage. Two tensors can read the same one.",
+        "Another tensor has memory of its own.",
+        "A tensor is a description of how to read a storage. Two tensors can read the same storage.",
     ),
     "a copy shares memory": (
-        "A write into one of the two shows in the other.",
+        "A write into a copy shows in its source.",
         "The copy got cells of its own when its line ran: later writes do not cross over.",
     ),
     "a tensor is a formula": (
         "If the source changes later, what was computed from it changes too.",
-        "A tensor holds the numbers from the moment when its line ran. It is not computed again.",
+        "A tensor holds the numbers from the moment when its line ran, and is not computed again.",
     ),
     "id shows memory": (
         "A different `id()` means different memory.",
@@ -102,19 +102,19 @@ _BELIEFS_AND_ARGUMENTS = {
     # Copies on the graph, and leaves.
     "clone cuts the graph": (
         "A clone is a finished copy: it has no gradient any more.",
-        "A clone is computed, like a product with 1. It has a node that leads back, and the gradient goes through it unchanged. It is `detach` that cuts.",
+        "A clone is computed, like a product with 1. A clone has a node that leads back, and the gradient goes through that node unchanged. What cuts is `detach`.",
     ),
     "a clone is a leaf": (
         "A copy is a fresh tensor, so it is a leaf.",
         "A leaf that requires grad was made by you. A clone of a tensor that requires grad was made by an operation that was recorded.",
     ),
     "a leaf is not computed": (
-        "It was made from another tensor, so it is not a leaf.",
+        "A tensor that was made from another one is not a leaf.",
         "A leaf is a tensor without a node. What was made without being recorded has none, whatever it was made from.",
     ),
     "the last result is a leaf": (
         "A leaf is an end of the graph, and the last result is one, too.",
-        "`backward` begins at the last result, which has a node. Its paths end at leaves, which have none.",
+        "`backward` begins at the last result, which has a node, and ends at leaves, which have none.",
     ),
     "a clone copies the graph": (
         "To keep the gradient, `clone` has to copy the whole graph behind it.",
@@ -123,7 +123,7 @@ _BELIEFS_AND_ARGUMENTS = {
     # Where gradients arrive, and when.
     "the copy has the gradient": (
         "The gradient of the copy is in its own `.grad`.",
-        "`backward` fills `.grad` at leaves. It only passes through a tensor that was computed, unless `retain_grad()` was called on it before.",
+        "`backward` fills `.grad` at leaves. Through a tensor that was computed the gradient only passes, unless `retain_grad()` was called on that tensor before.",
     ),
     "a result never has a grad": (
         "Only a leaf can ever have a `.grad`.",
@@ -147,11 +147,11 @@ _BELIEFS_AND_ARGUMENTS = {
     ),
     # What requires grad, and has a node.
     "grad is not inherited": (
-        "It does not require grad, because nobody asked for it.",
+        "A tensor requires grad only if the program asks for that.",
         "What is computed from a tensor that requires grad requires it too, so that the gradient can flow back.",
     ),
     "requires_grad is copied": (
-        "It requires grad, because another tensor here does.",
+        "A tensor requires grad if another one does.",
         "A tensor requires grad if the program asks for it or a recorded operation made it. Neither is so here.",
     ),
     "a plain copy has a node": (
@@ -160,11 +160,11 @@ _BELIEFS_AND_ARGUMENTS = {
     ),
     # Memory and graph, each taken for the other.
     "the graph joins memories": (
-        "They belong to one graph, so they share memory.",
+        "Tensors of one graph share memory.",
         "The graph records operations. An operation that computes puts its result into new cells.",
     ),
     "memory joins graphs": (
-        "They share memory, so the gradient finds its way between them.",
+        "Between tensors that share memory, the gradient finds its way.",
         "A gradient follows nodes, not memory. Two tensors can share every cell with no node between them.",
     ),
     # The ways to cut the graph.
@@ -182,7 +182,7 @@ _BELIEFS_AND_ARGUMENTS = {
     ),
     "detach has its own counter": (
         "A detached tensor and its source count their writes separately.",
-        "`detach` shares the version counter along with the storage. That is how autograd notices such a write.",
+        "`detach` shares the version counter along with the storage. So autograd notices a write through either tensor.",
     ),
     ".data is detach": (
         "`.data` does what `detach` does.",
@@ -194,7 +194,7 @@ _BELIEFS_AND_ARGUMENTS = {
     ),
     # Writes in place, and who counts them.
     "no error, right gradient": (
-        "It raised no error, so the gradient is right.",
+        "No error was raised, so the gradient is right.",
         "Autograd compares version counters. A write that they do not count (through `.data`, through NumPy) is not noticed, and the gradient is computed from the new number.",
     ),
     "no_grad hides a write": (

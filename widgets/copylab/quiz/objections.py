@@ -588,7 +588,7 @@ def find_outcome_objection(run: QuizRun, answer: str) -> str | None:
         if run.error_line is not None:
             return gettext("No line caught that error, so the run ended there.")
         # Of what was stopped, the facts say so.
-        return None if run.is_endless else gettext("It came to its end by itself.")
+        return None if run.is_endless else gettext("The program came to its end by itself.")
     line = int(chosen[1])
     # Lines such as `with ...:` are no steps of their own.
     simple_lines = {statement.lineno for statement in _list_simple_statements(run.code)}
@@ -623,6 +623,8 @@ def describe_missed_line(run: QuizRun, is_right_for: Callable[[QuizRun], bool]) 
             continue
         if is_right_without:
             return gettext(
-                "That would be right without line {line} (`{source}`).", line=line, source=source
+                "Your answer would be right without line {line} (`{source}`).",
+                line=line,
+                source=source,
             )
     return None

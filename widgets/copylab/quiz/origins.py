@@ -85,10 +85,10 @@ class _Sentences(NamedTuple):
 # Each names what it is about: rows of one table must not say the same.
 _SENTENCES = {
     "id": _Sentences(
-        gettext_noop("Line {line} (`{source}`) tied `{x}` to it."),
+        gettext_noop("Line {line} (`{source}`) tied `{x}` to the tensor of `{y}`."),
         gettext_noop("Line {line} (`{source}`) tied `{x}` to another tensor."),
         "",
-        gettext_noop("Line {line} (`{source}`) tied both names to it."),
+        gettext_noop("Line {line} (`{source}`) tied both names to one tensor."),
         gettext_noop("Line {line} (`{source}`) tied each name to its own tensor."),
     ),
     "storage": _Sentences(

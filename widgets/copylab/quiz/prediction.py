@@ -499,8 +499,7 @@ class Retest(Prediction):
     origin: the key of the prediction with the wrong row; by default, where no number is given, that
         in which the misconception was met. Without either nothing is noted.
     level: how much its player and its picture say, as that of the prediction with the wrong row.
-    position: its number in its title, from 1, where several are shown in one list; by default that of its
-        program.
+    position: its number in its title, from 1, where several are shown in one list; by default it has none.
 
     Raises KeyError for an unknown name, ValueError for one that no program tests.
     """
@@ -528,7 +527,7 @@ class Retest(Prediction):
         note = find_note("misconceptions", tested_misconception.name) if number is None else {}
         self._seed = load_seed() if seed is None else seed
         self._number = note.get("retests", 0) if number is None else number
-        self._position = self._number + 1 if position is None else position
+        self._position = position
         self._origin = origin or note.get("in")
         # A second answer is given with the right one on the screen.
         self._is_first_answer = True
@@ -556,6 +555,8 @@ class Retest(Prediction):
         (question,) = self.questions
         # A title has no code in it: backticks would be seen.
         asked = question.text.replace("`", "")
+        if self._position is None:
+            return gettext("New program: {question}", question=asked)
         return gettext("New program {number}: {question}", number=self._position, question=asked)
 
     def describe_all_right(self) -> str:

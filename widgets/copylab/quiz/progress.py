@@ -139,9 +139,16 @@ def add_note(kind: str, key: str | None, entry: Mapping[str, Any]) -> None:
         return
     _write_note(kind, key, entry)
     for follower in list(_followers.values()):
-        # A page that is gone must not cost an answer.
-        with contextlib.suppress(Exception):
+        # A page that is gone must not cost an answer; a fault of ours is said all the same.
+        try:
             follower()
+        except Exception as error:  # noqa: BLE001
+            _warn_caller(
+                gettext(
+                    "the tables of `progress()` could not be renewed ({error}): run their cell again",
+                    error=f"{type(error).__name__}: {error}",
+                )
+            )
 
 
 def _write_note(kind: str, key: str, entry: Mapping[str, Any]) -> None:

@@ -221,7 +221,9 @@ class Question:
         if not text:
             raise ValueError(gettext("the row {question!r} is empty", question=self.text))
         if self.choices is None:
-            return ", ".join(self.names) if self.names and means_all(text) else text
+            return (
+                ", ".join(self.names) if self.names and means_all(text, len(self.names)) else text
+            )
         for choice in self.bound_choices:
             # In either language: who answers from Python may write "yes" in a Chinese notebook.
             if text.casefold() in (choice.casefold(), translate_choice(choice).casefold()):

@@ -1,9 +1,7 @@
 // A prediction on a page without a kernel: what the kernel does elsewhere is done here. Answers are read by the rules
 // of answers.py, and are never run. standalone.py says what the page's data are.
 
-const NONE_WORDS = new Set(
-  "none,nothing,neither,-,no gradient,no value,无,無,没有,沒有,都没有,없음,없다,없습니다".split(","),
-);
+const NONE_WORDS = /^(none|nothing|neither|-|no gradient|no value|无|無|没有|沒有|都没有|없음|없다|없습니다)$/;
 const NUMBER_WORDS = [
   "zero one two three four five six seven eight nine ten",
   "零 一 二 三 四 五 六 七 八 九 十",
@@ -13,11 +11,12 @@ const NUMBER_WORDS = [
   "零 一 两",
   "영 한 두 세 네",
 ].map((words) => words.split(" "));
-const ALL_WORDS = /^\s*(all( of them)?|全部|所有|都是|모두|전부)\.?\s*$/i;
-const COUNTER = /\s*(?:个|個|块|种|次|개|가지|번)$/;
+// In an answer and, behind a stroke, all names: of two, `both` means all.
+const ALL_WORDS = /^\s*((all( of them)?|全部|所有|都是|모두|전부)\.?\s*\||(both|两个都是|둘 ?다)\|[^,]*,[^,]*$)/i;
+const COUNTER = /\s*([个個块种次개번]|가지)$|\s+(cell|node|name|tensor|storage|counter)s?$/;
 const CONJUNCTIONS = /以及|和|与|跟|及|都|只有|그리고|하고|둘 다|(?<=[a-z0-9_\]])[와과]/gi;
 const DOUBT = /[!~?\u00ac\uff01\uff1f\uff5e]/;
-const FILLER_WORDS = new Set("and und et only both just".split(" "));
+const FILLER_WORDS = /^(and|und|et|only|both|just)$/;
 const EULER = /(?<![\w.])(?:(?:math|torch)\.)?e(?:(?:\*\*|\^)(-?\d\d?))?(?![\w.(*^])/g;
 const PUNCTUATION = { "、": ",", "。": ".", "【": "[", "】": "]", "\u2212": "-" };
 const NODE_DECORATION = /^grad_fn\s*=\s*| object at \w+|\w+::|[`'"<>]|(?<=backward)0\b/gi;
@@ -34,7 +33,7 @@ function normalizeText(text) {
 }
 
 const bareWord = (text) => text.toLowerCase().replace(/\.+$/, "");
-const meansNone = (text) => NONE_WORDS.has(bareWord(text));
+const meansNone = (text) => NONE_WORDS.test(bareWord(text));
 
 /** A number or a list as Python writes it, by way of JSON; undefined for anything else, as for a text in quotes. */
 function parseLiteral(text) {
@@ -57,7 +56,7 @@ function parseLiteral(text) {
 function parseValue(answer) {
   let text = normalizeSigns(answer);
   const word = bareWord(text);
-  if (NONE_WORDS.has(word)) return null;
+  if (NONE_WORDS.test(word)) return null;
   const number = word.replace(COUNTER, "");
   for (const words of NUMBER_WORDS) if (words.includes(number)) return words.indexOf(number);
   const plainNumber = number.match(/^(?:v|version )?([0-9]+)$/);
@@ -77,7 +76,7 @@ function parseNames(answer) {
   const text = normalizeSigns(answer);
   if (meansNone(text)) return [];
   const words = text.replace(CONJUNCTIONS, " ").match(/[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}\p{N}_]+|\[\d+\])*/gu) ?? [];
-  return [...new Set(words.map((word) => word.toLowerCase()))].filter((word) => !FILLER_WORDS.has(word)).sort();
+  return [...new Set(words.map((word) => word.toLowerCase()))].filter((word) => !FILLER_WORDS.test(word)).sort();
 }
 
 /** True if an answer has names, or says that there are none: of `?` no name is left, and `x?` is not `x`. */
@@ -273,7 +272,7 @@ function makeModel(program, data, el) {
   /** The answers, those that mean all names as these names. */
   function readAll(answers) {
     const read = { ...answers };
-    for (const { name, all } of data.rows) if (all && ALL_WORDS.test(answers[name])) read[name] = all;
+    for (const { name, all } of data.rows) if (all && ALL_WORDS.test(`${answers[name]}|${all}`)) read[name] = all;
     return read;
   }
   /** How to write what cannot be read, by the names of rows. */

@@ -49,7 +49,23 @@ function makePanel() {
 
 function render({ model, el }) {
   const { root, body, status } = makePanel();
-  root.addEventListener("click", ({ target }) => target.dataset.do && model.send({ do: target.dataset.do }));
+  const lost = document.createElement("p");
+  lost.className = "cl-lost";
+  lost.setAttribute("role", "alert");
+  let isLost = false;
+  root.addEventListener("click", ({ target }) => {
+    const action = target.dataset.do;
+    if (!action) return;
+    if (!isLost) return model.send({ do: action });
+    // Said above the view, too, which may be off the screen.
+    root.append(lost);
+    lost.textContent = say("The kernel is gone: run the imports at the top, then this cell.");
+  });
+  model.on("comm_live_update", function () {
+    // `this` is the view.
+    isLost = this?.model?.comm_live === false;
+    if (!isLost) lost.remove();
+  });
   el.append(root);
   const showTrait = {
     html(html) {
