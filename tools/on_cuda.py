@@ -40,7 +40,9 @@ SIZES = ((32, 64), (1024, 64), (4096, 4096))
 _PROGRAMS = ROOT / "tests" / "widgets" / "watching" / "programs.txt"
 _BACKWARD = re.compile(r"^(?P<loss>[^\s#].*)\.backward\(", re.MULTILINE)
 _VALUES = re.compile(r"^ *(all )?cells: .*\n?", re.MULTILINE)
-_NUMBERS = re.compile(r"(The gradient of .* is )\S.*(; from the saved values it would be ).*")
+_NUMBERS = re.compile(
+    r"(The gradient of .* is )\S.*(; from the values as they were when saved, it would be ).*"
+)
 _UNNAMED = re.compile(r"(Also kept alive by the graph: .*), [\d,]+ bytes")
 _ON_DEVICE = """
 == more than is kept as a copy

@@ -65,7 +65,9 @@ def test_the_harm_is_said_in_numbers_where_it_is_done(engine: ModuleType, *, rep
     assert alarm.title == "A gradient will be wrong, without an error"
     assert alarm.sentences[-1] == "The backward on line 5 will use the new values."
     (later,) = backward.alarms
-    values = "[0, 0, 0]; from the saved values it would be [0.1966, 0.105, 0.04518]."
+    values = (
+        "[0, 0, 0]; from the values as they were when saved, it would be [0.1966, 0.105, 0.04518]."
+    )
     foretold, harm = f"The gradient of a will be {values}", f"The gradient of a is {values}"
     assert (alarm.sentences[0] == foretold) is repeats
     assert (later.sentences[0] == harm) is repeats

@@ -1,4 +1,4 @@
-"""Findings have numbers where they are cheap: the gradient as it is, and from the saved values."""
+"""Findings have numbers where they are cheap: the gradient as it is, and from the values as they were when saved."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -102,7 +102,7 @@ def test_a_finding_is_a_headline_then_numbers(engine: ModuleType) -> None:
         f"w was changed by line {written} after line {first + 2} saved it. PyTorch raises no error; "
     )
     assert numbers == (
-        "The gradient of w is [22, 44, 66]; from the saved values it would be [2, 4, 6]."
+        "The gradient of w is [22, 44, 66]; from the values as they were when saved, it would be [2, 4, 6]."
     )
     assert str(said[0].message) == finding.summary
     assert finding.gradients[0].now in watch.text

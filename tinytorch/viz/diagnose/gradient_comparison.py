@@ -1,4 +1,4 @@
-"""The gradient as backward computes it, beside the one from the values that were saved.
+"""The gradient as backward computes it, beside the one from the values as they were when saved.
 
 Both are computed, by a backward that adds to no `.grad` and frees nothing. It runs formulas of the
 engine alone: where hooks, Functions in Python or checkpoints would run, nothing is computed.
@@ -29,7 +29,7 @@ from .backward_findings import find_findings
 from .dry_run import silence_warnings
 
 THREADS_ON_SAVED_VALUES: set[int] = set()
-"""In these, what a watch keeps for a node gives out the values that were saved."""
+"""In these, what a watch keeps for a node gives out the values as they were when saved."""
 _MOST_ELEMENTS = 6
 """Gradients of more numbers are not compared: they could not be read at a glance."""
 _MOST_LEAVES = 3
@@ -51,7 +51,7 @@ class GradientPair(NamedTuple):
     now: str
     """Its gradient as numbers: "[22, 24, 26]"."""
     from_saved: str
-    """The same from the values that were saved."""
+    """The same from the values as they were when saved."""
 
 
 class GradientComparison(NamedTuple):
@@ -66,7 +66,7 @@ class GradientComparison(NamedTuple):
 def compare_gradients(
     root: Any, find_retained: Callable[[ModuleType], RetainedGradients] = RetainedGradients
 ) -> GradientComparison:
-    """Compare the gradients of leaves with those that the saved values would give.
+    """Compare the gradients of leaves with those from the values as they were when saved.
 
     root: a scalar that backward begins at. find_retained: finds the results whose `.grad` is kept. Only a graph all of whose saved tensors a watch has
     compared is computed, and only where nothing but a write that no counter saw speaks against it.

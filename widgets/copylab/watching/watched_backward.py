@@ -1,4 +1,4 @@
-"""Numbers for a finding: a gradient as backward computes it, and as the saved values would give it.
+"""Numbers for a finding: a gradient as backward computes it, and from the values as they were when saved.
 
 They are computed before `loss.backward()` runs, and only if the watch has seen a write to what was
 saved: other backwards take no longer. A graph frees what it saved while it runs, and the mutex of a
@@ -40,18 +40,18 @@ class GradientNumbers(NamedTuple):
     now: str
     """The gradient as it is computed, "[22, 24, 26]"."""
     from_saved: str
-    """The gradient from the values that were saved."""
+    """The gradient from the values as they were when saved."""
 
     def __str__(self) -> str:
         return gettext(
-            "The gradient of {name} is {now}; from the saved values it would be {from_saved}.",
+            "The gradient of {name} is {now}; from the values as they were when saved, it would be {from_saved}.",
             **self._asdict(),
         )
 
     def predict_difference(self) -> str:
         """Return the same before backward has run."""
         return gettext(
-            "The gradient of {name} will be {now}; from the saved values it would be {from_saved}.",
+            "The gradient of {name} will be {now}; from the values as they were when saved, it would be {from_saved}.",
             **self._asdict(),
         )
 
@@ -62,7 +62,7 @@ class MeasuredBackward(NamedTuple):
     numbers: tuple[GradientNumbers, ...] = ()
     """The gradients that a write has spoiled, as far as they are small and have a name."""
     is_same: bool = False
-    """True if it gives all leaves the gradient that the saved values give."""
+    """True if it gives all leaves the gradient from the values as they were when saved."""
 
 
 class BackwardMeasurement:
