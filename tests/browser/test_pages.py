@@ -253,6 +253,12 @@ y = x
 """
 
 
+def list_marked_lines(player: Locator) -> list[int]:
+    """List the numbers of the lines that a player marks."""
+    rows = player.locator(".cl-here").all()
+    return [int(row.get_attribute("data-line") or 0) for row in rows]
+
+
 def test_loops_and_calls_fold_and_unfold(watched: Watched, tmp_path: Path) -> None:
     made = steps(FOLDS, engine=tinytorch)
     page, player = saved_and_opened(made, watched, tmp_path)
@@ -285,6 +291,10 @@ def test_loops_and_calls_fold_and_unfold(watched: Watched, tmp_path: Path) -> No
         "(words) => words.scrollHeight <= words.clientHeight"
     )
     expect(player.locator(".cl-outputs pre")).to_have_text("0")
+    # Any line of the round may have done what is said: not the last one alone.
+    assert list_marked_lines(player) == [2, 3, 5, 6, 7]
+    current = player.locator("[aria-current=step]")
+    expect(current).to_have_attribute("data-line", "7")
     player.focus()
     page.keyboard.press("ArrowRight")
     expect(player).to_have_attribute("data-step", str(round_1 + 6))
@@ -303,6 +313,7 @@ def test_loops_and_calls_fold_and_unfold(watched: Watched, tmp_path: Path) -> No
     expect(player.locator(".cl-outputs pre")).to_have_count(20)
     player.get_by_role("button", name="Previous step").click()
     expect(player).to_have_attribute("data-step", "2")
+    assert list_marked_lines(player) == [4]
     loop.select_option("every line")
     call.select_option("step over")
     player.focus()

@@ -194,16 +194,19 @@ class Player {
 
   /** Note of each line the first step that ran it; a line that never runs goes with the one before it. */
   findFirstRuns() {
-    const firstRuns = this.codes.map(({ lines }) => lines.map(() => {}));
-    this.steps.forEach(({ code, line, end }, at) => {
-      for (let number = line; number <= end; number++) {
-        firstRuns[code][number - 1 - this.codes[code].above] ??= at;
-      }
+    this.steps.forEach((step, at) => {
+      for (const row of this.listRows(step)) row.firstRun ??= at;
     });
-    this.firstRuns = firstRuns.map((runs) => {
+    for (const rows of this.rows) {
       let latest = 0;
-      return runs.map((at) => (latest = at ?? latest));
-    });
+      for (const row of rows) row.firstRun = latest = row.firstRun ?? latest;
+    }
+  }
+
+  /** The rows of the code that a step ran. */
+  listRows({ code, line, end }) {
+    const { above } = this.codes[code];
+    return this.rows[code].slice(line - 1 - above, end - above);
   }
 
   makeWords() {
@@ -590,25 +593,30 @@ class Player {
     this.showStep(findNearestStop(this.isStop, ...searches[action]));
   }
 
+  /** The steps that a stop stands for. */
+  listSteps(index) {
+    return this.steps.slice(stepsOfStop(this.isStop, index)[0], index + 1);
+  }
+
   /** What a stop did: its own step, or all steps since the stop before it. */
   describeStop(index) {
     const step = this.steps[index];
-    const [first] = stepsOfStop(this.isStop, index);
+    const ran = this.listSteps(index);
     const isLast = index === this.steps.length - 1;
-    if (first === index) return { ...step, isLast };
+    if (!ran[1]) return { ...step, isLast };
+    const first = index - ran.length + 1;
     const group = this.groups.find((candidate) => candidate.first === first && candidate.last === index);
-    const outputs = this.steps.slice(first, index + 1).flatMap((inner) => inner.outputs);
+    const outputs = ran.flatMap((inner) => inner.outputs);
     const missing = outputs.length - MAX_OUTPUTS;
     if (missing > 0) {
       const note = makeElement("p", {}, say("{count} outputs before these are not shown", { count: missing }));
       outputs.splice(0, missing, note);
     }
     const numbers = { first: first + 1, last: index + 1 };
-    const did = say("What steps {first} to {last} did", numbers);
     const at = step.title.replace(/  \(.*/, "");
     const title = say("{at} ({what}, in one go)", { at, what: group?.title ?? say("steps {first} to {last}", numbers) });
     const pictures = group?.memory?.svg() ? new Map([...step.pictures, ["memory", group.memory]]) : step.pictures;
-    return { says: group?.says ?? step.says, outputs, did, title, isLast, pictures };
+    return { says: group?.says ?? step.says, outputs, did: say("What steps {first} to {last} did", numbers), title, isLast, pictures };
   }
 
   showStep(index) {
@@ -628,7 +636,7 @@ class Player {
       const isAtEnd = /first|prev/.test(action) ? this.isStop.indexOf(true) >= index : index === count - 1;
       button.setAttribute("aria-disabled", isAtEnd);
     }
-    this.markLine(step);
+    this.markLines(index);
     this.colourNames(step);
     this.pillRow?.follow(this.steps, index);
     const stop = this.describeStop(index);
@@ -652,21 +660,16 @@ class Player {
     this.onStep(index);
   }
 
-  /** Mark the lines of a step in the code. */
-  markLine(step) {
-    for (const row of this.here) {
-      row.className = "";
-      row.removeAttribute("aria-current");
-    }
-    const rows = this.rows[step.code];
-    const first = step.line - 1 - this.codes[step.code].above;
-    this.here = rows.slice(first, first + 1 + step.end - step.line);
-    for (const row of this.here) row.className = WRONG_KINDS.includes(step.kind) ? "cl-here cl-wrong" : "cl-here";
-    this.here[0]?.setAttribute("aria-current", "step");
+  /** Mark the lines of a stop in the code: of a round all that ran, for any of them may have done what is said. */
+  markLines(index) {
+    this.here[0]?.removeAttribute("aria-current");
     // What has not run yet is pale.
-    this.rows.forEach((all, code) =>
-      all.forEach((row, at) => row.classList.toggle("cl-ahead", this.firstRuns[code][at] > this.index)),
-    );
+    for (const row of this.rows.flat()) row.className = row.firstRun > index ? "cl-ahead" : "";
+    for (const step of this.listSteps(index)) {
+      this.here = this.listRows(step);
+      for (const row of this.here) row.className = WRONG_KINDS.includes(step.kind) ? "cl-here cl-wrong" : "cl-here";
+    }
+    this.here[0]?.setAttribute("aria-current", "step");
   }
 
   /** Give the names in the code the hues of the tensors that they are at a step. */
