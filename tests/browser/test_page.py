@@ -37,6 +37,11 @@ ELEVEN = Prediction(
     ],
     engine=tinytorch,
 )
+# Two rows with the same facts: after line 3 no line changed what both ask for.
+_IS_COPY: dict[Any, Any] = {"[1, 2]": "a name is a copy"}
+FOLLOWED = predict(
+    written.code, [value("best", at=3, wrong=_IS_COPY), value("best", wrong=_IS_COPY), value("w")]
+)
 JUDGE = "cases => cases.map(([given, row]) => [isSameAnswer(given, row.right, row), isReadable(given, row)])"
 
 
@@ -79,7 +84,7 @@ def test_answers_are_read_as_python_reads_them(watched: Watched) -> None:
 
 @pytest.mark.parametrize(
     ("prediction", "hint"),
-    [(past, "Row 5 says which write did that."), (written, "Row 1 says why.")],
+    [(past, "Row 5 says which write did that."), (FOLLOWED, "Row 1 says why.")],
 )
 @pytest.mark.parametrize("is_right", [True, False])
 def test_what_two_rows_could_say_is_said_once(

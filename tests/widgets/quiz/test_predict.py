@@ -762,8 +762,12 @@ def test_a_fact_that_two_rows_have_is_said_once() -> None:
 
 def test_facts_of_two_lines_are_said_once_if_nothing_changed_between_them() -> None:
     asked = importlib.import_module("copylab.lessons.assignment").written
-    rows = predict(asked.code, asked.questions).commit([[9, 9]] * 3 + [9, 9]).rows
+    is_copy = {"[1, 2]": "a name is a copy"}
+    questions = [value("best", at=3, wrong=is_copy), value("best", wrong=is_copy), value("w")]
+    rows = predict(asked.code, questions).commit([[9, 9]] * 3).rows
     assert [row.number for row in rows if "Row 1 says why." in row.sentences] == [2]
+    rows = predict(asked.code, asked.questions).commit([[9, 9]] * 3 + [9, 9]).rows
+    assert "tied only `w` to it" in rows[1].sentences[0], "the lesson says the thing itself"
 
 
 @pytest.mark.parametrize("is_foreseen", [True, False])

@@ -1,5 +1,7 @@
 """`=` is no copy: two programs that differ in their order, and three that keep less than they should."""
 
+from dataclasses import replace
+
 from .. import Misconception, predict
 from ..looks import values
 from ..questions import count, same_tensor, value, version
@@ -13,7 +15,7 @@ from ..quiz import (
     shows_values,
     was_left_alone,
 )
-from ..wording import gettext
+from ..wording import gettext, gettext_noop
 from . import task
 
 FOLLOWS = Misconception(
@@ -63,7 +65,13 @@ written = predict(
     """,
     [
         value("best", at=3, wrong={"[1, 2]": "a name is a copy"}),
-        value("best", wrong={"[1, 2]": "a name is a copy", "[3, 4]": FOLLOWS}),
+        # Its facts are those of the row above, as no line changed `best` any more: why none did is said.
+        replace(
+            value("best", wrong={"[1, 2]": "a name is a copy", "[3, 4]": FOLLOWS}),
+            because=gettext_noop(
+                "After line 3 nothing wrote into the tensor of `best`: line 4 made another tensor, and tied only `w` to it."
+            ),
+        ),
         value("w"),
         version("best", wrong={"0": "a name is a copy", "2": "computing is writing"}),
         version("w"),
