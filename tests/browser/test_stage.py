@@ -415,12 +415,18 @@ def test_a_long_error_leaves_the_first_line_in_view(watched: Watched, tmp_path: 
     error = player.locator(".cl-error > pre")
     assert error.evaluate(CUT_OF_ERROR) == [0, 0, 0]
     assert error.get_attribute("tabindex") is None, "nothing scrolls in it"
+    # What explains it comes first.
+    why = player.locator(".cl-error > .cl-says")
+    expect(why).to_contain_text("SigmoidBackward0 saved its result")
+    places = [one.evaluate("(one) => one.getBoundingClientRect().top") for one in (why, error)]
+    assert places == sorted(places)
     # How the run ended is its title, and not said twice.
     title = player.locator(".cl-error > .cl-end")
     expect(title).to_have_text("The error on line 7 ended the run.")
     expect(player.locator(".cl-end")).to_have_count(1)
     player.press("ArrowLeft")
     expect(player.locator(".cl-happened > .cl-end")).to_be_hidden()
+    expect(player.locator(".cl-happened > .cl-says")).to_be_visible()
 
 
 def test_the_room_of_an_error_is_there_with_the_error(watched: Watched, tmp_path: Path) -> None:

@@ -78,6 +78,7 @@ from .render import convert as convert
 from .render import fix_theme as fix_theme
 from .render import graphs_of as graphs_of
 from .render import memories_of as memories_of
+from .render import memory_with_origins as memory_with_origins
 from .show import LEVELS as LEVELS
 from .show import Level as Level
 from .show import LineFacts as LineFacts
@@ -91,6 +92,7 @@ from .show import describe_step as describe_step
 from .show import find_backward_root as find_backward_root
 from .show import find_expressions as find_expressions
 from .show import find_number_reads as find_number_reads
+from .show import find_origins as find_origins
 from .show import format_values as format_values
 from .show import list_texts as list_texts
 from .wording import Phrase as Phrase

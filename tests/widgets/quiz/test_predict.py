@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import base64
 import gettext
 import importlib
 import inspect
@@ -1232,6 +1233,18 @@ def test_the_reveal_has_the_run_to_step_through() -> None:
     assert "Memory: 5 tensors in 5 storages." in reveal.text
     assert "data:image/svg+xml" in reveal.html
     assert reveal.rows[0].right == "1"
+
+
+def test_the_picture_and_the_player_have_one_word_for_a_result(engine: ModuleType) -> None:
+    """A tensor was "grad_fn PowBackward0" in the picture, and "from a ** 2" in the player beside it."""
+    code = "a = torch.tensor(1.0, requires_grad=True)\ny = a ** 2\nb = a.clone()\nb = b * 1"
+    reveal = predict(code, [value("a")], engine=engine).commit([1])
+    images = re.findall(r"data:image/svg\+xml;base64,([^'\"]+)", reveal.html)
+    picture = base64.b64decode(images[-1]).decode()
+    words = re.findall(r">(from [^<]+|grad_fn [^<]+)</text>", picture)
+    assert words == ["from a ** 2", "from b * 1"]
+    last_step = reveal.steps[-1].pictures["memory"].svg
+    assert re.findall(r">(from [^<]+|grad_fn [^<]+)</text>", last_step)[0] == words[0]
 
 
 def test_a_prediction_can_be_stepped_through_before_it_is_answered(engine: ModuleType) -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from .graph_svg import graphs_of, make_room
 from .layout import LayoutError
-from .memory_svg import memories_of, memory
+from .memory_svg import memories_of, memory, memory_with_origins
 from .picture import Document, Picture, convert
 from .style import PALETTE, Canvas, colour, fix_theme
 
@@ -25,6 +25,7 @@ __all__ = [
     "make_room",
     "memories_of",
     "memory",
+    "memory_with_origins",
 ]
 
 

@@ -99,8 +99,23 @@ def memory(
     """
     # The frame of the caller: names are read from the code of the call.
     snap = read_snapshot(tensors, named, sys._getframe(1), since, values)
-    run = [compare_snapshots(snap, since)]
-    return _MemoryRun(run, find, fold, select_parts(level)).make_picture(0)
+    return memory_with_origins(compare_snapshots(snap, since), {}, find, fold, level=level)
+
+
+def memory_with_origins(
+    changes: Changes,
+    origins: Mapping[str, str],
+    find: str = "",
+    fold: bool = True,
+    *,
+    level: Level = "graph",
+) -> Picture:
+    """Make the memory picture of one step.
+
+    `origins` are the expressions that computed tensors, by their ids, as `find_origins` finds them for a run: the picture
+    says of a tensor "from a ** 2", as those of all steps do, and not the node that it has in PyTorch.
+    """
+    return _MemoryRun([changes], find, fold, select_parts(level), [origins]).make_picture(0)
 
 
 def memories_of(
@@ -116,7 +131,9 @@ def memories_of(
     `sources` are the statements that ran, one for each step, if they are known: a picture says of
     a tensor which expression computed it.
     """
-    memory_run = _MemoryRun(run, find, fold, select_parts(level), sources)
+    steps = list(run)
+    origins = find_origins(zip(steps, sources, strict=False))
+    memory_run = _MemoryRun(steps, find, fold, select_parts(level), origins)
     for step in range(len(memory_run.run)):
         yield memory_run.make_picture(step)
 
@@ -126,19 +143,18 @@ class _MemoryRun:
 
     def __init__(
         self,
-        run: Iterable[Changes],
+        run: Sequence[Changes],
         find: str,
         fold: bool,
         parts: frozenset[MemoryPart],
-        sources: Iterable[str] = (),
+        origins: Sequence[Mapping[str, str]],
     ) -> None:
         self.find, self.fold = find, fold
-        self.run = list(run)
+        self.run = run
         # Selected at once, since that raises for wrong options; the rest is made when it is asked for.
         self.selections = [select_storages(changes, find, fold, parts) for changes in self.run]
         self.arrangements = arrange_run(self.selections)
-        steps = zip(self.run, sources, strict=False)
-        self.origins = find_origins(steps) or [{} for _ in self.run]
+        self.origins = origins or [{} for _ in self.run]
         # Text, title, folds and drawing of a step need the same contents, all drawings the same layout.
         # Kept by language: a picture that is shown again after `set_language` says it anew. What the
         # snapshot has in words, such as the notes on a tensor, stays in the language in which it was read.
@@ -210,7 +226,8 @@ class _MemoryRun:
         ]
 
     def _open_all(self, step: int) -> tuple[str, str, list[Folded]]:
-        whole = _MemoryRun([self.run[step]], self.find, self.fold, ALL_PARTS).make_picture(0)
+        of_step = [self.run[step]], self.find, self.fold, ALL_PARTS, [self.origins[step]]
+        whole = _MemoryRun(*of_step).make_picture(0)
         return whole.svg, whole.text, []
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from types import ModuleType
@@ -27,7 +27,7 @@ from tinytorch.viz import (
 )
 
 from ..copying import Facts, Method, Source, facts
-from ..player import NameObserver, Observation
+from ..player import NameObserver, Observation, find_origins_at_end
 from ..run import Limits, RecordedRun
 from ..wording import gettext
 
@@ -66,6 +66,7 @@ class LabResult:
     root: the key of the node at which the backward of the last part began, or None.
     output, changes, before, snapshot: what the last part that ran printed and changed, as
         sentences, and the tensors before and after it.
+    origins: the expressions that computed these tensors, by their ids.
     facts: None where the run was stopped.
     effects: sentences on what the program did to files and the like.
     """
@@ -86,6 +87,7 @@ class LabResult:
     changes: tuple[str, ...]
     before: Snapshot | None
     snapshot: Snapshot | None
+    origins: Mapping[str, str]
     facts: Facts | None
     effects: tuple[str, ...]
 
@@ -159,6 +161,7 @@ def run_lab_program(
         changes=_describe_changes(before, after),
         before=before.snapshot if before else None,
         snapshot=mark_raised(after.snapshot, blame.raised) if after else None,
+        origins=find_origins_at_end(run),
         facts=verdicts,
         effects=run.effects,
     )

@@ -362,21 +362,17 @@ def _describe_run(result: LabResult) -> list[Part]:
             title = gettext(_OUTPUTS[kind])
             output = _quote_output(title, text.rstrip("\n"))
             parts.append(Titled(title, output, class_=f"cl-out cl-{kind}"))
+    words = _collect_words(result)
+    reasons = [MarkedParagraph(make_printable(sentence), words) for sentence in result.explanation]
     if result.error:
         if result.ended == "error":
             title = gettext("Error on line {number}", number=result.error_line)
         else:
             title = gettext("Line {number}", number=result.error_line)
-        parts.append(Alarm(title, Code(make_printable(result.error), indent="")))
-    if result.explanation:
-        words = _collect_words(result)
-        reasons = [
-            MarkedParagraph(make_printable(sentence), words) for sentence in result.explanation
-        ]
-        if result.error:
-            parts.append(Titled(gettext("Why"), *reasons, class_="cl-out"))
-        else:
-            parts.append(Alarm(wrong_gradient_title(), *reasons, severity="wrong"))
+        # The error's own words name no line and no variable, so they come behind what explains them.
+        parts.append(Alarm(title, *reasons, Code(make_printable(result.error), indent="")))
+    elif reasons:
+        parts.append(Alarm(wrong_gradient_title(), *reasons, severity="wrong"))
     # With an error and no change, "Nothing that can be seen" would be beside the point.
     if result.changes or not result.error:
         parts.append(_list_changes(result))
@@ -430,13 +426,13 @@ def _make_remarks(result: LabResult) -> Iterator[str]:
 def _draw_pictures(result: LabResult, *, live: bool) -> list[Part]:
     if result.snapshot is None:
         return []
-    memory = viz.memory(result.snapshot, since=result.before)
+    changes = compare_snapshots(result.snapshot, result.before)
+    memory = viz.memory_with_origins(changes, result.origins)
     pictures: list[Part] = [
         _FigureOrWords(memory, gettext("Memory"), live=live, data_picture="memory")
     ]
     # Without a node the picture of the graph would say only that there is none.
     if result.snapshot.nodes:
-        changes = compare_snapshots(result.snapshot, result.before)
         ((_, graph),) = graphs_of([changes], [result.wrong_nodes], [LineFacts(result.root)])
         pictures.append(
             _FigureOrWords(

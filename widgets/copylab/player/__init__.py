@@ -10,6 +10,7 @@ from .frames import (
     Observation,
     collect_code_words,
     explain_error,
+    find_origins_at_end,
     is_of_program,
     wrong_gradient_title,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "Steps",
     "collect_code_words",
     "explain_error",
+    "find_origins_at_end",
     "is_of_program",
     "print_steps",
     "step_program",

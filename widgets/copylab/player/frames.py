@@ -33,6 +33,7 @@ from tinytorch.viz import (
     find_backward_root,
     find_expressions,
     find_number_reads,
+    find_origins,
     graphs_of,
     list_texts,
     mark_raised,
@@ -528,6 +529,15 @@ def _compare_observations(run: RecordedRun) -> dict[int, Difference]:
             differences[number] = Difference(before, changes)
             before = step.observation
     return differences
+
+
+def find_origins_at_end(run: RecordedRun) -> dict[str, str]:
+    """Return tensor id -> the expression that computed it, as the last picture of a run has it."""
+    found = find_origins(
+        (changes, run.steps[number - 1].site.source)
+        for number, (_, changes) in _compare_observations(run).items()
+    )
+    return found[-1] if found else {}
 
 
 def _blame_steps(run: RecordedRun, differences: Mapping[int, Difference]) -> dict[int, Blame]:

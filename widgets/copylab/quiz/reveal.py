@@ -25,7 +25,7 @@ from ..doc import (
     inline_html,
     plain_text,
 )
-from ..player import Steps
+from ..player import Steps, find_origins_at_end
 from ..wording import current_language, gettext, gettext_noop, join_sentences, ngettext
 from .answers import format_answer, has_decimal_comma, is_one_of_several, translate_choice
 from .contradictions import is_denied
@@ -367,7 +367,12 @@ class Reveal(Presentation):
         """
         shown_run, title, lead = self._choose_shown_run()
         snapshot = shown_run.snapshot()
-        memory = viz.memory(snapshot, level=self._run.level)
+        # In the words of the player beside it: a tensor is "from a ** 2" in both.
+        memory = viz.memory_with_origins(
+            viz.compare_snapshots(snapshot, None),
+            find_origins_at_end(shown_run.trace),
+            level=self._run.level,
+        )
         picture = Figure(memory, title, live=live)
         remarks = [describe_limit(self._run)] if self._run.is_endless else []
         remarks += self._run.trace.effects

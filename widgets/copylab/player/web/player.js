@@ -499,6 +499,9 @@ class Player {
     this.more.firstChild.textContent = say("More details ({count})", { count: rest.length });
     this.more.lastChild.replaceChildren(...rest);
     this.outputs.replaceChildren(...copy(stop.outputs.filter(isQuiet)));
+    // The words of an error name no line and no variable, so they come behind what explains them.
+    this.alarms.after(this.says);
+    this.alarms.querySelector(".cl-error > pre")?.before(this.says);
     // How it ended is no news before the end, unless something cut it short.
     this.ending.hidden = !(this.end && (stop.isLast || this.cut));
     // An error has it as its title: a line less, so that all of both is in view.
