@@ -41,7 +41,7 @@ class TestPredict:
         assert ENDLESS in asked.text
         told = asked.commit([ENDS])
         assert told.right == 0
-        assert "It was stopped after 500 steps, and was still running." in told.text
+        assert "The program was stopped after 500 steps, and was still running." in told.text
         assert "still running" in told.html
         asked.reset()
         assert asked.commit([ENDLESS]).right == 1
