@@ -158,13 +158,18 @@ LEAF = "a = torch.ones(2, requires_grad=True)\n"
             f"{LEAF}with torch.no_grad():\n    h = a.sum()\nh.backward()",
             "inside `with torch.no_grad()` in line 2 of your cell nothing is recorded. So `backward` has no graph",
         ),
-        # Either alone would do, or none is in the cell: which it was is not known.
+        # Without either, `backward` would begin.
         (
             f"{LEAF}h = a.detach() * a.data\nh.sum().backward()",
-            "`h` requires no grad: it was not computed from a tensor that does",
+            "nothing that comes from `a.detach()` (line 2) and `a.data` (line 2) of your cell has a history.",
         ),
         (
-            "a = torch.ones(2)\nh = a.detach() * torch.tensor(2.0)\nh.sum().backward()",
+            f"{LEAF}h = a.detach() * a.detach()\nh.sum().backward()",
+            "what `a.detach()` in line 2 of your cell gives has no history.",
+        ),
+        # One behind the other: which it was is not known.
+        (
+            f"{LEAF}h = a.detach()\nh = h.data * 2\nh.sum().backward()",
             "`h` requires no grad: it was not computed from a tensor that does",
         ),
     ],
@@ -223,12 +228,36 @@ def test_a_program_of_ones_own_is_an_attempt(engine: ModuleType, source: str, sa
     assert verdict.says.startswith(says)
 
 
+@pytest.mark.parametrize(
+    ("rest", "why"),
+    [
+        (
+            "a.grad.zero_()",
+            "in line 3 of your cell `a.grad` is None, which has no `zero_`: no gradient",
+        ),
+        (
+            "a.retain_grad().sum()",
+            "in line 3 of your cell `a.retain_grad()` is None, which has no `sum`.",
+        ),
+        ("h = 0.0 + h.sum().item", "`h.sum().item` without `()` calls nothing."),
+        # Which of the two it is, is not known.
+        ("(a.grad.sum() + h.grad.sum()).backward()", ""),
+    ],
+)
+def test_what_is_none_in_a_line_is_named(engine: ModuleType, rest: str, why: str) -> None:
+    part = make(lambda a, h: a is h, engine=engine, solution="a = 1; h = 1", start="", wrong={})
+    says = part.judge_cell(f"{LEAF}h = a * 2\n{rest}", engine).says
+    assert ("Why: " in says) is bool(why)
+    assert why in says
+
+
 def test_what_nothing_asked_for_is_told_so(engine: ModuleType) -> None:
     part = make(lambda a, h: a is h, engine=engine, solution="a = 1; h = 1", start="", wrong={})
     none = "`h` was computed from no tensor that requires grad, so `backward`"
     for source, is_told in (
         (f"{LEAF}b = torch.ones(2) * 2\nh = (b * b).sum()\nh.backward()", True),
         # What a function makes of a tensor is not known, nor what a list holds.
+        ("a = torch.ones(2)\nh = (a.detach() * torch.tensor(2.0)).sum()\nh.backward()", True),
         ("a = torch.ones(2)\nf = lambda t: t * 1\nh = f(a).sum()\nh.backward()", False),
         (f"{LEAF}b = [1.0]\nh = a.argmax() * b[0]\nh.backward()", False),
         (f"{LEAF}h = a.argmax()\nh.backward()", False),
@@ -259,9 +288,14 @@ def test_what_nothing_asked_for_is_told_so(engine: ModuleType) -> None:
             lambda a, h: graph_leads_back(h=h, a=a),
             "since `a = torch.zeros(2, requires_grad=True)`, `a` is another tensor. `h` has no node",
         ),
-        # Of two, it is not known which.
         (
             f"{LEAF}h = a.detach() * a.data",
+            lambda a, h: graph_leads_back(h=h, a=a),
+            "nothing that comes from `a.detach()` (line 2) and `a.data` (line 2) of your cell has a history. `h`",
+        ),
+        # One behind the other: which it was is not known.
+        (
+            f"{LEAF}h = a.detach()\nh = h.data",
             lambda a, h: graph_leads_back(h=h, a=a),
             "`h` requires no grad: `backward` cannot get from it to `a`.",
         ),
@@ -312,9 +346,9 @@ def test_only_what_runs_alone_is_run_again_for_the_reason(engine: ModuleType) ->
         # A run without it tells which cut it was.
         (CellOutcome(f"{lost}m = lambda t: t.sum()\nm(h).backward()", "RuntimeError"), True),
         (CellOutcome(f"{lost}(a * h).detach().sum().backward()", "RuntimeError"), True),
-        # Of two, it is not known what else may have cut off a gradient.
+        # Of one behind the other, it is not known which.
         (CellOutcome(f"{lost}m = lambda t: t.data.sum()\nm(h).backward()", "RuntimeError"), False),
-        (CellOutcome(f"{lost}((a * h).detach() * a.data).sum().backward()", "RuntimeError"), False),
+        (CellOutcome(f"{lost}((a * h).detach() * a.data).sum().backward()", "RuntimeError"), True),
         (CellOutcome(f"{lost}(h * torch.ones(2)).sum().backward()", "RuntimeError"), True),
         (CellOutcome(source, "RuntimeError"), False),
         (CellOutcome(f"{LEAF}h = 1\na += 1", "RuntimeError"), True),

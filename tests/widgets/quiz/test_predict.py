@@ -818,7 +818,7 @@ def test_a_row_is_not_pointed_to_that_may_be_shown_without_its_facts(
             CLONE,
             gradient("a"),
             "None",
-            "`a` requires grad, and the `backward` on line 5 reached it.",
+            "`a` requires grad, and the `backward` on line 5 reached `a`.",
         ),
         (CLONE, value("b"), "5", "`5` is `a.grad`."),
         (CLONE, value("z"), "2", "`2` is what `b` shows."),

@@ -135,7 +135,7 @@ def _shows_small_numbers(before):
     ],
     solution="def double(t):\n    t = t * 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])\nb = double(a)",
     wrong={
-        "def double(t):\n    t * 2\n\n\na = torch.tensor([1.0, 2.0])": "double(t) is of type NoneType",
+        "def double(t):\n    t * 2\n\n\na = torch.tensor([1.0, 2.0])": "double(t) gives None",
         "def double(t):\n    t * 2\n    return t\n\n\na = torch.tensor([1.0, 2.0])": "t and double(t) are one tensor",
         "def double(t):\n    s = t\n    s *= 2\n    return s\n\n\na = torch.tensor([1.0, 2.0])": "after the call of double(t), t shows [6, 10]: the function writes into t",
         "def double(t):\n    return t * 2\n\n\na = torch.tensor([1.0, 2.0])\na *= 2": "Run the whole cell",

@@ -17,13 +17,31 @@ from tinytorch.viz import join_names
 from ..player import NameObserver, explain_error
 from ..run import RecordedRun, Step, is_self_contained
 from ..wording import gettext, gettext_noop, join_sentences
-from .cuts import find_cut, has_cut
+from .cuts import describe_cuts, find_cuts
 
 _NO_GRAD = "RuntimeError: element 0 of tensors does not require grad"
 _FREED = "RuntimeError: Trying to backward through the graph a second time"
 _NOT_KEPT = "RuntimeError: can't retain_grad on Tensor that has requires_grad=False"
 _LEAF_WRITE = "a leaf Variable that requires grad is being used in an in-place operation"
 _VIEW_WRITE = "a view of a leaf Variable that requires grad is being used"
+_METHODS = frozenset(
+    [
+        "backward",
+        "clone",
+        "contiguous",
+        "detach",
+        "item",
+        "mean",
+        "numpy",
+        "requires_grad_",
+        "retain_grad",
+        "sum",
+        "t",
+        "tolist",
+    ]
+)
+"""Methods that are of no use without a call."""
+_NONE_HAS_NOT = re.compile(r"AttributeError: 'NoneType' object has no attribute '(\w+)'")
 
 
 def explain_error_of_cell(source: str, error: str, engine: ModuleType) -> str:
@@ -48,9 +66,9 @@ def _describe_own_lines(run: RecordedRun, source: str, engine: ModuleType) -> It
     """Yield what the lines of a cell did before an error; what the engine knows of it comes after that."""
     error = run.error or ""
     if error.startswith((_NO_GRAD, _NOT_KEPT)):
-        cut = find_cut(source, lambda program: _has_history(_record(program, engine), error))
-        if cut is not None:
-            yield cut.describe()
+        cuts = find_cuts(source, lambda program: _has_history(_record(program, engine), error))
+        if cuts:
+            yield describe_cuts(cuts)
             if error.startswith(_NOT_KEPT):
                 yield gettext("So there is no gradient that `retain_grad` could keep.")
             else:
@@ -62,6 +80,10 @@ def _describe_own_lines(run: RecordedRun, source: str, engine: ModuleType) -> It
             )
     elif error.startswith(_FREED):
         yield _describe_repeated_backward(run)
+    elif error.startswith("TypeError") and "method" in error:
+        yield _describe_uncalled_method(source)
+    elif lacking := _NONE_HAS_NOT.match(error):
+        yield _describe_none(run.steps[-1], lacking[1])
     elif _LEAF_WRITE in error or _VIEW_WRITE in error:
         yield _describe_leaf_write(run.steps[-1], is_view=_VIEW_WRITE in error)
 
@@ -108,7 +130,7 @@ def _find_root_without_source(run: RecordedRun, source: str) -> str:
     """
     call = re.search(r"(?<![\w.])([A-Za-z_]\w*)\.backward\(", run.steps[-1].site.source)
     before = [step.observation for step in run.steps if step.observation is not None]
-    if call is None or not before or has_cut(source):
+    if call is None or not before:
         return ""
     snap = before[-1].snapshot
     tensors = {name for name, _ in snap.names}
@@ -134,6 +156,42 @@ def _find_names_used(source: str, name: str) -> set[str]:
         used |= new
         waiting += new
     return used
+
+
+def _describe_none(step: Step, attribute: str) -> str:
+    """Say what in a line is None, as `x.grad` is in `x.grad.zero_()`; empty if it is not one thing alone."""
+    try:
+        nodes = list(ast.walk(ast.parse(step.site.source.strip())))
+    except (SyntaxError, ValueError):
+        return ""
+    owners = {
+        ast.unparse(node.value)
+        for node in nodes
+        if isinstance(node, ast.Attribute) and node.attr == attribute
+    }
+    if len(owners) != 1:
+        return ""
+    (owner,) = owners
+    sentence = gettext_noop("in line {line} of your cell `{code}` is None, which has no `{name}`.")
+    if owner.endswith(".grad"):
+        sentence = gettext_noop(
+            "in line {line} of your cell `{code}` is None, which has no `{name}`: no gradient has arrived there."
+        )
+    return gettext(sentence, line=step.site.line, code=owner, name=attribute)
+
+
+def _describe_uncalled_method(source: str) -> str:
+    """Say which method a program names and does not call, as `loss.item`; empty if it is not one alone."""
+    nodes = list(ast.walk(ast.parse(source)))
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    found = {
+        ast.unparse(node)
+        for node in nodes
+        if isinstance(node, ast.Attribute) and node.attr in _METHODS and id(node) not in called
+    }
+    if len(found) != 1:
+        return ""
+    return gettext("`{code}` without `()` calls nothing.", code=found.pop())
 
 
 def _describe_leaf_write(step: Step, *, is_view: bool) -> str:

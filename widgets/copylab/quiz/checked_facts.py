@@ -31,7 +31,7 @@ from ..run import engine_for, is_self_contained
 from ..wording import gettext, join_sentences, ngettext
 from .answers import is_same_answer, quote_number
 from .attempts import run_attempt
-from .cuts import find_cut
+from .cuts import describe_cuts, find_cuts
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,11 @@ def are_tensors(**named: Any) -> CheckedFact:
             no = gettext(
                 "`{name}` is of type `{kind}`; it should be a tensor.", name=name, kind=kind
             )
+            if value is None and name.endswith(")"):
+                no = gettext(
+                    "`{name}` gives None; it should give a tensor. A function gives back what comes after `return`.",
+                    name=name,
+                )
             return CheckedFact(False, no)
     return CheckedFact(True, "")
 
@@ -251,8 +256,7 @@ def _begin_with_cut(sentence: str, holds: Callable[[Mapping[str, Any]], bool]) -
             return bool(holds(run_attempt("", program, engine_for({})).variables))
         return False
 
-    cut = find_cut(source, is_mended)
-    return sentence if cut is None else join_sentences([cut.describe(), sentence])
+    return join_sentences(filter(None, [describe_cuts(find_cuts(source, is_mended)), sentence]))
 
 
 @_require_tensors

@@ -7,12 +7,14 @@ without each.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+
+from tinytorch.viz import join_names
 
 from ..wording import gettext
 
-_METHODS = frozenset({"detach", "item", "numpy", "tolist"})
+_METHODS = frozenset({"detach", "detach_", "item", "numpy", "tolist"})
 """Methods whose result has no history; without the call, there is one."""
 _MAKERS = frozenset({"tensor", "as_tensor", "from_numpy"})
 """Functions that make a tensor of numbers, and drop the history of what they are given."""
@@ -30,39 +32,43 @@ class Cut(NamedTuple):
     line: int
     is_block: bool
 
-    def describe(self) -> str:
-        """Return the sentence that says what the place did."""
-        if self.is_block:
+
+def describe_cuts(cuts: Sequence[Cut]) -> str:
+    """Return the sentence that says what the places did; empty if there is none."""
+    if len(cuts) > 1:
+        places = [gettext("`{code}` (line {line})", code=cut.code, line=cut.line) for cut in cuts]
+        return gettext(
+            "nothing that comes from {places} of your cell has a history.",
+            places=join_names(places),
+        )
+    for cut in cuts:
+        if cut.is_block:
             return gettext(
                 "inside `with {code}` in line {line} of your cell nothing is recorded.",
-                code=self.code,
-                line=self.line,
+                code=cut.code,
+                line=cut.line,
             )
         return gettext(
             "what `{code}` in line {line} of your cell gives has no history.",
-            code=self.code,
-            line=self.line,
+            code=cut.code,
+            line=cut.line,
         )
+    return ""
 
 
-def has_cut(source: str) -> bool:
-    """Return True if a program has a place that may cut off a history."""
-    return bool(_list_places(ast.parse(source)))
-
-
-def find_cut(source: str, is_mended: Callable[[str], bool]) -> Cut | None:
-    """Return the place of a program that cut off a history; None if it is not one alone.
+def find_cuts(source: str, is_mended: Callable[[str], bool]) -> list[Cut]:
+    """Return the places of a program that cut off a history: without any one of them it would be there.
 
     is_mended: called with the program without one of the places, says whether the history is there.
     """
-    found = []
+    found: dict[Cut, None] = {}
     for position in range(len(_list_places(ast.parse(source)))):
         tree = ast.parse(source)
         place = _list_places(tree)[position]
         cut = Cut(ast.unparse(place), _find_last_line(place), isinstance(place, ast.withitem))
         if is_mended(ast.unparse(_LeaveOut(place).visit(tree))):
-            found.append(cut)
-    return found[0] if len(found) == 1 else None
+            found[cut] = None
+    return list(found)
 
 
 def _list_places(tree: ast.AST) -> list[_Place]:

@@ -152,7 +152,7 @@ _BELIEFS_AND_ARGUMENTS = {
     ),
     "requires_grad is copied": (
         "A tensor requires grad if another one does.",
-        "A tensor requires grad if the program asks for it or a recorded operation made it. Neither is so here.",
+        "A tensor requires grad only if the program asks for that or a recorded operation made the tensor.",
     ),
     "a plain copy has a node": (
         "A result always has a node.",

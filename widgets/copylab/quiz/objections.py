@@ -108,7 +108,7 @@ def find_gradient_objection(run: QuizRun, answer: str, x: str, *, at: int | None
     # The first: from there on the answer None was wrong.
     line = run.history(lambda moment: moment.grads[x], at)[0].line
     return gettext(
-        "`{x}` requires grad, and the `backward` on line {line} reached it.", x=x, line=line
+        "`{x}` requires grad, and the `backward` on line {line} reached `{x}`.", x=x, line=line
     )
 
 
