@@ -404,6 +404,22 @@ def test_a_name_below_its_box_is_not_on_the_line_that_leaves_it(width: int, name
         assert measure_clearance(line.points, areas[line.tail]) >= 2
 
 
+def test_a_leaf_is_beside_its_accumulator_before_its_gradient_comes() -> None:
+    """In the middle of the room for "grad 1.0, 2.0", the leaf was far from where the arrow to it begins."""
+    program = "x = torch.tensor([1.0, 2.0], requires_grad=True)\nz = (x * 2).sum()\nz.backward()"
+    gaps, widths = [], []
+    for frame in list(steps(program, engine=tinytorch))[1:]:
+        svg = frame.pictures["graph"].svg
+        left, width = re.findall(
+            r'<rect class="leaf[^"]*"[^>]* x="([^"]*)"[^>]* width="([^"]*)"', svg
+        )[-1]
+        disc = re.findall(r'<rect[^>]* x="([^"]*)"[^>]* width="24" height="24"', svg)[-1]
+        gaps.append(float(left) - float(disc) - 24)
+        widths.append(float(width))
+    assert widths[1] > widths[0] + 20
+    assert gaps == [graph_svg.LEAF_GAP] * 2
+
+
 def test_a_sign_on_a_line_is_clear_of_boxes() -> None:
     """In lesson 14, a box of another chain covered the number of "2 edges"."""
     line = draw_straight((50.0, 0.0), (50.0, 100.0))

@@ -891,6 +891,7 @@ def draw_sheet(
     canvas, contents = Canvas(), sheet.contents
     stage = stage or lay_out_sheets([sheet], room)
     sheet = mark_cuts(sheet)
+    stage = stage._replace(middles=_align_leaves(sheet, stage))
     canvas.text(EDGE, 11, _heading_of(sheet, room), "m b" if sheet.cards else "m")
     unused_routes = _group_points_by_ends(stage.routes)
     cards = {card.name: card for card in sheet.cards}
@@ -916,6 +917,23 @@ def draw_sheet(
         canvas.text(EDGE, stage.foot + 15 + NOTE * index, note, "m")
     summary = contents.summary if contents.listed else gettext("Graph picture without tensors")
     return canvas.svg(*stage.size, label or summary, contents.is_unfolded)
+
+
+def _align_leaves(sheet: GraphSheet, stage: GraphStage) -> dict[str, Point]:
+    """Return the middles of cards, with each leaf beside its accumulator at the left of its place.
+
+    In the middle of a place that has room for a gradient, it was far from the accumulator until the gradient came.
+    """
+    middles = dict(stage.middles)
+    lines = Counter(chain.from_iterable((route.tail, route.head) for route in stage.routes))
+    widths = {card.name: card.size.width for card in sheet.cards}
+    for route in stage.routes:
+        (x, y), leaf = middles[route.head], route.head
+        is_level = stage.direction == "down" and abs(y - middles[route.tail][1]) < 1
+        # Another line arrives at the middle of the place.
+        if is_level and leaf in widths and lines[leaf] == 1:
+            middles[leaf] = (x - (stage.sizes[leaf].width - widths[leaf]) / 2, y)
+    return middles
 
 
 def _find_side(stage: GraphStage, card: Card, direction: str, sign: int, near: Point) -> Point:
