@@ -82,6 +82,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             "y = x ** 2\ny.backward()",
             "y = x * 6 + x * 6\ny.backward()",
             "y = (x * 3).clone() * 4\ny.backward()",
+            "y = x.clone()\ny.backward(torch.tensor(12.0))",
+            "y = x * 3\ntorch.autograd.backward(y, torch.tensor(4.0))",
         ],
         {
             "y = x.detach() * 12": "requires no grad",
@@ -205,7 +207,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             "y = (a * a).detach()": "requires no grad",
             "y = a * a\ny.backward()\ny = a.detach() * 3": "requires no grad",
             "y = a.clone() * a\ny.backward()": "a.grad is 6",
-            "y = a + 6.0\na.grad = torch.tensor(3.0)": "y.backward() gives a the gradient 1",
+            "y = a + 6.0\na.grad = torch.tensor(3.0)": "through y, a gets the gradient 1",
         },
     ),
     "data/display": (
@@ -286,7 +288,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _A.replace("a =", "x =")
             + "k = x.clone()\nc = k + 10\nk.sum().backward()": "its node is AddBackward0",
             _A.replace("a =", "x =")
-            + "k = x * 2 - x.detach()\nc = k.detach() + 10\nx.grad = torch.ones(2)": "k.sum().backward() gives x the gradient [2, 2]",
+            + "k = x * 2 - x.detach()\nc = k.detach() + 10\nx.grad = torch.ones(2)": "through k.sum(), x gets the gradient [2, 2]",
         },
     ),
     "copy_/screen": (

@@ -458,8 +458,8 @@ def test_a_gradient_that_was_put_there_by_hand(engine: ModuleType) -> None:
     a = engine.tensor(3.0, requires_grad=True)
     for result, sends, leads_once in (
         (a * 4, "", True),
-        (a * a * 4, "gives a the gradient 24; it should be 4", False),
-        (a * 3, "gives a the gradient 3; it should be 4", True),
+        (a * a * 4, "through y, a gets the gradient 24; it should be 4", False),
+        (a * 3, "through y, a gets the gradient 3; it should be 4", True),
         (engine.stack([a * 3, a.detach()]), "", True),
     ):
         fact = sends_gradient(4, y=result, a=a)
@@ -555,6 +555,66 @@ def test_a_kept_graph_may_be_gone_through_several_times(engine: ModuleType) -> N
     with know_source("total.backward(retain_graph=True)"):
         assert sends_gradient([12, 12], y=total, a=a).holds
         assert not sends_gradient([6, 6], y=total, a=a).holds
+
+
+@pytest.mark.parametrize(
+    ("source", "comes_through_y"),
+    [
+        ("y = x.clone()\ny.backward(torch.tensor(12.0))", "12"),
+        ("y = x.clone()\ny.backward(gradient=torch.tensor(12.0))", "12"),
+        ("y = x.clone()\ntorch.autograd.backward(y, torch.tensor(12.0))", "12"),
+        ("y = x.view(1)\ntorch.autograd.backward([y], grad_tensors=[torch.tensor([12.0])])", "12"),
+        ("y = x.clone()\nfor _ in range(12):\n    y.backward()", "12"),
+        ("y = x + x\n(y * 6).backward()", "12"),
+        ("y = x.clone()\nopen\ny.backward(torch.tensor(12.0))", "12"),  # not known: not run again
+        ("y = x.clone()\ny.backward(torch.tensor(5.0))", "5"),
+        ("y = x.clone()\nopen\ny.backward(None)", "1"),
+        ("y = x.clone()\nopen\ntorch.autograd.backward(y)", "1"),
+        ("y = x.clone()\ny.backward()\n(x * 11).backward()", "1"),
+        ("y = x + x\n(y + x * 10).backward()", "2"),
+        ("y = x + x\n(x * 12).backward()", "2"),
+    ],
+)
+def test_what_the_program_gave_to_a_result_is_counted(
+    engine: ModuleType, source: str, comes_through_y: str
+) -> None:
+    """A gradient that was passed to `backward` was taken for 1, and 12 refused as 1."""
+    source = f"x = torch.tensor(6.0, requires_grad=True)\n{source}"
+    variables: dict[str, Any] = {"torch": engine}
+    exec(source, variables)
+    before = variables["x"].grad.tolist()
+    with know_source(source):
+        fact = sends_gradient(12, y=variables["y"], x=variables["x"])
+    assert fact.holds is (comes_through_y == "12")
+    told = f"through `y`, `x` gets the gradient {comes_through_y}; it should be 12."
+    assert fact.holds or fact.no == told
+    assert variables["x"].grad.tolist() == before
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        (
+            "h = a * a\nh.backward()\nh = a * a",
+            "line 4 of your cell, `h = a * a`, gives `h` another tensor after the call of `backward`",
+        ),
+        (
+            "h = a * a\n(a * a).backward()",
+            "the nodes behind `h` still have what they saved: no `backward` of your cell went through them.",
+        ),
+        ("%time h.backward()", "or `retain_graph=True` kept it"),
+    ],
+)
+def test_a_kept_graph_is_blamed_on_what_the_cell_has(
+    engine: ModuleType, source: str, told: str
+) -> None:
+    """`retain_graph` was named to a cell that did not have it."""
+    a = engine.tensor(2.0, requires_grad=True)
+    with know_source(f"a = torch.tensor(2.0, requires_grad=True)\n{source}"):
+        fact = was_freed(h=a * a)
+    assert not fact.holds
+    assert told in fact.no
+    assert ("retain_graph" in fact.no) is ("retain_graph" in told)
 
 
 @pytest.mark.parametrize(

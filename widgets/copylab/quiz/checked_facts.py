@@ -343,10 +343,16 @@ def sends_gradient(expected: Any, **named: Any) -> CheckedFact:
     retained_gradients = RetainedGradients(torch)
     if not retained_gradients.can_restore(result):
         return CheckedFact(True, "")
+    arrived = _list_arrived_gradients(result_name)
     try:
         # `retain_graph`: the learner may call backward after the check. `.grad` of leaves is not
         # touched by `grad`, that of results with `retain_grad` is.
         (gradient,) = torch.autograd.grad(result, source, retain_graph=True)
+        if arrived and not _adds_up(values(gradient), expected):
+            # What the program itself gave to the result: its `backward` may have been called with
+            # a gradient, several times, or on what was computed from the result.
+            given = torch.tensor(values(sum(arrived))).to(result.dtype).reshape(result.shape)
+            (gradient,) = torch.autograd.grad(result, source, given, retain_graph=True)
     # The source was not used, say, of which `graph_leads_back` has a sentence.
     except RuntimeError:
         return CheckedFact(True, "")
@@ -354,13 +360,31 @@ def sends_gradient(expected: Any, **named: Any) -> CheckedFact:
         # A look changes nothing, and this has added to them.
         retained_gradients.restore()
     no = gettext(
-        "`{result}.backward()` gives `{source}` the gradient {value}; it should be {right}.",
+        "through `{result}`, `{source}` gets the gradient {value}; it should be {right}.",
         result=result_name,
         source=source_name,
         value=quote_number(values(gradient)),
         right=quote_number(expected),
     )
-    return CheckedFact(_adds_up(values(gradient), expected), no)
+    # Of a gradient that is passed in a program that cannot run again, the numbers are not known.
+    is_unknown = arrived is None and _passes_gradient(_source_of_answer.get())
+    return CheckedFact(is_unknown or _adds_up(values(gradient), expected), no)
+
+
+def _list_arrived_gradients(name: str) -> list[Any] | None:
+    """Return the gradients that come to a result while its program runs; None if that cannot be known.
+
+    They are counted by a hook in a second run. A name that is tied to several results has none
+    known.
+    """
+    bindings = list_bindings(_cells_of_answer.get(), name)
+    if len(bindings) != 1:
+        return None
+    line = ast.unparse(bindings[0])
+    # `append` returns None, so that the gradient stays as it is.
+    hook = f"_gradients = []; {name}.register_hook(_gradients.append)"
+    gradients: list[Any] | None = _run_changed_program(line, f"{line}; {hook}").get("_gradients")
+    return gradients
 
 
 def _adds_up(gradient: Any, expected: Any) -> bool:
@@ -408,17 +432,31 @@ def know_source(source: str, *, is_one_cell: bool = True) -> Iterator[None]:
 
 def _keeps_graph(source: str) -> bool:
     """Return True if a program calls `backward` with `retain_graph`, other than False."""
-    try:
-        calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    except SyntaxError:  # a cell with a magic
-        return False
-    keywords = itertools.chain.from_iterable(
-        call.keywords for call in calls if _calls_backward(call)
-    )
+    calls = _list_backward_calls(source)
     return any(
         keyword.arg == "retain_graph" and ast.unparse(keyword.value) != "False"
-        for keyword in keywords
+        for keyword in chain.from_iterable(call.keywords for call in calls)
     )
+
+
+def _passes_gradient(source: str) -> bool:
+    """Return True if a program calls `backward` with a gradient, other than None."""
+    return any(map(_has_gradient, _list_backward_calls(source)))
+
+
+def _has_gradient(call: ast.Call) -> bool:
+    """Return True if a call of `backward` has a gradient: its first argument, or behind the tensors."""
+    position = 1 if ast.unparse(call.func).endswith("autograd.backward") else 0
+    names = ("gradient", "grad_tensors")
+    given = call.args[position : position + 1]
+    given += [keyword.value for keyword in call.keywords if keyword.arg in names]
+    return any(ast.unparse(gradient) != "None" for gradient in given)
+
+
+def _list_backward_calls(source: str) -> list[ast.Call]:
+    """Return the calls of `backward` in a program; none of a cell with a magic."""
+    calls = [node for node in _list_syntax_nodes(source) if isinstance(node, ast.Call)]
+    return [call for call in calls if _calls_backward(call)]
 
 
 def left_grad_to_backward(**named: Any) -> CheckedFact:
@@ -667,25 +705,45 @@ def was_gone_through(**named: Any) -> CheckedFact:
 def was_freed(**named: Any) -> CheckedFact:
     """A backward went through the nodes behind a tensor, and freed what they had saved.
 
-    Nothing tells one that kept it from none: the sentence says both.
+    Nothing tells one that kept it from none: the sentence says both, where the program is not known.
     """
     ((name, tensor),) = named.items()
-    no = gettext(
-        "the nodes behind `{name}` still have what they saved: no `backward` went through them, "
-        "or `retain_graph=True` kept it. Call `backward` without `retain_graph`.",
-        name=name,
-    )
-    source = _source_of_answer.get()
+    return CheckedFact(not keeps_saved(tensor), _explain_kept_graph(name, _source_of_answer.get()))
+
+
+def _explain_kept_graph(name: str, source: str) -> str:
+    """Say why the nodes behind a tensor have what they saved, after the program of a source."""
     if _keeps_graph(source):
-        no = gettext(
+        return gettext(
             "your cell calls `backward` with `retain_graph`, so the nodes behind `{name}` keep what "
             "they saved. Call `backward` without `retain_graph`.",
             name=name,
         )
-    elif why := _explain_lack_of_backward(source):
+    if why := _explain_lack_of_backward(source):
         through = gettext("So no gradient went through the nodes behind `{name}`.", name=name)
-        no = join_sentences([why, through])
-    return CheckedFact(not keeps_saved(tensor), no)
+        return join_sentences([why, through])
+    calls = _list_backward_calls(source)
+    if not calls:
+        return gettext(
+            "the nodes behind `{name}` still have what they saved: no `backward` went through them, "
+            "or `retain_graph=True` kept it. Call `backward` without `retain_graph`.",
+            name=name,
+        )
+    last = max(list_bindings(source, name), key=lambda node: node.lineno, default=None)
+    if last is not None and last.lineno > max(call.lineno for call in calls):
+        return gettext(
+            "line {line} of your cell, `{code}`, gives `{name}` another tensor after the call of "
+            "`backward`, and no gradient went through the nodes behind this one. Call `backward` "
+            "after that line.",
+            line=last.lineno,
+            code=ast.unparse(last),
+            name=name,
+        )
+    return gettext(
+        "the nodes behind `{name}` still have what they saved: no `backward` of your cell went "
+        "through them.",
+        name=name,
+    )
 
 
 def walk_nodes(tensor: Any) -> Iterator[Any]:
