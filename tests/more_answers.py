@@ -650,7 +650,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             "mean = torch.tensor([e.item() for e in errors]).mean().requires_grad_()\nmean.backward()": "no node that leads to slope",
             "mean = torch.stack([e.detach() for e in errors]).mean().requires_grad_()\nmean.backward()\nslope.grad = torch.tensor(7.0)": "no node that leads to slope",
             "mean = torch.stack(errors).mean()\nfor error in errors:\n    error.backward(retain_graph=True)": "slope.grad is 14",
-            "mean = errors[0] + 4.0\nslope.grad = torch.tensor(7.0)": "gives slope the gradient 2",
+            "mean = errors[0] + 4.0\nslope.grad = torch.tensor(7.0)": "slope gets the gradient 2",
         },
     ),
     "clinic/parts": (

@@ -9,15 +9,19 @@ from collections.abc import Iterator
 
 import copylab.lessons
 import pytest
+from copylab import questions as ask
+from copylab.lessons.clinic import triage
+from copylab.lessons.clone import apart
 from copylab.lessons.clone_detach import orders
 from copylab.lessons.data import past, writes
 from copylab.lessons.in_place import breaks
 from copylab.lessons.stop_gradient import parts
 from copylab.lessons.view_reshape import shapes
 from copylab.quiz.answers import format_answer
+from copylab.quiz.contradictions import describe_contradiction
 from copylab.quiz.misconceptions import misconception
 from copylab.quiz.prediction import Prediction
-from copylab.quiz.reveal import judge_answers
+from copylab.quiz.reveal import Reveal, judge_answers
 from copylab.quiz.standalone import _collect_page_data
 
 import tinytorch
@@ -81,6 +85,64 @@ def test_a_belief_that_no_answer_denies_is_quoted(
     shown = rows[row - 1].refutation
     assert shown is not None
     assert shown.misconception is not None
+
+
+LEAF = Prediction(
+    "x = torch.ones(2, requires_grad=True)\ny = x.detach()",
+    [ask.is_leaf("y"), ask.requires_grad("y")],
+)
+
+OTHER_DTYPE = Prediction(
+    "a = torch.ones(2)\nb = a.view(torch.int32)",
+    [ask.same_storage("a", "b"), ask.value("a"), ask.value("b")],
+)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "answers", "told"),
+    [
+        (
+            apart,
+            {"row_2": "yes"},
+            "Your answers to rows 2, 4 and 5 contradict each other: if `a` and `b` share a storage, they show",
+        ),
+        (apart, {"row_1": "yes"}, "to rows 1 and 2 contradict each other: if `a` and `b` are one"),
+        (
+            triage,
+            {"row_4": "line 8 raises an error"},
+            "to rows 4 and 5 contradict each other: if line 8 raises an error, no `backward` comes",
+        ),
+        (LEAF, {"row_1": "no"}, "to rows 1 and 2 contradict each other: a tensor that requires no"),
+        # What belongs together, right or wrong.
+        (apart, {}, ""),
+        (apart, {"row_2": "yes", "row_5": "[1, 2]"}, ""),
+        (apart, {"row_1": "yes", "row_2": "yes", "row_4": "[12, 11]"}, ""),
+        (triage, {}, ""),
+        (triage, {"row_4": "line 8 raises an error", "row_5": "none"}, ""),
+        (triage, {"row_4": "it runs to its end"}, ""),
+        (LEAF, {"row_2": "yes", "row_1": "no"}, ""),
+        (OTHER_DTYPE, {}, ""),
+        (LEAF, {}, ""),
+    ],
+)
+def test_answers_that_cannot_all_be_true_are_named(
+    prediction: Prediction, answers: dict[str, str], told: str
+) -> None:
+    given = answer_rows(prediction, **answers)
+    run = prediction.run(tinytorch)
+    found = describe_contradiction(prediction.questions, given, run)
+    assert told in found
+    assert bool(found) is bool(told)
+    shown = Reveal(prediction.questions, given, run, lambda: "").text
+    assert ("contradict each other" in shown) is bool(told)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_right_answers_contradict_nothing(lesson: str) -> None:
+    definitions = vars(importlib.import_module(f"copylab.lessons.{lesson}"))
+    for prediction in [item for item in definitions.values() if isinstance(item, Prediction)]:
+        run = prediction.run(tinytorch)
+        assert not describe_contradiction(prediction.questions, answer_rows(prediction), run)
 
 
 def list_pairs(prediction: Prediction) -> Iterator[tuple[int, str, int, str]]:

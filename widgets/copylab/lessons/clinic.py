@@ -74,8 +74,9 @@ _LAYER = (
 
 @task(
     "clinic/best",
-    "After training, somebody wanted to reload the best weights. They turn out to be the last ones. Lines 6 and 7 "
-    "stand for the training. `best` should be a dict of tensors that require no grad, with the weight of line 4: 1.",
+    "After training, somebody wanted to reload the best weights. They turn out to be the last ones. The last two "
+    "lines, with `fill_(99.0)`, stand for the training. `best` should be a dict of tensors that require no grad, with the weight "
+    "from before the training: 1.",
     about="the best weights are the last ones",
     title="Patient 1",
     diagnosis=Diagnosis(

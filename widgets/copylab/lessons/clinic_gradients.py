@@ -80,7 +80,7 @@ def _raises_with_words(words: str, act: Callable[[], object]) -> bool:
         "out = logits.exp()\nout = out + 1\nout.sum().backward()\nlogits.grad -= 1\nlogits.grad += 1": "writes logits.grad itself",
         "out = logits.exp()\nout.sum().backward()": "out shows [2.71828, 7.38906]",
     },
-    right="`backward` found what `exp` had saved as it was.",
+    right="between `exp` and `backward`, no line writes into what `exp` saved.",
 )
 def write_before(logits, out):
     yield graph_leads_back(out=out, logits=logits)
@@ -101,30 +101,32 @@ def write_before(logits, out):
     diagnosis=Diagnosis(
         # Which line it is, and for which reason: the kind is that of patient 7.
         choices=(
-            gettext_noop("line 3 throws away what is needed later"),
-            gettext_noop("line 5 changes what line 4 has saved for line 6"),
-            gettext_noop("line 5 takes a step of the wrong size"),
-            gettext_noop("line 6 adds to what the round before has left"),
+            gettext_noop("`param.grad = None` throws away what is needed later"),
+            gettext_noop(
+                "`param.data -= ...` changes what `param * param` has saved for `backward`"
+            ),
+            gettext_noop("`param.data -= ...` takes a step of the wrong size"),
+            gettext_noop("`loss.backward()` adds to what the round before has left"),
         ),
         against={
-            "line 3 throws away what is needed later": Counterevidence(
+            "`param.grad = None` throws away what is needed later": Counterevidence(
                 gettext_noop(
-                    "Line 3 runs before `backward` in each round, and 6.4 is the gradient of the second round alone."
+                    "`param.grad = None` runs before `backward` in each round, and 6.4 is the gradient of the second round alone."
                 ),
                 lambda param: param.grad is not None,
             ),
-            "line 5 takes a step of the wrong size": Counterevidence(
+            "`param.data -= ...` takes a step of the wrong size": Counterevidence(
                 gettext_noop("`param` is 2.56 after two rounds, as it should be."),
                 lambda param: abs(param.item() - 2.56) < 0.01,
             ),
-            "line 6 adds to what the round before has left": Counterevidence(
+            "`loss.backward()` adds to what the round before has left": Counterevidence(
                 gettext_noop(
                     "`param.grad` is set to None in each round, and 5.12 is less than the 6.4 of the second round alone."
                 ),
                 lambda param: abs(param.grad.item() - 5.12) < 0.01,
             ),
         },
-        right="line 5 changes what line 4 has saved for line 6",
+        right="`param.data -= ...` changes what `param * param` has saved for `backward`",
         because=gettext_noop(
             "`param * param` has saved `param`, and the line with `.data` writes into `param` before `backward`, unseen by the counter."
         ),
@@ -343,32 +345,32 @@ def leaf_view(bias):
     title="Patient 12",
     diagnosis=Diagnosis(
         choices=(
-            gettext_noop("line 2 should make a tensor that requires grad"),
-            gettext_noop("line 4 writes over numbers that line 5 needs"),
-            gettext_noop("line 5 adds up gradients that should be apart"),
-            gettext_noop("line 4 takes the history so far along"),
+            gettext_noop("`state = torch.tensor(1.0)` should make a tensor that requires grad"),
+            gettext_noop("`state = state * decay` writes over numbers that `backward` needs"),
+            gettext_noop("`state.backward(...)` adds up gradients that should be apart"),
+            gettext_noop("`state = state * decay` takes the history so far along"),
         ),
         against={
-            "line 2 should make a tensor that requires grad": Counterevidence(
+            "`state = torch.tensor(1.0)` should make a tensor that requires grad": Counterevidence(
                 gettext_noop(
                     "Gradients have arrived at `decay`: `decay.grad` is 2.75, which is too much and not too little."
                 ),
                 lambda decay: abs(decay.grad.item() - 2.75) < 0.01,
             ),
-            "line 4 writes over numbers that line 5 needs": Counterevidence(
+            "`state = state * decay` writes over numbers that `backward` needs": Counterevidence(
                 gettext_noop(
                     "`decay._version` and `state._version` are 0: there was no write in place."
                 ),
                 lambda decay, state: decay._version == state._version == 0,
             ),
-            "line 5 adds up gradients that should be apart": Counterevidence(
+            "`state.backward(...)` adds up gradients that should be apart": Counterevidence(
                 gettext_noop(
                     "The gradients of the three rounds are meant to add up, to 1.75; `decay.grad` is 2.75."
                 ),
                 lambda decay: abs(decay.grad.item() - 2.75) < 0.01,
             ),
         },
-        right="line 4 takes the history so far along",
+        right="`state = state * decay` takes the history so far along",
         because=gettext_noop(
             "`state` comes into a round with the history of the rounds before, so each `backward` goes through those rounds, too."
         ),

@@ -432,10 +432,10 @@ def know_source(source: str, *, is_one_cell: bool = True) -> Iterator[None]:
 
 def _keeps_graph(source: str) -> bool:
     """Return True if a program calls `backward` with `retain_graph`, other than False."""
-    calls = _list_backward_calls(source)
+    keywords_of_calls = [call.keywords for call in _list_backward_calls(source)]
     return any(
         keyword.arg == "retain_graph" and ast.unparse(keyword.value) != "False"
-        for keyword in chain.from_iterable(call.keywords for call in calls)
+        for keyword in chain.from_iterable(keywords_of_calls)
     )
 
 

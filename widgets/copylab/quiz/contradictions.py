@@ -3,16 +3,22 @@
 "No error was raised, so the gradient is right" was said to somebody whose row above said that it raises one.
 A belief is put into a learner's mouth only where no other answer of the same table denies it. Else the row
 says the argument alone, which is true of the run whatever is believed.
+
+Answers that cannot all be true in any run are named in one sentence above the table.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from .answers import format_answer, parse_value
+from tinytorch.viz import join_names
+
+from ..wording import gettext
+from .answers import flatten_lists, format_answer, parse_value
 from .question import Question
-from .runs import QuizRun
+from .runs import QuizRun, count_cells_or_none
 from .wrong_answers import is_result_of_clone
 
 _EXCLUSIVE = (
@@ -153,3 +159,152 @@ def list_denials(
             if denying:
                 denials.setdefault(name, []).append((index, denying))
     return denials
+
+
+class _AnsweredRow(NamedTuple):
+    number: int
+    question: Question
+    answer: str
+
+
+class _Contradiction(NamedTuple):
+    numbers: Sequence[int]
+    why: str
+
+
+def describe_contradiction(
+    questions: Sequence[Question], answers: Sequence[str], run: QuizRun
+) -> str:
+    """Say which answers cannot all be true, whatever the program does; empty if none are known."""
+    # A row of another program is of another run.
+    rows = [
+        _AnsweredRow(number, question, answer)
+        for number, (question, answer) in enumerate(zip(questions, answers, strict=True), 1)
+        if not question.change
+    ]
+    for find in _FINDERS_OF_CONTRADICTIONS:
+        if found := find(run, rows):
+            return gettext(
+                "Your answers to rows {rows} contradict each other: {why}",
+                rows=join_names(list(map(str, sorted(found.numbers)))),
+                why=found.why,
+            )
+    return ""
+
+
+def _select_rows(
+    rows: Sequence[_AnsweredRow], kind: str, answer: str | None = None
+) -> list[_AnsweredRow]:
+    return [
+        row
+        for row in rows
+        if row.question.kind == kind and (answer is None or row.answer == answer)
+    ]
+
+
+def _find_tensor_without_its_storage(
+    _run: QuizRun, rows: Sequence[_AnsweredRow]
+) -> _Contradiction | None:
+    one_rows = _select_rows(rows, "same_tensor", "yes")
+    storage_rows = _select_rows(rows, "same_storage", "no")
+    for one, storage in itertools.product(one_rows, storage_rows):
+        names, other_names = one.question.subject[:2], storage.question.subject[:2]
+        if set(names) == set(other_names) and one.question.at == storage.question.at:
+            why = gettext(
+                "if `{a}` and `{b}` are one tensor, they have one storage.", a=names[0], b=names[1]
+            )
+            return _Contradiction((one.number, storage.number), why)
+    return None
+
+
+def _find_result_without_grad(_run: QuizRun, rows: Sequence[_AnsweredRow]) -> _Contradiction | None:
+    leaf_rows = _select_rows(rows, "is_leaf", "no")
+    grad_rows = _select_rows(rows, "requires_grad", "no")
+    for leaf, grad in itertools.product(leaf_rows, grad_rows):
+        is_of_one = leaf.question.subject == grad.question.subject
+        if is_of_one and leaf.question.at == grad.question.at:
+            why = gettext("a tensor that requires no grad is a leaf.")
+            return _Contradiction((leaf.number, grad.number), why)
+    return None
+
+
+def _find_gradient_after_error(run: QuizRun, rows: Sequence[_AnsweredRow]) -> _Contradiction | None:
+    # A line of the program may write `.grad` itself. With several leaves, one may have its gradient
+    # before the error comes.
+    if ".grad" in run.code or _count_leaves(run) != 1:
+        return None
+    for ending, gradient in itertools.product(
+        _select_rows(rows, "outcome"), _select_rows(rows, "gradient")
+    ):
+        is_of_end = gradient.question.at is None and parse_value(gradient.answer) is not None
+        if not is_of_end or not ending.answer.startswith("line "):
+            continue
+        line = int(ending.answer.split()[1])
+        if "backward" not in "".join(run.code.splitlines()[: line - 1]):
+            why = gettext(
+                "if line {line} raises an error, no `backward` comes to its end, and `{name}.grad` is None.",
+                line=line,
+                name=gradient.question.subject[0],
+            )
+            return _Contradiction((ending.number, gradient.number), why)
+    return None
+
+
+def _count_leaves(run: QuizRun) -> int:
+    tensors = run.snapshot().tensors
+    return sum(tensor.requires_grad and tensor.is_leaf is True for tensor in tensors)
+
+
+def _find_other_numbers_in_shared_cells(
+    run: QuizRun, rows: Sequence[_AnsweredRow]
+) -> _Contradiction | None:
+    for storage in _select_rows(rows, "same_storage", "yes"):
+        at = storage.question.at
+        names = storage.question.subject[:2]
+        values = {
+            row.question.subject[0]: row
+            for row in _select_rows(rows, "value")
+            if row.question.at == at
+        }
+        if not set(names) <= values.keys() or len(set(names)) < 2:
+            continue
+        a, b = (values[name] for name in names)
+        # Each of the two has as many elements as the storage has cells: neither leaves one out.
+        if all(_has_all_cells(run, row, names) for row in (a, b)) and _list_numbers(
+            a.answer
+        ) != _list_numbers(b.answer):
+            why = gettext(
+                "if `{a}` and `{b}` share a storage, they show the same numbers.",
+                a=names[0],
+                b=names[1],
+            )
+            return _Contradiction((storage.number, a.number, b.number), why)
+    return None
+
+
+def _has_all_cells(run: QuizRun, row: _AnsweredRow, names: Sequence[str]) -> bool:
+    """Return True if an answer has a number for each cell of the storage of either name."""
+    numbers = _list_numbers(row.answer)
+    snapshot = run.snapshot(row.question.at)
+    counts = {count_cells_or_none(snapshot, name) for name in names}
+    # In another dtype the same cells are other numbers.
+    dtypes = {snapshot.tensor(name).dtype for name in names}
+    return bool(numbers) and counts == {len(numbers)} and len(dtypes) == 1
+
+
+def _list_numbers(answer: str) -> list[float]:
+    """Return the numbers of an answer in order of their size: in two views they may have two orders."""
+    numbers = list(flatten_lists(parse_value(answer)))
+    are_numbers = all(isinstance(number, int | float) for number in numbers)
+    return sorted(map(float, numbers)) if are_numbers else []
+
+
+_FINDERS_OF_CONTRADICTIONS: tuple[
+    Callable[[QuizRun, Sequence[_AnsweredRow]], _Contradiction | None], ...
+] = (
+    _find_tensor_without_its_storage,
+    _find_result_without_grad,
+    _find_gradient_after_error,
+    _find_other_numbers_in_shared_cells,
+)
+"""Each returns rows whose answers cannot all be true, in any program."""

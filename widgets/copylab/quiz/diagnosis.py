@@ -8,7 +8,7 @@ from html import escape
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ..doc import Box, Fold, InPage, InText, Paragraph, Part, html_element
+from ..doc import Box, Fold, InPage, InText, Paragraph, Part, html_element, inline_html
 from ..wording import gettext, join_sentences
 from .answers import translate_choice
 
@@ -51,15 +51,20 @@ class Diagnosis(NamedTuple):
 
     def read_choice(self, choice: str) -> str:
         """Return the choice that a text means, in either language; ValueError if it means none."""
+        # With or without the marks of code: a button shows none.
+        given = _strip_marks(choice).casefold()
         for known in self.choices:
-            if choice.casefold() in (known.casefold(), translate_choice(known).casefold()):
+            texts = map(_strip_marks, (known, translate_choice(known)))
+            if given in map(str.casefold, texts):
                 return known
         raise ValueError(
             gettext(
                 "{answer!r} is no choice for {question!r}: choose one of {choices}",
                 answer=choice,
                 question=gettext("What is wrong?"),
-                choices=", ".join(repr(translate_choice(known)) for known in self.choices),
+                choices=", ".join(
+                    repr(_strip_marks(translate_choice(known))) for known in self.choices
+                ),
             )
         )
 
@@ -105,7 +110,7 @@ class Diagnosis(NamedTuple):
             action = f"diagnose {number}"
             buttons += html_element(
                 "button",
-                escape(translate_choice(choice)),
+                inline_html(translate_choice(choice)),
                 type="button",
                 data_do=action,
                 # Keeps the focus when the card is shown anew.
@@ -137,6 +142,11 @@ class Diagnosis(NamedTuple):
         for choice, (sentence, holds) in self.against.items():
             if not _holds(holds, at_start):
                 yield f"it is not true at the start what speaks against {choice!r}: {sentence}"
+
+
+def _strip_marks(choice: str) -> str:
+    """Return a choice as a button shows it: without backticks."""
+    return choice.replace("`", "")
 
 
 def _holds(fact: Callable[..., bool], variables: Mapping[str, Any]) -> bool:

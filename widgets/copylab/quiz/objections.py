@@ -162,9 +162,7 @@ def _describe_wrong_numbers(
     """Say that only the shape is wrong, where else the answer is right, or else what shape is right."""
     if not _has_other_shape(right, answer):
         return _describe_value_elsewhere(run, answer, at)
-    # As they are written: 2 and 2.0 are the same number.
-    given_numbers = set(map(format_number, flatten_lists(parse_value(answer))))
-    if given_numbers == set(map(format_number, flatten_lists(right))):
+    if differs_in_shape_alone(right, answer):
         return gettext(
             "The numbers are right, but the shape is not: `{name}` has the shape `{shape}`.",
             name=name,
@@ -178,6 +176,15 @@ def _describe_wrong_numbers(
     if tensor_name != name and run.tensor(tensor_name, at).shape == _shape_of(right):
         sentence = gettext_noop("The shape of `{name}` is `{shape}`, which is that of its tensor.")
     return elsewhere or gettext(sentence, name=name, shape=_shape_of(right))
+
+
+def differs_in_shape_alone(right: Any, answer: str) -> bool:
+    """Return True for an answer with the numbers of the right one in other brackets."""
+    if not _has_other_shape(right, answer):
+        return False
+    # As they are written: 2 and 2.0 are the same number.
+    given_numbers = set(map(format_number, flatten_lists(parse_value(answer))))
+    return given_numbers == set(map(format_number, flatten_lists(right)))
 
 
 def _has_other_shape(right: Any, answer: str) -> bool:

@@ -29,7 +29,7 @@ from .misconceptions import (
     require_name_or_sentence,
     require_no_misspelt_name,
 )
-from .objections import describe_missed_line
+from .objections import describe_missed_line, differs_in_shape_alone
 from .runs import QuizRun
 from .wrong_answers import foresee_answers
 
@@ -45,11 +45,13 @@ class Refutation:
     misconception: the one behind the answer, if it is known.
     argument: that of the misconception, or else an objection, which speaks against this answer
         alone; empty if there is none.
+    begins_with_argument: True where the argument says what of the answer is right.
     """
 
     facts: str
     misconception: Misconception | None
     argument: str
+    begins_with_argument: bool = False
 
     def compose_sentences(self, already_explained: set[str]) -> list[str]:
         """Return what to say, a sentence or several in each text.
@@ -58,6 +60,8 @@ class Refutation:
         `already_explained` has the names of those explained before; this one is added to it.
         """
         sentences = [self.facts] if self.facts else []
+        if self.begins_with_argument:
+            return [self.argument, *sentences]
         # Its name is the heading, so that a learner meets the same words again in the list of
         # beliefs.
         if self.misconception is not None:
@@ -320,7 +324,10 @@ class Question:
         facts = self.describe_facts(run)
         found = self._find_source(run, answer)
         if found is None:
-            return Refutation(facts, None, self._choose_objection(run, answer) or "")
+            objection = self._choose_objection(run, answer) or ""
+            # Its mark is that of a wrong number: that the numbers are right is said before all else.
+            is_shape = bool(objection) and differs_in_shape_alone(self.right_answer(run), answer)
+            return Refutation(facts, None, objection, begins_with_argument=is_shape)
         if isinstance(found, str):
             return Refutation(facts, None, gettext(found))
         return Refutation(facts, found, found.write_argument(run))

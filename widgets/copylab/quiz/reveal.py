@@ -28,7 +28,7 @@ from ..doc import (
 from ..player import Steps, find_origins_at_end
 from ..wording import current_language, gettext, gettext_noop, join_sentences, ngettext
 from .answers import format_answer, has_decimal_comma, is_one_of_several, translate_choice
-from .contradictions import is_denied
+from .contradictions import describe_contradiction, is_denied
 from .evidence import describe_limit
 from .misconceptions import Misconception
 from .question import Question, Refutation
@@ -377,7 +377,9 @@ class Reveal(Presentation):
         remarks = [describe_limit(self._run)] if self._run.is_endless else []
         remarks += self._run.trace.effects
         has_tensors = bool(snapshot.names)
+        contradiction = describe_contradiction(self._questions, self._answers, self._run)
         return Box(
+            Paragraph(contradiction) if contradiction else None,
             InText(Code("\n\n".join(row.text for row in self.rows), indent="")),
             InPage(make_row_table(self.rows, live=live)),
             Box(*map(Paragraph, remarks)) if remarks else None,
