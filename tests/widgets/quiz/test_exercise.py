@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from copylab.lessons.clinic import rounds
 from copylab.lessons.clinic_gradients import (
     data_update,
     running_loss,
@@ -385,6 +387,35 @@ def run_cell(
 
     yield run
     CELL_OUTCOMES.shell = None
+
+
+def test_a_picture_of_the_run_before_is_named_beside_a_right_verdict(
+    run_cell: Callable[[str, str | None], None],
+) -> None:
+    """The fault stayed in view, with "one tensor, 3 names", beside a green "Right"."""
+    rounds.live()
+    start, look = rounds.start, "memory(grads=grads, scale=scale)"
+    names = CELL_OUTCOMES.shell.user_ns
+    names["memory"] = lambda **_: None
+    again = "Run `memory(grads=grads, scale=scale)` again: what it shows is of the run before."
+    run_cell(start, "1")
+    run_cell(look, "2")
+    assert again not in rounds.check(names).says, "it is not right yet"
+    run_cell(rounds.code, "1")
+    verdict = rounds.check(names)
+    assert verdict.state == "right"
+    assert verdict.says.endswith(again)
+    for other in ("memory(x=7)", "print(memory)", "%time memory(grads=1)"):
+        names["print"] = names["memory"]
+        with contextlib.suppress(SyntaxError):
+            run_cell(other, "3")
+        assert rounds.check(names).says.endswith(again), other
+    run_cell(look, "2")
+    verdict = rounds.check(names)
+    assert verdict.state == "right"
+    assert "again" not in verdict.says
+    run_cell("old = 1", "4")
+    assert "again" not in rounds.check(names).says
 
 
 ANOTHER = "decay = torch.tensor(0.5, requires_grad=True)\nout = decay * 1"

@@ -47,6 +47,7 @@ from copylab.quiz.evidence import describe_count, describe_offset, describe_vers
 from copylab.quiz.misconceptions import MISCONCEPTIONS, Misconception, misconception
 from copylab.quiz.prediction import Prediction, predict
 from copylab.quiz.retest_programs import RetestProgram
+from copylab.quiz.reveal import judge_answers, make_row_table
 from copylab.quiz.runs import QuizRun
 from copylab.wording import set_language
 
@@ -1436,3 +1437,34 @@ def test_a_wrong_row_on_the_program_as_it_stands_shows_its_memory() -> None:
     text = ways.commit(["b", "yes", "b", "yes", "b", "no", "b"]).text
     assert "At the end of the unchanged program:" in text
     ways.reset()
+
+
+def test_the_cause_of_an_error_is_a_paragraph_and_its_words_are_another(engine: ModuleType) -> None:
+    """Cause, way out and PyTorch's words were one paragraph of eight lines."""
+    prediction = Prediction(
+        "w = torch.ones(1, requires_grad=True)\nz = w * w\nwith torch.no_grad():\n    w += 1\nz.backward()",
+        [outcome()],
+    )
+    run = prediction.run(engine)
+    (row,) = judge_answers(prediction.questions, ["line 4 raises an error"], run)
+    cause, way_out, words, *_ = row.sentences
+    assert cause.startswith("Line 5 raises an error. `MulBackward0` saved")
+    assert way_out.startswith("Way out: ")
+    assert words.startswith("The error says: `RuntimeError")
+    page = make_row_table([row]).html()
+    assert "</p><p>Way out: " in page
+    assert "</p><p>The error says: " in page
+
+
+def test_of_another_shape_the_right_numbers_are_said_first(engine: ModuleType) -> None:
+    prediction = Prediction("a = torch.tensor([[3, 3], [3, 4]])", [value("a")])
+    run = prediction.run(engine)
+    for answer, first in (
+        (
+            "[3, 3, 3, 4]",
+            "The numbers are right, but the shape is not: `a` has the shape `(2, 2)`.",
+        ),
+        ("[3, 3, 3, 5]", "`a`: [[3, 3], [3, 4]]"),
+    ):
+        (row,) = judge_answers(prediction.questions, [answer], run)
+        assert row.sentences[0].startswith(first)

@@ -292,7 +292,9 @@ def describe_outcome(run: QuizRun) -> str:
     # Behind what explains it: its words are many, and name no line and no variable.
     headline = gettext("Line {line} raises an error.", line=run.error_line)
     words = gettext("The error says: {error}", error=quoted)
-    return join_sentences([headline, *explanation, words])
+    # The cause stands alone, then the way out, and the raw words apart.
+    cause, *ways_out = explanation
+    return "\n\n".join([join_sentences([headline, cause]), *ways_out, words])
 
 
 def describe_limit(run: QuizRun) -> str:

@@ -342,6 +342,11 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
             engine = self._engine or engine_for(namespace)
             if is_notebook:
                 verdict = self._judge_notebook(variables, engine)
+                if verdict and (look := CELL_OUTCOMES.find_stale_look(self.names)):
+                    again = gettext(
+                        "Run `{look}` again: what it shows is of the run before.", look=look
+                    )
+                    verdict = replace(verdict, says=join_sentences([verdict.says, again]))
             else:
                 verdict = self._judge_variables(variables, engine)
         except KeyboardInterrupt:

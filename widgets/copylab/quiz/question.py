@@ -41,7 +41,7 @@ ArgumentSource = Misconception | str | Callable[[QuizRun], str]
 class Refutation:
     """What speaks against a wrong answer.
 
-    facts: the facts of the run, in sentences; empty if there are none.
+    facts: the facts of the run, in sentences, with an empty line between paragraphs; empty if there are none.
     misconception: the one behind the answer, if it is known.
     argument: that of the misconception, or else an objection, which speaks against this answer
         alone; empty if there is none.
@@ -59,7 +59,7 @@ class Refutation:
         A misconception is explained once on a page, and only named where it comes again.
         `already_explained` has the names of those explained before; this one is added to it.
         """
-        sentences = [self.facts] if self.facts else []
+        sentences = split_facts(self.facts)
         if self.begins_with_argument:
             return [self.argument, *sentences]
         # Its name is the heading, so that a learner meets the same words again in the list of
@@ -74,6 +74,11 @@ class Refutation:
             belief = f"“{gettext(self.misconception.belief)}”"
             sentences.append(join_sentences([f"**{headline}**", belief]))
         return [*sentences, *([self.argument] if self.argument else [])]
+
+
+def split_facts(facts: str) -> list[str]:
+    """Return the paragraphs of what the facts of a question say."""
+    return [paragraph for paragraph in facts.split("\n\n") if paragraph]
 
 
 @dataclass(frozen=True)
@@ -311,8 +316,7 @@ class Question:
         has_objection = self.find_objection is not None and not is_told
         if not (self.wrong or self.find_misconception or has_objection):
             return []
-        facts = self.describe_facts(run)
-        return [facts] if facts else []
+        return split_facts(self.describe_facts(run))
 
     def refute(self, run: QuizRun, answer: str) -> Refutation:
         """Return what speaks against a wrong answer, as `normalize_answer` returns it.

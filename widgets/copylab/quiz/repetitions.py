@@ -48,7 +48,7 @@ def point_to_earlier_facts(questions: Sequence[Question], run: QuizRun) -> list[
 
 def _split_sentences(text: str) -> list[str]:
     # Not at each point: `x.grad` and 0.5 have one, and no space behind it. In Chinese none follows.
-    return list(filter(None, re.split(r"(?<=\.) |(?<=。)", text)))
+    return list(filter(None, re.split(r"(?<=\.)\s+|(?<=。)\s*", text)))
 
 
 def _point_to_row(number: int, rest: Sequence[str], _run: QuizRun) -> str:

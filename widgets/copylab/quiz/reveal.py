@@ -31,7 +31,7 @@ from .answers import format_answer, has_decimal_comma, is_one_of_several, transl
 from .contradictions import describe_contradiction, is_denied
 from .evidence import describe_limit
 from .misconceptions import Misconception
-from .question import Question, Refutation
+from .question import Question, Refutation, split_facts
 from .repetitions import point_to_earlier_facts, say_wrong_gradients_once
 from .retests import find_programs
 from .runs import QuizRun
@@ -233,7 +233,7 @@ def _argue_alone(row: JudgedRow, refutation: Refutation, explained_names: set[st
     It is not noted as met. A new program tests whether it is there all the same.
     """
     misconception = refutation.misconception
-    sentences = [refutation.facts] if refutation.facts else []
+    sentences = split_facts(refutation.facts)
     to_retest = None
     if misconception is not None and misconception.name not in explained_names:
         explained_names.add(misconception.name)

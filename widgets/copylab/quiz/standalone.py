@@ -25,7 +25,7 @@ from ..wording import gettext
 from .answers import format_answer, has_tolerance, parse_names, translate_choice
 from .contradictions import list_denials
 from .misconceptions import Misconception
-from .question import Question, Refutation
+from .question import Question, Refutation, split_facts
 from .repetitions import list_repeated_sentences, point_to_earlier_facts
 from .retests import find_programs
 from .reveal import (
@@ -217,7 +217,7 @@ def _collect_row_data(
         }
 
     details = _describe_free_answer(question, run, right)
-    details["facts"] = sentences.number_texts(filter(None, [question.describe_facts(run)]))
+    details["facts"] = sentences.number_texts(split_facts(question.describe_facts(run)))
     return row | {"right": _to_json(right)} | details
 
 

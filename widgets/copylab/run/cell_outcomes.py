@@ -51,6 +51,13 @@ class KeptRun(NamedTuple):
         return KeptRun(self.outcome, {name: self.variables[name] for name in names})
 
 
+class Look(NamedTuple):
+    """A cell that showed variables and set none: its call of a picture, and the cells that had set what it names."""
+
+    call: str
+    outcomes: dict[str, CellOutcome]
+
+
 class CellOutcomes:
     """The last cell that set each name of the running notebook, from a first look on."""
 
@@ -60,6 +67,8 @@ class CellOutcomes:
         # By the id that the front end gives a cell; one without an id has no entry.
         self.run_by_cell: dict[str, KeptRun] = {}
         self._groups: set[frozenset[str]] = set()
+        # By id, too, or by the text of one without.
+        self._looks: dict[str, Look] = {}
 
     def follow_shell(self, names: Iterable[str] = ()) -> None:
         """Note how cells end from now on; outside of a notebook there are none.
@@ -71,7 +80,7 @@ class CellOutcomes:
             self._groups.add(group)
         shell = running_shell()
         if shell is not None and shell is not self.shell:
-            self.shell, self.by_name, self.run_by_cell = shell, {}, {}
+            self.shell, self.by_name, self.run_by_cell, self._looks = shell, {}, {}, {}
             # Events, as a cell that ends in an error calls nothing of ours.
             shell.events.register("pre_run_cell", self._forget_names_set_anew)
             shell.events.register("post_run_cell", self._note_cell)
@@ -93,6 +102,13 @@ class CellOutcomes:
         # Also of a cell with an error: it may have set some of its names, and which is not known.
         names = find_names_set(outcome.source)
         self.by_name |= dict.fromkeys(names, outcome)
+        if not names and (call := _find_picture(outcome.source)):
+            key = getattr(result.info, "cell_id", None) or outcome.source
+            # The last one goes to the end.
+            self._looks.pop(key, None)
+            used = _find_names_read(call)
+            shown = {name: self.by_name[name] for name in used if name in self.by_name}
+            self._looks[key] = Look(call, shown)
         wanted = set[str]().union(*(group for group in self._groups if group <= names))
         if wanted and (cell := getattr(result.info, "cell_id", None)):
             now = self.shell.user_ns
@@ -131,6 +147,18 @@ class CellOutcomes:
             if set(names) <= set(run.variables)
         ]
 
+    def find_stale_look(self, names: Sequence[str]) -> str:
+        """Return the call of the last picture of these names if they were set anew since; empty if not.
+
+        What it shows stays below its cell, beside a verdict on what the names are now.
+        """
+        looks = [look for look in self._looks.values() if set(names) & look.outcomes.keys()]
+        if not looks:
+            return ""
+        shown = looks[-1].outcomes
+        is_stale = any(self.by_name.get(name) is not shown[name] for name in names if name in shown)
+        return looks[-1].call if is_stale else ""
+
     def list_names_set_apart(self, names: Sequence[str]) -> list[str]:
         """Return those of the names that another cell set last than the first of them."""
         outcomes = {name: self.by_name[name] for name in names if name in self.by_name}
@@ -147,6 +175,24 @@ def find_names_set(source: str) -> set[str]:
         for function, variables in _SETTING.findall(source):
             names |= set(re.findall(r"\w+", function or variables))
         return names
+
+
+_PICTURES = {"memory", "graph", "explain"}
+
+
+def _find_picture(source: str) -> str:
+    """Return the first call in a cell that shows tensors; empty if there is none."""
+    try:
+        calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    found = [call for call in calls if ast.unparse(call.func).rpartition(".")[2] in _PICTURES]
+    return ast.unparse(found[0]) if found else ""
+
+
+def _find_names_read(source: str) -> set[str]:
+    """Return the names that an expression reads."""
+    return {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
 
 
 def _names_set_by(node: ast.AST) -> Iterator[str]:
