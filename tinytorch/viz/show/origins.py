@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 from ..diagnose import Changes
 from ..read import TensorRecord
-from ..wording import shorten_text
 from .number_reads import ReadStep
 
 ORIGIN_COLUMNS = 32
-"""An expression is cut to so many columns."""
+"""What is longer is not said: of `torch.tensor([1.0, 2.0], requires_grad=True) * 1` only what tells nothing was left."""
 _CUTTERS = {"detach", "data"}
 """What takes a tensor off the graph, and leaves it its shape."""
 _VIEWS = {"T", "mT", "H", "mH", "real", "imag"}
@@ -53,8 +52,8 @@ def find_origins(steps: Iterable[tuple[Changes, str]]) -> list[dict[str, str]]:
         name, expression = _read_assignment(source)
         tensor_id = dict(now.names).get(name, "")
         # `b = a` gives a second name to a tensor that another line computed.
-        if tensor_id in changes.new_tensors:
-            expressions[tensor_id] = shorten_text(expression, ORIGIN_COLUMNS)
+        if tensor_id in changes.new_tensors and len(expression) <= ORIGIN_COLUMNS:
+            expressions[tensor_id] = expression
         origins.append(dict(expressions))
     return origins
 
