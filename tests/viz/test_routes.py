@@ -47,6 +47,8 @@ from tinytorch.viz.render.style import Canvas
 from tinytorch.viz.show import GraphEdge, describe_graph, select_nodes
 
 CLEAR, CLEAR_OF_OWN_NAME, STRAIGHT = 2.9, 2.0, 1.0
+# Two lines between the same two cards keep apart from each other first: moved away from a box, they would be one.
+CLEAR_IN_PAIRS = 2.0
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 # The first two experiments of lesson 02, and with the write through the other tensor.
 PRESSES = list(product(("x", "y"), ("x", "y")))
@@ -76,8 +78,10 @@ class MendedLayout(NamedTuple):
             for name, near in boxes.items():
                 # Its own box it touches, and below its own name it turns.
                 is_own = name in (route.tail, route.head)
+                is_pair = sum(each[:2] == route[:2] for each in routes) > 1
+                least = CLEAR_OF_OWN_NAME if is_own else CLEAR_IN_PAIRS if is_pair else CLEAR
                 clearance = measure_clearance(route.points, near[is_own:])
-                if clearance < (CLEAR_OF_OWN_NAME if is_own else CLEAR):
+                if clearance < least:
                     yield f"{route.tail} -> {route.head} is {clearance:.1f} from {name}"
 
 
