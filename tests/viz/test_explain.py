@@ -11,6 +11,7 @@ from viz.programs import run
 
 import tinytorch
 from tinytorch.viz import explain, graph, memory, snapshot
+from tinytorch.viz.wording import catalogue
 
 
 def test_what_would_run_runs(engine: ModuleType) -> None:
@@ -77,6 +78,26 @@ def test_no_grad_and_no_scalar(engine: ModuleType) -> None:
     assert "y has 3 elements" in explain(y).text
     with pytest.raises(RuntimeError, match="scalar outputs"):
         y.backward()
+
+
+def test_a_backward_that_adds_to_no_grad_is_one_sentence_in_all_languages(
+    engine: ModuleType,
+) -> None:
+    x = engine.ones(2, requires_grad=True)
+    out = (x * 2).sum()
+    x.requires_grad_(False)
+    said = {}
+    try:
+        for language in ("en", "zh", "ko"):
+            catalogue.set_language(language)
+            said[language] = str(explain(out)).splitlines()[0]
+    finally:
+        catalogue.set_language(None)
+    assert said == {
+        "en": "out.backward() would run. It adds to no .grad.",
+        "zh": "out.backward() 可以运行，但没有哪个 .grad 会得到梯度。",  # noqa: RUF001
+        "ko": "out.backward()는 문제없이 실행되지만, 그래디언트가 더해지는 .grad는 없습니다.",
+    }
 
 
 def test_nothing_to_explain() -> None:

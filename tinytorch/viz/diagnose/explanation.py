@@ -384,7 +384,10 @@ def _describe_verdict(
     call, verdict = phrase_backward(snap, root.id), _decide_verdict(findings)
     grads = _name_grads(snap, root, nodes)
     if verdict == "runs":
-        yield gettext("{call} would run. It adds to {grads}.", call=call, grads=grads)
+        if grads:
+            yield gettext("{call} would run. It adds to {grads}.", call=call, grads=grads)
+        else:
+            yield gettext("{call} would run. It adds to no .grad.", call=call)
         saves = [saved for _, saved in list_saved(nodes)]
         # Written, and of no consequence: nothing reads it, or the gradients are the same.
         if any(saved.was_written_unseen for saved in saves):
@@ -403,20 +406,22 @@ def _describe_verdict(
             "It is not known whether {call} would run and give the right gradient.",
             call=call,
         )
-    else:
+    elif grads:
         yield gettext(
             "{call} would run and add to {grads}, if nothing changed unseen.",
             call=call,
             grads=grads,
         )
+    else:
+        yield gettext("{call} would run and add to no .grad, if nothing changed unseen.", call=call)
 
 
 def _name_grads(snap: Snapshot, root: TensorRecord, nodes: Sequence[NodeRecord]) -> str:
-    """Return the names of the gradients that a backward on `root` adds to."""
+    """Return the names of the gradients that a backward on `root` adds to, or "" if to none."""
     reached = find_nodes_with_gradient(nodes)
     leaves = [node.variable for node in nodes if node.variable is not None and node.id in reached]
     if root.is_leaf:
         # A leaf has no grad_fn, and its backward() adds to its own .grad.
         leaves = [root.id]
     labels = snap.grad_labels([leaf for leaf in leaves if snap.tensor(leaf).requires_grad])
-    return join_few_names(labels) or gettext("no .grad")
+    return join_few_names(labels)
