@@ -571,8 +571,8 @@ def warn_of_data() -> CheckedFact:
     nodes = _list_syntax_nodes(_source_of_answer.get())
     has_data = any(map(_is_data, nodes))
     yes = gettext(
-        "`.data` works here, since nothing writes through it. A write through `detach()` would be "
-        "noticed, but one through `.data` is not."
+        "`.data` passes here, and has a version counter of its own: `backward` would not notice a "
+        "write through it. It would notice one through `detach()`."
     )
     if any(map(_writes_data, nodes)):
         yes = gettext(
