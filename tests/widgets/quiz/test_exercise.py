@@ -304,7 +304,7 @@ def test_what_nothing_asked_for_is_told_so(engine: ModuleType) -> None:
         (
             f"{LEAF}h = a.detach()",
             lambda _, h: is_leaf_with_grad(h=h),
-            "what `a.detach()` in line 2 of your cell gives has no history. `h` requires no grad.",
+            "what `a.detach()` in line 2 of your cell gives has no history. `h` requires no grad; it should be a leaf that requires grad.",
         ),
         (
             f"{LEAF}h = a * 2",
@@ -888,7 +888,10 @@ def test_what_can_be_seen_of_gradients(engine: ModuleType) -> None:
     not_counted = "the counter of a does not count a write through .data, through NumPy or into another tensor."
     for fact, said in [
         (is_leaf_with_grad(b=b), "b is not a leaf: its node is MulBackward0."),
-        (is_leaf_with_grad(d=b.detach()), "d requires no grad."),
+        (
+            is_leaf_with_grad(d=b.detach()),
+            "d requires no grad; it should be a leaf that requires grad.",
+        ),
         (graph_leads_back(a=a, b=a), "a is b itself, under a second name."),
         (graph_leads_back(b=b, c=a * 1), "b has no node that leads to c."),
         (

@@ -99,7 +99,7 @@ def test_what_was_seen_is_worded_when_it_is_shown(engine: Any) -> None:
         chinese = [look.text, other.text]
     finally:
         set_language(None)
-    assert re.search(r"test_looks\.py.第 \d+ 行", chinese[0])
+    assert re.search(r"test_looks\.py 的第 \d+ 行", chinese[0])
     assert "raises an error as it is now" not in chinese[1]
     assert "test_looks.py, line" in look.text
     assert "raises an error as it is now" in other.text

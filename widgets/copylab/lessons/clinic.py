@@ -146,7 +146,8 @@ _NEXT_FILE = '\nreader["buffer"][:] = 0.0  # the next file'
 
 @task(
     "clinic/numpy",
-    "A buffer is reused for the next file, and the data that was read before is gone. `data` should stay `[1, 2]`.",
+    "A buffer is reused for the next file, and the data that was read before is gone. `data` should stay `[1, 2]`, and the next "
+    "file should still be read into `array`.",
     about="data that changes by itself",
     title="Patient 2",
     diagnosis=Diagnosis(

@@ -20,6 +20,7 @@ from ..quiz import (
     graph_leads_back,
     has_grad,
     is_leaf_with_grad,
+    left_grad_to_backward,
     needs_no_grad,
     quote_number,
     sends_gradient,
@@ -194,7 +195,8 @@ def update(w):
 
 @task(
     "data/silent",
-    "Add one line, so that no error is raised, `y` is 9, and `x.grad` is `[200]` where `[6]` would be right.",
+    "Add one line, so that `backward` raises no error, but computes `[200]` for `x.grad` where `[6]` would be right. "
+    "`y` should still be 9.",
     about="a wrong gradient on purpose",
     given="x = torch.tensor([3.0], requires_grad=True)\n",
     start="y = (x * x).sum()\ny.backward()",
@@ -208,7 +210,8 @@ def update(w):
         "y = (x * x).sum()\nx.detach().fill_(100.0)\ny.backward()": "x.grad is None",
         "x.data.fill_(100.0)\ny = (x * x).sum()\ny.backward()": "y shows 10000",
         "y = (x * x).sum()\nx.data.fill_(200.0)\ny.backward()": "x.grad is [400]",
-        "y = (x * x).sum()\ny.backward()\nx.grad = torch.tensor([200.0])": "x shows [3], and at that value",
+        "y = (x * x).sum()\ny.backward()\nx.grad = torch.tensor([200.0])": "line 4 of your cell writes x.grad itself",
+        "y = (x * x).sum()\ny.backward()\nx.grad.fill_(200)": "line 4 of your cell writes x.grad itself",
     },
     right="`x.grad` is 200, and the gradient of `y` at 3 is 6: `x.grad` is wrong, and nothing says so.",
 )
@@ -220,10 +223,11 @@ def silent(x, y):
     yield has_grad([200], x=x)
     yield sends_gradient([200], y=y, x=x)
     yield was_gone_through(y=y)
+    yield left_grad_to_backward(x=x)
     yield CheckedFact(
         values(x) == [100],
         gettext(
-            "`x` shows {value}, and at that value the gradient of `x * x` is not `[200]`: nothing shows that `backward` computed `x.grad`.",
+            "`x` shows {value}, and with that value `backward` does not compute `[200]`: another line has changed `x.grad`.",
             value=quote_number(values(x)),
         ),
         gettext("`x` shows `[100]`, and `x._version` is {version}.", version=x._version),

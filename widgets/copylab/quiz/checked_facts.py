@@ -218,7 +218,7 @@ def needs_no_grad(**named: Any) -> CheckedFact:
 def is_leaf_with_grad(**named: Any) -> CheckedFact:
     """A leaf that requires grad."""
     ((name, tensor),) = named.items()
-    no = gettext("`{name}` requires no grad.", name=name)
+    no = gettext("`{name}` requires no grad; it should be a leaf that requires grad.", name=name)
     if tensor.requires_grad:
         no = _describe_node(name, node_of(tensor))
     else:
