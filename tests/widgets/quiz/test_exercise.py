@@ -125,6 +125,14 @@ LEAF = "a = torch.ones(2, requires_grad=True)\n"
             "line 3 of your cell writes into `h`, a view of a leaf that requires grad. A recorded write through a view",
         ),
         (
+            f"{LEAF}h = a.clone()\na[0] = 2.0",
+            "line 3 of your cell writes into `a[0]`, a view of a leaf that requires grad.",
+        ),
+        (
+            f"{LEAF}h = a.clone()\na[a > 0] = 2.0",
+            "line 3 of your cell writes into `a`, a leaf that requires grad.",
+        ),
+        (
             f"{LEAF}h = a.exp()\nh += 1\nloss = h.sum()\nloss.backward()",
             (
                 "`ExpBackward0` saved its result (`h`) on line 2, `h = a.exp()`. `h` was written to "

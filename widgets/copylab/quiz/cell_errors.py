@@ -196,7 +196,7 @@ def _describe_uncalled_method(source: str) -> str:
 
 def _describe_leaf_write(step: Step, *, is_view: bool) -> str:
     """Say which line writes into a leaf, or a view of one, where that would be recorded."""
-    written = _find_written_name(step.site.source)
+    written = _find_written_name(step.site.source, is_view=is_view)
     if not written:
         return ""
     sentence = gettext_noop(
@@ -209,14 +209,19 @@ def _describe_leaf_write(step: Step, *, is_view: bool) -> str:
     return gettext(sentence, line=step.site.line, name=written)
 
 
-def _find_written_name(source: str) -> str:
-    """Return what a line writes into: `w` of `w -= 1`, `w[0]` of `w[0].fill_(1)`; empty if it is not known."""
+def _find_written_name(source: str, *, is_view: bool) -> str:
+    """Return what a line writes into: `w` of `w -= 1`, `w[0]` of `w[0].fill_(1)`; empty if it is not known.
+
+    is_view: it is a view. Of `w[0] = 1` that is `w[0]`; of `w[mask] = 1` there is none.
+    """
     try:
         (statement,) = ast.parse(source.strip()).body
     except (SyntaxError, ValueError):
         return ""
     match statement:
-        case ast.AugAssign(target=place) | ast.Assign(targets=[ast.Subscript(value=place)]):
+        case ast.Assign(targets=[ast.Subscript() as place]):
+            return ast.unparse(place if is_view else place.value)
+        case ast.AugAssign(target=place):
             return ast.unparse(place)
         case ast.Expr(ast.Call(ast.Attribute(place, method))) if method.endswith("_"):
             return ast.unparse(place)
