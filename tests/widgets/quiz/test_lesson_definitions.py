@@ -309,7 +309,7 @@ def test_misconceptions_are_met() -> None:
             "hidden_state",
             "state.detach()",
             "state.data",
-            "nothing writes through it",
+            "`.data` passes here, and has a version counter of its own",
         ),
         (
             "clinic_gradients",

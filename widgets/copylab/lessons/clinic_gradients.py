@@ -19,7 +19,6 @@ from ..quiz import (
     sends_gradient,
     shows_number,
     shows_values,
-    was_freed,
     was_gone_through,
     was_written,
 )
@@ -380,6 +379,7 @@ def leaf_view(bias):
     start="    state = state * decay\n    state.backward(retain_graph=True)",
     hints=["The second round goes back through the first.", "`state = state.detach() * decay`."],
     solution="    state = state.detach() * decay\n    state.backward()",
+    also=["    state = state.detach() * decay\n    state.backward(retain_graph=True)"],
     wrong={
         "    state = state.clone() * decay\n    state.backward(retain_graph=True)": "decay.grad is 2.75",
         "    state = (state * decay).detach()": "decay.grad is None",
@@ -387,7 +387,6 @@ def leaf_view(bias):
         "    state = torch.tensor(1.0) * decay\n    state.backward()": "state shows 0.5",
         "    state = state.detach() * decay\nstate.backward()": "decay.grad is 0.25",
         "    state = state.detach() * decay\n    state.backward()\nstate = torch.tensor(0.125)": "state shows 0.125; it should show 8",
-        "    state = state.detach() * decay\n    state.backward(retain_graph=True)": "your cell calls `backward` with `retain_graph`",
     },
     right="each `backward` went through one round, because `state` came in without its history.",
 )
@@ -397,5 +396,5 @@ def hidden_state(decay, state):
     yield left_grad_to_backward(decay=decay)
     # A number of Python's is handed on without a history, too, and has no nodes.
     if is_tensor(state):
-        yield was_freed(state=state)
+        yield was_gone_through(state=state)
     yield follows_numbers("tensor(0.5", "tensor(2.0", lambda state: shows_number(8, state=state))
