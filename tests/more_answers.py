@@ -245,9 +245,9 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         ],
         {
             _SILENT
-            + "y.backward()\nx.grad = torch.tensor([200.0])": "nothing shows that backward computed x.grad",
+            + "y.backward()\nx.grad = torch.tensor([200.0])": "line 4 of your cell writes x.grad itself",
             _SILENT
-            + "y.backward()\nx.grad.fill_(200.0)": "nothing shows that backward computed x.grad",
+            + "y.backward()\nx.grad.fill_(200.0)": "line 4 of your cell writes x.grad itself",
             _SILENT
             + "y.backward()\nx = torch.tensor([100.0], requires_grad=True)\nx.grad = torch.tensor([200.0])": "no node that leads to x",
         },

@@ -379,7 +379,12 @@ def leaf_view(bias):
     start="    state = state * decay\n    state.backward(retain_graph=True)",
     hints=["The second round goes back through the first.", "`state = state.detach() * decay`."],
     solution="    state = state.detach() * decay\n    state.backward()",
-    also=["    state = state.detach() * decay\n    state.backward(retain_graph=True)"],
+    also=[
+        (
+            "decay = torch.tensor(0.5, requires_grad=True)\nstate = torch.tensor(1.0)\nfor _ in range(3):\n"
+            "    state = state.detach() * decay\n    state.backward(retain_graph=True)"
+        )
+    ],
     wrong={
         "    state = state.clone() * decay\n    state.backward(retain_graph=True)": "decay.grad is 2.75",
         "    state = (state * decay).detach()": "decay.grad is None",

@@ -211,7 +211,6 @@ def update(w):
         "x.data.fill_(100.0)\ny = (x * x).sum()\ny.backward()": "y shows 10000",
         "y = (x * x).sum()\nx.data.fill_(200.0)\ny.backward()": "x.grad is [400]",
         "y = (x * x).sum()\ny.backward()\nx.grad = torch.tensor([200.0])": "line 4 of your cell writes x.grad itself",
-        "y = (x * x).sum()\ny.backward()\nx.grad.fill_(200)": "line 4 of your cell writes x.grad itself",
     },
     right="`x.grad` is 200, and the gradient of `y` at 3 is 6: `x.grad` is wrong, and nothing says so.",
 )
