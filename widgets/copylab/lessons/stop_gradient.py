@@ -202,7 +202,7 @@ ways = predict(
         _ask_who_gets_a_gradient(
             _FREEZE,
             wrong={
-                "a, b": "A gradient is kept only for a leaf that requires grad, and `a` no longer does.",
+                "a, b": "`backward` fills the `.grad` of leaves that require grad, and `a` no longer does.",
                 "none": "`requires_grad_(False)` changes `a` alone: `b` still requires grad.",
             },
         ),
