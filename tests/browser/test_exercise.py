@@ -80,6 +80,20 @@ def test_what_is_wrong_is_chosen_by_keyboard(watched: Watched, lab: Lab) -> None
         assert results.violations_count == 0, results.generate_report()
 
 
+def test_a_click_on_the_code_in_a_choice_chooses_it(watched: Watched, lab: Lab) -> None:
+    """The code is an element of its own: a click in the middle of the button did nothing."""
+    page = watched.page
+    setup = (
+        f"import os\nos.environ['COPYLAB_PROGRESS'] = {str(lab.folder / 'code.json')!r}\n"
+        "import tinytorch as torch\nfrom copylab.lessons.clinic_gradients import hidden_state"
+    )
+    watched.run_all(lab.address(write(lab.folder, "code.ipynb", setup, "hidden_state")))
+    choices = page.get_by_role("group", name="What is wrong?")
+    right = choices.get_by_role("button", name="takes the history so far along")
+    right.locator("code").click()
+    expect(right).to_have_attribute("aria-pressed", "true")
+
+
 def test_buttons_by_keyboard_alone_in_both_themes(watched: Watched, usual_front: Lab) -> None:
     name = book(usual_front, f"buttons-{usual_front.front}.ipynb", "t = torch.arange(3)", "part")
     page = watched.page

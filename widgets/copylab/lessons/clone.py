@@ -20,6 +20,7 @@ from ..quiz import (
     sends_gradient,
     share_no_cells,
     shows_values,
+    uses_variable,
     was_gone_through,
     was_written,
 )
@@ -194,6 +195,7 @@ for _ in range(3):
         + "kept = [k.clone() for k in kept]": "kept shows [[3, 3], [3, 3], [3, 3]]",
         _KEEP.format("reading")
         + "kept = [torch.full((2,), n) for n in (1.0, 2.0, 3.0)]": "instead of reading = torch.zeros(2)",
+        "kept = [torch.ones(2) * n for n in (1, 2, 3)]\nreading = torch.full((2,), 3.0)": "no line of your cell uses reading",
     },
     right="each of the three has cells of its own: none overwrites another.",
 )
@@ -209,6 +211,8 @@ def readings(reading, kept):
         "reading = torch.ones(2)",
         lambda kept: shows_values([[2, 2], [3, 3], [4, 4]], kept=kept),
     )
+    # Typed in without the first line, which the second run looks for.
+    yield uses_variable(reading=reading)
     yield recommend_clone()
     remark = gettext(
         "Here the sensor makes a new tensor each time. If it writes into the same one, as in the task, "

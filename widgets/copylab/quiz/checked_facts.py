@@ -531,6 +531,22 @@ def _run_changed_program(before: str, after: str) -> Mapping[str, Any]:
     return {} if attempt.error else attempt.variables
 
 
+def uses_variable(**named: Any) -> CheckedFact:
+    """The program, where it is known, computes with a variable: what it should get from it is not typed in."""
+    ((name, _),) = named.items()
+    source = _cells_of_answer.get()
+    # Other cells may have used it.
+    nodes = _list_syntax_nodes(source) if is_self_contained(source) else []
+    read = {
+        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+    written = {ast.unparse(node.target) for node in nodes if isinstance(node, ast.AugAssign)}
+    no = gettext(
+        "no line of your cell uses `{name}`. Take the numbers from the program.", name=name
+    )
+    return CheckedFact(not nodes or name in read | written, no)
+
+
 def is_still_of_line(line: str, **named: Any) -> CheckedFact:
     """A name is still tied to the object that a line of the program tied it to.
 

@@ -54,7 +54,8 @@ function render({ model, el }) {
   lost.setAttribute("role", "alert");
   let isLost = false;
   root.addEventListener("click", ({ target }) => {
-    const action = target.dataset.do;
+    // A name in a button is an element of its own.
+    const action = target.closest("[data-do]")?.dataset.do;
     if (!action) return;
     if (!isLost) return model.send({ do: action });
     // Said above the view, too, which may be off the screen.
