@@ -370,11 +370,10 @@ def read_code(html: str) -> str:
 def limit_height(code: str) -> int:
     """How high a player of a program may be, in px.
 
-    At 1280x800 JupyterLab has some 650 px for a notebook. Of these, 620 are for a graph of five names
-    below each other, each with a gap to the next node, and with its leaf below where a name beside an
-    arrow leaves no room for it on the right.
+    At 1280x800 JupyterLab has some 650 px for a notebook. Of these, 580 are for a graph of five names
+    below each other, each with a gap to the next node.
     """
-    return 620 if len(code.splitlines()) <= 14 else 700
+    return 580 if len(code.splitlines()) <= 14 else 700
 
 
 LONG_ERROR = """\
