@@ -1,6 +1,6 @@
 # What happens: a dropout mask is written into an activation through NumPy.
 # Call: steps
-# Says: cells[rng.random(cells.shape) < 0.5] = 0, past its version counter
+# Says: cells[rng.random(cells.shape) < 0.5] = 0. The version counter did not count that
 import numpy as np
 import torch
 from torch import nn

@@ -30,9 +30,7 @@ class PredictionForm {
       this.scrollBelowProgram(target.closest("form tr"));
     });
     root.addEventListener("input", () => this.sendAnswers());
-    root.addEventListener("click", ({ target }) => {
-      // A name in a button is an element of its own.
-      const { dataset } = target.closest("[data-do]") ?? target;
+    root.addEventListener("click", ({ target: { dataset } }) => {
       awaited.retest = dataset.do === "retest";
       if (dataset.do === "steps") showPlayerBelow(root);
       if (dataset.do) this.sendAction(dataset.do, dataset.misconception ? { misconception: dataset.misconception } : {});
