@@ -446,8 +446,8 @@ def test_an_area_is_divided_where_its_lines_arrive(
     """Graphviz has lines arrive in the middle of a field: half of each area was empty."""
     found = graph_svg.divide_area(CardArea(left, right, 22))
     assert (round(found.width), found.count, found.field) == division
-    assert found.part * found.width >= left - 0.01
-    assert (1 - found.part) * found.width >= right - 0.01
+    assert found.middle_part * found.width >= left - 0.01
+    assert (1 - found.middle_part) * found.width >= right - 0.01
 
 
 def test_gaps_are_closed_and_what_is_in_them_keeps_its_order() -> None:

@@ -518,11 +518,11 @@ def _close_columns(
         xs += [close(x) for x, _ in route.points]
     left = min(xs)
 
-    def move(x: float) -> float:
+    def move_across(x: float) -> float:
         return close(x) - left
 
-    middles = {name: (move(x), y) for name, (x, y) in found.middles.items()}
-    routes = [route.move(move) for route in found.routes]
+    middles = {name: (move_across(x), y) for name, (x, y) in found.middles.items()}
+    routes = [route.move_points(move_across) for route in found.routes]
     closed = found._replace(middles=middles, routes=routes, width=max(xs) - left)
     return ChosenLayout(direction, names, closed)
 
@@ -595,7 +595,7 @@ def _find_middles_of_boxes(areas: Mapping[str, CardArea], found: GraphLayout) ->
     middles = {}
     for name, (x, y) in found.middles.items():
         division = divide_area(areas[name])
-        middles[name] = (x + (division.part - 0.5) * division.width, y)
+        middles[name] = (x + (division.middle_part - 0.5) * division.width, y)
     return found._replace(middles=middles)
 
 
@@ -792,7 +792,7 @@ class AreaDivision(NamedTuple):
     """The number of the one in which the middle of the box is."""
 
     @property
-    def part(self) -> float:
+    def middle_part(self) -> float:
         """How far from the left side that is, as a part of the width."""
         return (2 * self.field + 1) / (2 * self.count)
 
@@ -802,7 +802,7 @@ def divide_area(area: CardArea) -> AreaDivision:
     divisions = []
     for count in range(1, MOST_FIELDS + 1):
         for field in range(count):
-            part = AreaDivision(0, count, field).part
+            part = AreaDivision(0, count, field).middle_part
             width = max(area.left / part, area.right / (1 - part))
             divisions.append(AreaDivision(width, count, field))
     return min(divisions)

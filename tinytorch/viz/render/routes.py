@@ -46,7 +46,7 @@ class Route(NamedTuple):
     points: list[Point]
     """The end of one curve is the beginning of the next: 3n + 1 points."""
 
-    def move(self, move: Callable[[float], float]) -> Route:
+    def move_points(self, move: Callable[[float], float]) -> Route:
         """Return it with each of its x moved."""
         return self._replace(points=[(move(x), y) for x, y in self.points])
 

@@ -52,7 +52,7 @@ def explain_error_of_cell(source: str, error: str, engine: ModuleType) -> str:
     """
     if not is_self_contained(source):
         return ""
-    run = _record(source, engine)
+    run = _record_program(source, engine)
     # A run of another end, as after other random numbers, does not explain that of the cell.
     if run.error is None or not run.error.startswith(f"{error}:"):
         return ""
@@ -66,7 +66,9 @@ def _describe_own_lines(run: RecordedRun, source: str, engine: ModuleType) -> It
     """Yield what the lines of a cell did before an error; what the engine knows of it comes after that."""
     error = run.error or ""
     if error.startswith((_NO_GRAD, _NOT_KEPT)):
-        cuts = find_cuts(source, lambda program: _has_history(_record(program, engine), error))
+        cuts = find_cuts(
+            source, lambda program: _has_history(_record_program(program, engine), error)
+        )
         if cuts:
             yield describe_cuts(cuts)
             if error.startswith(_NOT_KEPT):
@@ -88,7 +90,7 @@ def _describe_own_lines(run: RecordedRun, source: str, engine: ModuleType) -> It
         yield _describe_leaf_write(run.steps[-1], is_view=_VIEW_WRITE in error)
 
 
-def _record(source: str, engine: ModuleType) -> RecordedRun:
+def _record_program(source: str, engine: ModuleType) -> RecordedRun:
     return RecordedRun(source, engine, NameObserver(engine), own_session=True)
 
 

@@ -83,7 +83,7 @@ class Diagnosis(NamedTuple):
             text = join_sentences([text, gettext(self.against[choice].sentence)])
         return Paragraph(text, mark="✖")
 
-    def tell(self) -> Part:
+    def tell_answer(self) -> Part:
         """Return what was wrong, once it is solved and nothing was chosen."""
         text = gettext(
             "What was wrong at the start: {choice}. {because}",

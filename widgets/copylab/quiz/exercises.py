@@ -853,7 +853,7 @@ class ExerciseView(TaskView):
         is_solved = self.state == "right" or self._exercise.was_solved
         if diagnosed is None and is_solved:
             # The program that was asked about is gone: what was wrong with it is told.
-            return html_element("div", asked.tell().html(), class_="cl-diagnosis")
+            return html_element("div", asked.tell_answer().html(), class_="cl-diagnosis")
         said = "" if diagnosed is None else html_element("div", diagnosed.html())
         return asked.render_buttons(found) + said
 
