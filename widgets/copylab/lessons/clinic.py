@@ -340,7 +340,8 @@ def stacked(slope, mean):
     yield was_gone_through(mean=mean)
 
 
-_LEARN = "\nproduct.backward()"
+# What was saved stays, so that the picture shows what the product was computed from.
+_LEARN = "\nproduct.backward(retain_graph=True)  # for the picture: it draws what was saved"
 
 
 @task(
