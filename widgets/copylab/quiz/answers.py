@@ -33,6 +33,7 @@ _ERROR_CHOICE = re.compile(r"line (\d+) raises an error")
 _DOUBT = re.compile(r"[!~?\u00ac\uff01\uff1f\uff5e]")
 _ALL_WORDS = {"all", "all of them", "全部", "所有", "都是", "모두", "전부"}
 _BOTH_WORDS = {"both", "两个都是", "둘 다", "둘다"}
+_ONE_DIGIT = re.compile(r"(?<![0-9.])0?\.[0-9](?![0-9])")
 _DECIMAL_COMMA = re.compile("[-+]?[0-9]+,[0-9]+")
 _FILLER_WORDS = {"and", "und", "et", "only", "both", "just"}
 # Chinese and Korean put no space between a name and the word for "and" that follows it.
@@ -97,7 +98,8 @@ def is_same_answer(answer: Any, right: Any) -> bool:
         return _normalize_text(answer) == _normalize_text(right)
     # A tensor that a check looks at has all of its digits.
     decimals = _count_decimals(answer) if isinstance(answer, str) else 0
-    return _equal_values(parse_value(answer), right, decimals)
+    # From two decimals on nobody has guessed it.
+    return _equal_values(parse_value(answer), right, decimals if decimals >= 2 else 0)
 
 
 def is_of_same_kind(answer: Any, right: Any, known_names: Collection[str]) -> bool:
@@ -110,7 +112,11 @@ def is_of_same_kind(answer: Any, right: Any, known_names: Collection[str]) -> bo
         return is_list_of_names(answer) and parse_names(answer) <= accepted
     if isinstance(right, str | bool):
         return True
-    is_ambiguous = is_one_of_several(answer, right) or has_decimal_comma(answer, right)
+    is_ambiguous = (
+        is_one_of_several(answer, right)
+        or has_decimal_comma(answer, right)
+        or lacks_decimals(answer, right)
+    )
     return not is_ambiguous and _is_value(parse_value(answer), right)
 
 
@@ -128,6 +134,19 @@ def has_decimal_comma(answer: Any, right: Any) -> bool:
     """Return True for `4,5` where one number is asked for: these are two, or a decimal."""
     is_pair = isinstance(answer, str) and _DECIMAL_COMMA.fullmatch(_normalize_signs(answer))
     return bool(is_pair) and _count_numbers(right) == 1
+
+
+def lacks_decimals(answer: Any, right: Any) -> bool:
+    """Return True for the right answer with one decimal, and no more: `2.7` where 2.71828 is right.
+
+    Of one digit alone, as in 0.7 for 0.7311, nothing tells it from a guess: that is wrong.
+    """
+    if not isinstance(answer, str) or is_same_answer(answer, right):
+        return False
+    text = _normalize_signs(answer)
+    if _count_decimals(text) != 1 or _ONE_DIGIT.search(text):
+        return False
+    return _equal_values(parse_value(text), right, 1)
 
 
 def _count_numbers(value: Any) -> int:
@@ -175,7 +194,7 @@ def _count_decimals(answer: str) -> int:
     return max(map(len, _DECIMALS.findall(_normalize_signs(answer))), default=0)
 
 
-def is_shortened(given: float, right: float, decimals: int) -> bool:
+def _is_shortened(given: float, right: float, decimals: int) -> bool:
     """Return True if a number is another one, rounded or cut to so many decimals.
 
     Zero is none: it says of a small number that it is not there.
@@ -194,7 +213,7 @@ def has_tolerance(right: Any) -> bool:
 def _equal_values(value: Any, right: Any, decimals: int) -> bool:
     """Compare values. `[2]` equals `2`: a tensor of one element is written both ways.
 
-    decimals: how many the answer was written with.
+    decimals: to how many a number may be rounded or cut; 0 if to none.
     """
     if isinstance(right, list | tuple):
         if not isinstance(value, list | tuple):
@@ -211,8 +230,8 @@ def _equal_values(value: Any, right: Any, decimals: int) -> bool:
         # PyTorch prints four digits, and learners copy what is printed.
         is_close = math.isclose(value, right, rel_tol=1e-3, abs_tol=5e-5)
         is_same_nan = math.isnan(value) and math.isnan(right)
-        # From two decimals on nobody has guessed it.
-        return is_close or is_same_nan or (decimals >= 2 and is_shortened(value, right, decimals))
+        is_shortened = decimals > 0 and _is_shortened(value, right, decimals)
+        return is_close or is_same_nan or is_shortened
     return bool(value == right)
 
 

@@ -25,7 +25,6 @@ from .answers import (
     flatten_lists,
     format_number,
     is_same_answer,
-    is_shortened,
     parse_names,
     parse_value,
 )
@@ -36,9 +35,7 @@ from .runs import Moment, NewValue, QuizRun, count_cells_or_none
 def find_value_objection(run: QuizRun, answer: str, x: str, *, at: int | None) -> str | None:
     """Object to wrong numbers of a tensor, or to a wrong value of a plain variable."""
     right = run.value(x, at)
-    return _describe_missing_digits(right, answer) or _describe_wrong_numbers(
-        run, right, answer, x, at
-    )
+    return _describe_wrong_numbers(run, right, answer, x, at)
 
 
 def find_shared_counter_objection(
@@ -103,8 +100,7 @@ def find_gradient_objection(run: QuizRun, answer: str, x: str, *, at: int | None
     if right is None:
         return _describe_value_elsewhere(run, answer, at)
     if parse_value(answer) is not None:
-        objection = _describe_missing_digits(right, answer)
-        return objection or _describe_wrong_numbers(run, right, answer, f"{x}.grad", at)
+        return _describe_wrong_numbers(run, right, answer, f"{x}.grad", at)
     # The first: from there on the answer None was wrong.
     line = run.history(lambda moment: moment.grads[x], at)[0].line
     return gettext(
@@ -126,34 +122,6 @@ def find_fallback_gradient_objection(
     if names:
         return gettext("Only these names have a gradient: {names}.", names=names)
     return gettext("No name of this program has a gradient.")
-
-
-def _describe_missing_digits(right: Any, answer: str) -> str | None:
-    """Say that an answer is the right one with too few digits: `0.73` where 0.731059 is right."""
-    given = parse_value(answer)
-    numbers, right_numbers = list(flatten_lists(given)), list(flatten_lists(right))
-    # One number may have brackets or none.
-    has_right_shape = _shape_of(given) == _shape_of(right) or len(numbers) == 1
-    if not has_right_shape or len(numbers) != len(right_numbers):
-        return None
-    if not all(map(_is_shortened, numbers, right_numbers)):
-        return None
-    return gettext("Right as far as it goes. Write two decimals at least.")
-
-
-def _is_shortened(given: Any, right: Any) -> bool:
-    """Return True if a number is another one, rounded or cut to the digits that it has.
-
-    Of one digit alone, as in 0.7 for 0.7311, nothing tells it from a guess.
-    """
-    if is_same_answer(given, right):
-        return True
-    are_decimals = isinstance(given, float) and isinstance(right, float)
-    if not are_decimals:
-        return False
-    text = f"{given}"
-    has_digits = len(text.lstrip("-0.").replace(".", "")) > 1
-    return has_digits and is_shortened(given, right, len(text.partition(".")[2]))
 
 
 def _describe_wrong_numbers(

@@ -27,7 +27,13 @@ from ..doc import (
 )
 from ..player import Steps, find_origins_at_end
 from ..wording import current_language, gettext, gettext_noop, join_sentences, ngettext
-from .answers import format_answer, has_decimal_comma, is_one_of_several, translate_choice
+from .answers import (
+    format_answer,
+    has_decimal_comma,
+    is_one_of_several,
+    lacks_decimals,
+    translate_choice,
+)
 from .contradictions import describe_contradiction, is_denied
 from .evidence import describe_limit
 from .misconceptions import Misconception
@@ -285,6 +291,10 @@ def _ask_again(number: int, question: Question, answer: str, right: Any) -> str:
     elif has_decimal_comma(answer, right):
         sentence = gettext_noop(
             "Row {number}: “{given}” is two numbers, and there is one. A decimal has a point."
+        )
+    elif lacks_decimals(answer, right):
+        sentence = gettext_noop(
+            "Row {number}: “{given}” is right as far as it goes. Write two decimals at least."
         )
     return gettext(sentence, number=number, given=answer, takes=question.answer_format)
 

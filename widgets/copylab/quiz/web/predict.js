@@ -117,7 +117,7 @@ class PredictionForm {
     for (const field of fields) field.ariaInvalid = field.name in unreadable;
     const problems = Object.values(unreadable).join(" ");
     // Said once: after a commit it is below the form already.
-    if (problems) this.showCount(this.problem.textContent ? say("Every row is filled in.") : problems, true);
+    if (problems) this.showCount(this.problem.textContent ? say("Not yet: see below.") : problems, true);
     if (problems || !this.emptyFields.length) this.announce(problems || say("Every row is filled in. You can commit."));
   }
 
@@ -179,7 +179,7 @@ class PredictionForm {
     if (!first && problem) {
       this.showProblem(count);
       // Said once.
-      this.showCount(say("Every row is filled in."), true);
+      this.showCount(say("Not yet: see below."), true);
       return problem.focus();
     }
     if (!first) {

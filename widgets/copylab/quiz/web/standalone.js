@@ -89,7 +89,7 @@ function isListOfNames(answer) {
 
 /**
  * True if two values are equal. A list of one value equals that value; decimal numbers have a tolerance, and may be
- * rounded or cut to two `decimals` or more. Without `decimals` they are none.
+ * rounded or cut to so many `decimals`; of -1 they are none.
  */
 function equalValues(value, right, decimals) {
   const [isList, rightIsList] = [Array.isArray(value), Array.isArray(right)];
@@ -102,7 +102,7 @@ function equalValues(value, right, decimals) {
   if (decimals < 0) return value === right;
   const [size, rightSize] = [value, right].map(Math.abs);
   const extra = (size - rightSize) * 10 ** decimals;
-  const isShort = decimals > 1 && value * right > 0 && extra < 0.500001 && extra > -0.999999;
+  const isShort = decimals > 0 && value * right > 0 && extra < 0.500001 && extra > -0.999999;
   return isShort || Math.abs(value - right) <= Math.max(1e-3 * size, 1e-3 * rightSize, 5e-5);
 }
 
@@ -117,7 +117,8 @@ function isSameAnswer(answer, right, row) {
     return meansNone(right) ? parseValue(answer) === null : normalizeText(answer) === normalizeText(right);
   }
   const written = normalizeSigns(answer).match(/\.\d+/g) ?? [];
-  const decimals = row.isDecimal ? Math.max(...written.map((one) => one.length - 1), 0) : -1;
+  // Of one decimal nothing tells it from a guess.
+  const decimals = row.isDecimal ? Math.max(...written.map((one) => one.length > 2 && one.length - 1), 0) : -1;
   return equalValues(parseValue(answer), typeof right === "string" ? parseValue(right) : right, decimals);
 }
 
@@ -125,12 +126,15 @@ const countNumbers = (value) => [value].flat(Infinity).length;
 const isOneOfSeveral = (answer, { kind, right }) => kind === "value" && countNumbers(right) > 1 && typeof parseValue(answer) === "number";
 const hasDecimalComma = (answer, { kind, right }) => kind === "value" && countNumbers(right) === 1 && /^[-+]?[0-9]+,[0-9]+$/.test(normalizeSigns(answer));
 
+// The right answer with one decimal, and no more; 0.7 for 0.7311 may be a guess.
+const lacksDecimals = (answer, row) => row.isDecimal && /\d\.\d/.test(answer) && !/\.\d\d|(^|[^\d.])0?\.\d/.test(answer) && equalValues(parseValue(answer), row.right, 1);
+
 const findRefutation = (answer, row) => row.refutations?.find(([wrong]) => wrong.some((each) => isSameAnswer(answer, each, row)));
 
 /** True if an answer to a row can be judged; any other is asked for again. */
 function isReadable(answer, row) {
-  if (findRefutation(answer, row)) return true;
-  if (isOneOfSeveral(answer, row) || hasDecimalComma(answer, row)) return false;
+  if (isSameAnswer(answer, row.right, row) || findRefutation(answer, row)) return true;
+  if (isOneOfSeveral(answer, row) || hasDecimalComma(answer, row) || lacksDecimals(answer, row)) return false;
   const value = parseValue(answer);
   if (row.pattern) {
     const text = normalizeText(answer);
@@ -147,6 +151,7 @@ function isReadable(answer, row) {
 function askAgain(details, row) {
   if (isOneOfSeveral(details.given, row)) return say("Row {number}: “{given}” is one number, and there are several. Write all, in their shape.", details);
   if (hasDecimalComma(details.given, row)) return say("Row {number}: “{given}” is two numbers, and there is one. A decimal has a point.", details);
+  if (lacksDecimals(details.given, row)) return say("Row {number}: “{given}” is right as far as it goes. Write two decimals at least.", details);
   return say("Row {number}: “{given}” cannot be read. Write it as {takes}.", details);
 }
 
