@@ -30,6 +30,7 @@ from tinytorch.viz.render.edges import (
     find_direction,
 )
 from tinytorch.viz.render.graph_cards import CardArea, CardSize
+from tinytorch.viz.render.line_ends import spread_ends
 from tinytorch.viz.render.routes import (
     DrawnArea,
     Point,
@@ -103,6 +104,56 @@ def drawn_layouts(monkeypatch: pytest.MonkeyPatch) -> list[MendedLayout]:
 
     monkeypatch.setattr(graph_svg, "mend_routes", mend)
     return layouts
+
+
+class SpreadPicture(NamedTuple):
+    """The lines of one picture before their ends were put apart, and after."""
+
+    before: Sequence[Route]
+    after: Sequence[Route]
+    areas: Mapping[str, Sequence[DrawnArea]]
+    along: int
+
+    def faults(self) -> Iterator[str]:
+        """Give the lines that come nearer to a name or a box, or go back farther, than they did."""
+        for old, new in zip(self.before, self.after, strict=True):
+            backs = [measure_way_back(route.points, self.along) for route in (old, new)]
+            if backs[1] > max(backs[0], STRAIGHT):
+                yield f"{old.tail} -> {old.head} goes back by {backs[1]:.1f}"
+            others: list[DrawnArea] = []
+            for name, near in self.areas.items():
+                others += near[name in (old.tail, old.head) :]
+            gaps = [measure_clearance(route.points, others) for route in (old, new)]
+            if gaps[1] < min(gaps[0], CLEAR):
+                yield f"{old.tail} -> {old.head} is {gaps[1]:.1f} from a box or a name"
+
+    def count_places(self) -> list[tuple[int, int]]:
+        """Return for each card at which several others arrive how many these are, and in how many places."""
+        arriving: dict[str, dict[str, float]] = {}
+        for tail, head, points in self.after:
+            arriving.setdefault(head, {})[tail] = round(points[-1][1 - self.along])
+        return [(len(by), len(set(by.values()))) for by in arriving.values() if len(by) > 1]
+
+
+@pytest.fixture
+def spread_pictures(monkeypatch: pytest.MonkeyPatch) -> list[SpreadPicture]:
+    """All pictures that a test has drawn."""
+    pictures: list[SpreadPicture] = []
+
+    def spread(
+        routes: Sequence[Route],
+        middles: Mapping[str, Point],
+        starts: Mapping[str, float],
+        ends: Mapping[str, float],
+        areas: Mapping[str, Sequence[DrawnArea]],
+        along: int,
+    ) -> list[Route]:
+        after = spread_ends(routes, middles, starts, ends, areas, along)
+        pictures.append(SpreadPicture(routes, after, areas, along))
+        return after
+
+    monkeypatch.setattr(graph_svg, "spread_ends", spread)
+    return pictures
 
 
 def list_programs(path: Path) -> Iterator[str]:
@@ -193,6 +244,59 @@ def test_no_line_of_the_lab_goes_back_or_behind_a_box_of_others(
         lab.close()
     assert drawn_layouts
     assert [fault for one in drawn_layouts for fault in one.faults(one.mended)] == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(
+            path,
+            id=path.stem,
+            marks=() if path.stem == "05_in_place" else pytest.mark.stress,
+        )
+        for path in LESSONS
+    ],
+)
+def test_lines_to_one_card_end_apart(spread_pictures: list[SpreadPicture], path: Path) -> None:
+    draw_players(list_programs(path))
+    assert [fault for one in spread_pictures for fault in one.faults()] == []
+    assert path.stem != "05_in_place" or any(one.count_places() for one in spread_pictures)
+
+
+@pytest.mark.parametrize("direction", ["right", "down"])
+def test_three_rounds_end_in_three_places(
+    spread_pictures: list[SpreadPicture], direction: str
+) -> None:
+    """Patient 12 of the clinic: three nodes led into one point, as three ways to the same place."""
+    decay = tinytorch.tensor(0.5, requires_grad=True)
+    state = tinytorch.tensor(1.0)
+    for _ in range(3):
+        state = state * decay
+    assert graph(state=state, decay=decay, direction=direction).svg
+    assert [one.count_places() for one in spread_pictures] == [[(3, 3)]]
+    assert [fault for one in spread_pictures for fault in one.faults()] == []
+
+
+def test_more_lines_than_a_side_has_room_for_end_in_its_middle(
+    spread_pictures: list[SpreadPicture],
+) -> None:
+    x = tinytorch.ones(1, requires_grad=True)
+    for count in (3, 12):
+        assert graph(y=sum(x * number for number in range(count)), direction="right").svg
+    few, many = (one.count_places() for one in spread_pictures)
+    assert few == [(3, 3)]
+    assert many == [(12, 1)]
+
+
+def test_edges_between_the_same_cards_end_together(spread_pictures: list[SpreadPicture]) -> None:
+    x = tinytorch.ones(1, requires_grad=True)
+    assert graph(y=x * x + x.exp(), direction="right").svg
+    assert spread_pictures[0].count_places() == [(2, 2)]
+    ends: dict[tuple[str, str], set[Point]] = {}
+    for tail, head, points in spread_pictures[0].after:
+        ends.setdefault((tail, head), set()).add(points[-1])
+    assert len(spread_pictures[0].after) > len(ends)
+    assert {len(places) for places in ends.values()} == {1}
 
 
 def test_a_line_that_is_well_is_left_as_it_is() -> None:

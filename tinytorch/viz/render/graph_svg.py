@@ -53,6 +53,7 @@ from .graph_cards import (
     make_number_card,
     make_off_card,
 )
+from .line_ends import spread_ends
 from .picture import Folded, Picture
 from .routes import (
     Point,
@@ -77,6 +78,8 @@ HEAD, NOTE = 20, 18
 MOST_TOGETHER = 24
 """So many cards of all steps of a run are laid out together, or twice as many as the largest of
 them has: a layout that is much larger than a step would be mostly empty."""
+REACH_OF_DISC = 0.75
+"""Lines arrive at a disc up to so far from its middle, as a part of its radius: beyond that they would pass it by."""
 MOST_NOTE_LINES = 3
 """What a note has beyond this is cut."""
 MOST_FIELDS = 5
@@ -893,16 +896,12 @@ def draw_sheet(
     sheet = mark_cuts(sheet)
     stage = stage._replace(middles=_align_leaves(sheet, stage))
     canvas.text(EDGE, 11, _heading_of(sheet, room), "m b" if sheet.cards else "m")
-    unused_routes = _group_points_by_ends(stage.routes)
     cards = {card.name: card for card in sheet.cards}
     numbers: dict[tuple[str, str], list[tuple[str, list[Point]]]] = {}
     # What flows is drawn last: it must not be below the lines that it crosses.
-    for edge in sorted(sheet.edges, key=lambda edge: edge.state == "flows"):
-        # Two between the same cards take their routes in turn.
-        points = unused_routes[edge.tail, edge.head].pop(0)
-        # A leaf may be beside its accumulator where all others are below one another.
-        is_level = abs(stage.middles[edge.tail][1] - stage.middles[edge.head][1]) < 1
-        direction = "right" if edge.kind == "leaf" and is_level else stage.direction
+    edges = sorted(sheet.edges, key=lambda edge: edge.state == "flows")
+    for edge, points in zip(edges, _find_courses(edges, cards, stage), strict=True):
+        direction = _find_direction(edge, stage)
         start = _find_side(stage, cards[edge.tail], direction, 1, points[0])
         end = _find_side(stage, cards[edge.head], direction, -1, points[-1])
         draw_edge(canvas, edge, points, (start, end))
@@ -936,6 +935,43 @@ def _align_leaves(sheet: GraphSheet, stage: GraphStage) -> dict[str, Point]:
     return middles
 
 
+def _find_courses(
+    edges: Sequence[GraphEdge], cards: Mapping[str, Card], stage: GraphStage
+) -> list[list[Point]]:
+    """Return the courses of edges in one picture: a line that is not there yet leaves no room beside others."""
+    unused_routes = _group_points_by_ends(stage.routes)
+    routes = []
+    for tail, head in ((edge.tail, edge.head) for edge in edges):
+        # Two between the same cards take their routes in turn.
+        routes.append(Route(tail, head, unused_routes[tail, head].pop(0)))
+    goes_down = stage.direction == "down"
+    starts, ends = {}, {}
+    for name, card in cards.items():
+        starts[name] = ends[name] = _find_reach_of_card(card, 0 if goes_down else 1)
+        # A name is below its box, beside the line that leaves the middle.
+        if goes_down and stage.names != "right" and card.size.beside_width:
+            starts[name] = 0.0
+    areas = {
+        name: list_boxes(card.size, stage.middles[name], stage.names)
+        for name, card in cards.items()
+    }
+    # What goes another way arrives at another side.
+    alike = [at for at, edge in enumerate(edges) if _find_direction(edge, stage) == stage.direction]
+    moved = [routes[at] for at in alike]
+    along = 1 if goes_down else 0
+    for at, route in zip(
+        alike, spread_ends(moved, stage.middles, starts, ends, areas, along), strict=True
+    ):
+        routes[at] = route
+    return [route.points for route in routes]
+
+
+def _find_direction(edge: GraphEdge, stage: GraphStage) -> str:
+    """Return the direction of a line: a leaf may be beside its accumulator where all others are below one another."""
+    is_level = abs(stage.middles[edge.tail][1] - stage.middles[edge.head][1]) < 1
+    return "right" if edge.kind == "leaf" and is_level else stage.direction
+
+
 def _find_side(stage: GraphStage, card: Card, direction: str, sign: int, near: Point) -> Point:
     """Return where a line leaves a box (sign 1), or arrives at it (-1): at the end of its course that is `near`.
 
@@ -943,13 +979,20 @@ def _find_side(stage: GraphStage, card: Card, direction: str, sign: int, near: P
     """
     across = 1 if direction == "right" else 0
     middle = stage.middles[card.name]
-    half = (card.size.width / 2, card.size.height / 2)
     aside = near[across] - middle[across]
-    if abs(aside) > find_reach(half[across]):
+    # Rounded: a line may end just at the reach.
+    if round(abs(aside), 3) > _find_reach_of_card(card, across):
         aside = 0.0
-    beyond = half[1 - across]
+    beyond = (card.size.width, card.size.height)[1 - across] / 2
     if card.is_disc:
         beyond = (beyond**2 - aside**2) ** 0.5
     if direction == "right":
         return middle[0] + sign * beyond, middle[1] + aside
     return middle[0] + aside, middle[1] + sign * beyond
+
+
+def _find_reach_of_card(card: Card, across: int) -> float:
+    """Return how far from the middle of a side a line may leave a card or arrive."""
+    half = (card.size.width, card.size.height)[across] / 2
+    # A box has round corners, at which no line goes; a disc is round all over.
+    return half * REACH_OF_DISC if card.is_disc else find_reach(half)

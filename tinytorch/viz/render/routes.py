@@ -165,7 +165,7 @@ def straighten_routes(
         # Names below a box are on the line that leaves its middle, or right of it, and in the way of any other.
         hides = goes_down and names != "right" and sizes[name].beside_width > 0
         starts[name] = (middle, middle) if hides else (middle - reach, middle + reach)
-        # Where several lines end, their tips are one.
+        # Of several lines that end there one may be straight, in the middle: `spread_ends` has the others beside it.
         ends[name] = (middle, middle) if arrivals[name] > 1 else (middle - reach, middle + reach)
     results = list(routes)
     for position, route in enumerate(routes):
