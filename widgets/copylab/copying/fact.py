@@ -302,7 +302,7 @@ _COUNTER = """\
 before = x._version
 torch.autograd.graph.increment_version(y)
 print(x._version > before)"""
-# Compared as text: nan is not equal to nan, and each write would seem to show.
+# Compared as text: of numbers with a nan, each write would seem to show.
 _SEEN_IN_Y = "before = str(y.tolist())\nWRITE_X\nprint(str(y.tolist()) != before)"
 _SEEN_IN_X = "before = str(x.tolist())\nWRITE_Y\nprint(str(x.tolist()) != before)"
 _GRADIENT = """\
@@ -311,7 +311,7 @@ if y.requires_grad:
     grads = torch.autograd.grad(y, x, torch.ones_like(y), allow_unused=True)
 print(grads[0] is not None)"""
 _AFTER_WRITE = """\
-right = str((2 * x).tolist())
+right = str((2 * x).tolist())  # text, since nan is not equal to nan
 loss = (x * x).sum()  # saves x for backward
 WRITE_Y
 try:
