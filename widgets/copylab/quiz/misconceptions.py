@@ -151,7 +151,7 @@ _BELIEFS_AND_ARGUMENTS = {
         "What is computed from a tensor that requires grad requires it too, so that the gradient can flow back.",
     ),
     "requires_grad is copied": (
-        "A tensor requires grad if another one does.",
+        "A tensor requires grad when the tensors around it do.",
         "A tensor requires grad only if the program asks for that or a recorded operation made the tensor.",
     ),
     "a plain copy has a node": (
