@@ -11,6 +11,7 @@ from browser.conftest import TIMED, Watched
 from browser.test_many import until
 from browser.test_player import check_axe, check_theme, step_through
 from copylab import Steps, steps
+from copylab.lessons.start import bet
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import tinytorch
@@ -107,11 +108,28 @@ def test_a_box_shows_what_a_level_leaves_out(watched: Watched, tmp_path: Path) -
     expect(player).to_have_attribute("data-step", "7")
     box.uncheck()
     expect(graph).to_be_hidden()
-    # A stored run with other copies has nothing more to show: the box stays, so that nothing moves.
+    # A stored run with other copies has nothing more to show: the box is away, its row stays, and nothing moves.
+    pills = player.locator(".cl-pills")
+    top = pills.bounding_box()["y"]
     player.locator(".cl-pill[aria-pressed=false]:visible").first.click()
-    expect(box).to_be_disabled()
+    expect(box).to_be_hidden()
+    assert pills.bounding_box()["y"] == top
     player.get_by_text("as it was").click()
-    expect(box).to_be_enabled()
+    expect(box).to_be_visible()
+
+
+def test_a_round_of_a_stored_run_shows_what_it_changed(watched: Watched, tmp_path: Path) -> None:
+    """Beside "The values of w changed." stood the picture of the last line alone, which changes none."""
+    bet.steps().save(tmp_path / "page.html")
+    page = watched.page
+    page.goto((tmp_path / "page.html").as_uri())
+    player = page.locator(".cl-player")
+    player.locator("[data-action=last]").click()
+    memory = player.locator("figure[data-picture=memory]")
+    expect(memory.get_by_text("was 4.0", exact=True)).to_be_visible()
+    player.get_by_role("button", name="detach().clone() instead of detach on line 7").click()
+    expect(player.get_by_text("The values of w changed.", exact=True)).to_be_visible()
+    expect(memory.get_by_text("was 4.0", exact=True)).to_be_visible()
 
 
 @pytest.mark.parametrize("code", [LONG, *([STRAIGHT, CHAIN] if TIMED else [])])

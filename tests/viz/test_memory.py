@@ -313,7 +313,7 @@ def test_every_hazard_of_a_tensor_without_a_row_is_said(engine: ModuleType) -> N
         out = hidden.sum()
         hidden.data.zero_()
         text = memory(x=x, out=out).text
-        line = "SigmoidBackward0 saved it, and it was changed past its version counter"
+        line = "SigmoidBackward0 saved it, and a write that was not counted changed it"
         assert f"\nIn trouble: T3 (no name): {line}" in text
         assert f"    In trouble: {line}" in memory(x=x, out=out, hidden=hidden).text
     hidden = x * 2

@@ -133,7 +133,7 @@ def _describe_unseen_write(node: NodeRecord, saved: SavedRecord) -> _Hazard:
     """Describe a write that no counter counted, and other bytes prove."""
     node_name = short_node_name(node.name)
     sentence = gettext(
-        "{node} saved it, and it was changed past its version counter", node=node_name
+        "{node} saved it, and a write that was not counted changed it", node=node_name
     )
     caption = gettext("saved by {node}: the gradient may be wrong", node=node_name)
     return _make_hazard_of_write(saved, sentence, caption, ("gradient", node_name))

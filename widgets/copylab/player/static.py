@@ -23,7 +23,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from html import escape
-from itertools import chain
 
 from ..doc import Box, Paragraph, html_element, protect_marks
 from ..run import SourceText
@@ -328,7 +327,8 @@ class StaticForm:
         others: the runs with other copies; a picture that they have, too, is in the pack.
         """
         pack = Pack()
-        used = set(chain.from_iterable(other.same for other in others))
+        # A group has its picture from the pack, also where that of a step looks the same.
+        used = set(self._pictures_of_groups).union(*(other.same for other in others))
         for key, picture in self._new_pictures.items():
             # One that could not be drawn is a sentence in the page, see `_html_of_undrawn`.
             if not picture.svg:
@@ -336,9 +336,10 @@ class StaticForm:
             pack.add(f"{key.kind} text", key.number, picture.text)
             if key not in without or key in used:
                 pack.add(f"{key.kind} svg", key.number, picture.svg)
-        for number, picture in sorted(self._pictures_of_groups.items()):
-            pack.add("memory text", number, picture.text)
-            pack.add("memory svg", number, picture.svg)
+        for key, picture in sorted(self._pictures_of_groups.items()):
+            if key not in self._new_pictures:
+                pack.add("memory text", key.number, picture.text)
+                pack.add("memory svg", key.number, picture.svg)
         for other in sorted(others, key=lambda other: other.number):
             pack.add("form", other.number, other.html)
             for key, picture in other.pictures.items():
@@ -366,14 +367,17 @@ class StaticForm:
 
     def _make_others(self) -> Iterator[_OtherForm]:
         """Yield the runs with other copies, each with the pictures that none before it has."""
-        known = {picture: key for key, picture in self._new_pictures.items() if picture.svg}
         # By what it shows: two runs have most pictures in common, and each is stored once.
-        numbers = {(picture.svg, picture.text): key.number for picture, key in known.items()}
+        numbers = {
+            (picture.svg, picture.text): key.number
+            for key, picture in self._packed_pictures.items()
+            if picture.svg
+        }
         for number, form in self.pills.make_stored() if self.pills else ():
             pictures: dict[PictureKey, StepPicture] = {}
             same: set[PictureKey] = set()
             packed: dict[PictureKey, int] = {}
-            for key, picture in form._new_pictures.items():
+            for key, picture in form._packed_pictures.items():
                 # So numbers of different runs never meet, and tell of which run they are.
                 own_number = _FIRST_OF_OTHERS * (number + 1) + key.number
                 content = picture.svg, picture.text
@@ -389,15 +393,17 @@ class StaticForm:
             yield _OtherForm(number, html, pictures, frozenset(same))
 
     @cached_property
-    def _pictures_of_groups(self) -> dict[int, StepPicture]:
-        """The memory pictures that are those of groups alone, by their numbers."""
-        pictures: dict[int, StepPicture] = {}
-        for part in _walk_parts(self.parts):
-            picture = part.memory if isinstance(part, Group) else None
-            # One that looks like that of a step has its number.
-            if picture is not None and PictureKey("memory", picture.step) not in self._new_pictures:
-                pictures[picture.step] = picture
-        return pictures
+    def _packed_pictures(self) -> dict[PictureKey, StepPicture]:
+        """The pictures of steps and of groups, by kind and number."""
+        # One of a group that looks like that of a step has its number.
+        return dict(sorted((self._pictures_of_groups | self._new_pictures).items()))
+
+    @cached_property
+    def _pictures_of_groups(self) -> dict[PictureKey, StepPicture]:
+        """The memory pictures of groups."""
+        groups = [part for part in _walk_parts(self.parts) if isinstance(part, Group)]
+        pictures = [group.memory for group in groups if group.memory is not None]
+        return {PictureKey("memory", picture.step): picture for picture in pictures}
 
     def _make_tree(self, plan: RenderPlan) -> Box:
         summary = Paragraph(f"**{protect_marks(self.summary)}**")

@@ -185,11 +185,12 @@ class GroupPart(Part):
         inside = html_element("summary", escape(group.summary))
         sentences = sort_by_role(group.sentences or (_say_nothing_changed(),))
         inside += _list_changes(sentences, group.code_words)
-        # Of a run with other copies, which has numbers of its own, the page has those of steps.
-        if group.memory is not None and not self.plan.packed:
+        if group.memory is not None:
             # For the player, which stops here if it goes round by round: in the pack alone.
             about = {"class_": "cl-of-group", "data_picture": "memory"}
-            inside += html_element("span", "", **about, data_packed=group.memory.step)
+            number = group.memory.step
+            packed = self.plan.packed.get(PictureKey("memory", number), number)
+            inside += html_element("span", "", **about, data_packed=packed)
         inside += "".join(part.html() for part in self.parts)
         return html_element(
             "details",

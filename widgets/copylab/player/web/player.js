@@ -59,7 +59,7 @@ function readForm(root, pack = readPack(root)) {
   const sizes = Object.fromEntries(["memory", "graph"].map((kind) => [kind, root.dataset[kind]?.split(" ") ?? [0, 0]]));
   const ending = { end: end?.textContent ?? "", cut: end?.matches("[data-cut]") };
   const [pills, ways] = ["pills", "ways"].map((name) => JSON.parse(root.dataset[name] ?? "null"));
-  const groups = readGroups(root, steps, pack);
+  const groups = readGroups(root, pack);
   const whole = fold && readForm(fold.querySelector(".copylab-steps"));
   return { codes, steps, groups, sizes, undrawn, pack, pills, ways, whole, ...ending };
 }
@@ -92,12 +92,9 @@ function readSteps(root) {
   return steps;
 }
 
-function readGroups(root, steps, pack) {
+function readGroups(root, pack) {
   // Memory as it is in the end, compared with what was there before the first step.
-  const readMemory = (holder) => {
-    const ofStep = holder && steps[holder.dataset.packed - 1]?.pictures.get("memory");
-    return ofStep ?? (holder && makePicture(holder, pack));
-  };
+  const readMemory = (holder) => holder && makePicture(holder, pack);
   return [...root.querySelectorAll("details.cl-group")].map((details) => {
     const { kind, code = 0, line, first, last } = details.dataset;
     const numbers = { code: Number(code), line: Number(line), first: first - 1, last: last - 1 };
@@ -518,7 +515,7 @@ class Player {
       select.addEventListener("change", () => this.chooseWay(key, select.value));
       return makeElement("label", { class: "cl-fold" }, label, select);
     });
-    // A stored run with other copies has no such form: its box is shut, and the row stays.
+    // A stored run with other copies has no such form: its box is away, and the row stays.
     const labels = this.home.whole ? [...folds, this.makeChoiceOfLevel()] : folds;
     if (labels.length <= 4) return labels.length ? [makeElement("div", { class: "cl-folds" }, ...labels)] : [];
     const summary = makeElement("summary", {}, say("Loops and calls"));
@@ -528,7 +525,6 @@ class Player {
   /** A box to tick for whoever wants to see more than a lesson has explained so far. */
   makeChoiceOfLevel() {
     const box = makeElement("input", { type: "checkbox" });
-    box.disabled = !this.whole;
     const choose = ({ steps, groups, sizes }) => ({ steps, groups, sizes });
     const [part, whole] = [this, this.whole ?? this].map(choose);
     box.addEventListener("change", () => {
@@ -540,7 +536,7 @@ class Player {
       }
       this.showAgain();
     });
-    return makeElement("label", { class: "cl-fold" }, box, say("show everything"));
+    return makeElement("label", { class: this.whole ? "cl-fold" : "cl-fold cl-away" }, box, say("show everything"));
   }
 
   /** Go through a loop or function another way; a step that is then no stop gives way to the next one. */
@@ -616,7 +612,7 @@ class Player {
       outputs.splice(0, missing, note);
     }
     const numbers = { first: first + 1, last: index + 1 };
-    const at = step.title.replace(/  \(.*/, "");
+    const at = step.title.replace(/(  \(|（).*/, "");
     const title = say("{at} ({what}, in one go)", { at, what: group?.title ?? say("steps {first} to {last}", numbers) });
     const pictures = group?.memory?.svg() ? new Map([...step.pictures, ["memory", group.memory]]) : step.pictures;
     return { says: group?.says ?? step.says, outputs, did: say("What steps {first} to {last} did", numbers), title, isLast, pictures };
