@@ -11,6 +11,7 @@ from browser.conftest import TIMED, Watched
 from browser.test_many import until
 from browser.test_player import check_axe, check_theme, step_through
 from copylab import Steps, steps
+from copylab.lessons.in_place import breaks
 from copylab.lessons.start import bet
 from playwright.sync_api import Browser, Locator, Page, expect
 
@@ -130,6 +131,27 @@ def test_a_round_of_a_stored_run_shows_what_it_changed(watched: Watched, tmp_pat
     player.get_by_role("button", name="detach().clone() instead of detach on line 7").click()
     expect(player.get_by_text("The values of w changed.", exact=True)).to_be_visible()
     expect(memory.get_by_text("was 4.0", exact=True)).to_be_visible()
+
+
+NEWS_IN_VIEW = """(holder) => {
+  const [box, mark] = [holder, holder.shadowRoot.querySelector('[class^="new"]')].map((one) => one.getBoundingClientRect());
+  return mark.top >= box.top && mark.bottom <= box.bottom;
+}"""
+
+
+def test_a_picture_scrolls_to_what_is_new_and_not_to_an_old_fault(
+    watched: Watched, tmp_path: Path
+) -> None:
+    """At "The values of relu and t changed." memory stood at `exp`, which was spoiled steps before."""
+    breaks.steps().save(tmp_path / "page.html")
+    page = watched.page
+    page.set_viewport_size({"width": 900, "height": 800})
+    page.goto((tmp_path / "page.html").as_uri())
+    player = page.locator(".cl-player")
+    player.locator("[data-action=last]").click()
+    holder = player.locator("figure[data-picture=memory] .cl-holder")
+    assert holder.evaluate("(holder) => holder.scrollHeight > holder.clientHeight")
+    assert holder.evaluate(NEWS_IN_VIEW)
 
 
 @pytest.mark.parametrize("code", [LONG, *([STRAIGHT, CHAIN] if TIMED else [])])

@@ -168,9 +168,11 @@ function scrollToNews({ figure, holder, words, drawn, title }) {
   if (mark.left < box.left || mark.right > box.right) holder.scrollLeft += mark.left - box.left - box.width / 3;
 }
 
-/** What is new in a picture; where nothing is, and nothing of it is in its window, the first box that there is. */
+/** What is new in a picture, or else what is wrong there; where nothing is, and nothing of it is in its window, the first box. */
 function findNews(drawn, box) {
-  const news = drawn?.svg.querySelector('.fresh, [class^="new"], [class^="bad"]');
+  const find = (selector) => drawn?.svg.querySelector(selector);
+  // What is wrong may be so since many steps.
+  const news = find('.fresh, [class^="new"]') ?? find('[class^="bad"]');
   if (news || !drawn) return news;
   const boxes = [...drawn.svg.querySelectorAll("rect:not(.page)")];
   const isSeen = (one) => {
