@@ -853,3 +853,17 @@ def test_two_captions_are_not_read_as_one(engine: ModuleType) -> None:
 )
 def test_a_caption_is_broken_behind_a_comma(text: str, columns: int, lines: list[str]) -> None:
     assert memory_rows._wrap_evenly(text, columns) == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "lines"),
+    [
+        ("from (x ** 2).sum()", 14, ["from", "(x ** 2).sum()"]),
+        ("from a * 2 + b * 3", 14, ["from a * 2", "+ b * 3"]),
+        # Where no such lines would do, any space does.
+        ("from (y[0] * w.detach()).sum()", 18, ["from (y[0] *", "w.detach()).sum()"]),
+    ],
+)
+def test_a_caption_is_broken_between_terms(text: str, columns: int, lines: list[str]) -> None:
+    """Beside the cells of a sum, "2).sum()" was below "from (x **"."""
+    assert memory_rows._wrap_evenly(text, columns) == lines

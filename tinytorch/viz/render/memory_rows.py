@@ -73,6 +73,8 @@ COLUMN_WIDTH = 8
 """At least the width of a letter of words."""
 MOST_LINES = 8
 """A caption has no more lines."""
+_OPERATORS, _GLUE = tuple("+-*/%@=<>&|^"), "\0"
+"""A line ends with none of the first; the other stands for a space at which a line is not broken."""
 _OPENING, _CLOSING = "([{\uff08\u3010", ")]}\uff09\u3011"
 """In brackets commas are between numbers or arguments, and not between phrases."""
 _WIDE_COMMAS = "\uff0c\uff1b\uff1a\u3001"
@@ -170,14 +172,17 @@ def _wrap_evenly(text: str, columns: int) -> list[str]:
     """Break a text into lines of up to so many columns of letters, and of no more than that number of lines needs.
 
     Otherwise a word would often be alone in the last line. Between phrases, where that takes no more
-    than one line more: "reads cells 0 2 | 1" and "3, grad_fn ..." would be read wrong.
+    than one line more: "reads cells 0 2 | 1" and "3, grad_fn ..." would be read wrong. Or else
+    between terms, where that takes no more lines: "from (x **" and "2).sum()" would be.
     """
-    lines = _narrow_evenly(wrap_text, text, columns)
-    if len(lines) == 1:
-        return lines
-    by_phrases = _narrow_evenly(_wrap_phrases, text, columns)
-    is_as_good = len(by_phrases) <= min(len(lines) + 1, MOST_LINES)
-    return by_phrases if is_as_good and not _is_cut(by_phrases, text) else lines
+    plain = _narrow_evenly(wrap_text, text, columns)
+    if len(plain) == 1:
+        return plain
+    for wrap, most in ((_wrap_phrases, min(len(plain) + 1, MOST_LINES)), (_wrap_terms, len(plain))):
+        lines = _narrow_evenly(wrap, text, columns)
+        if lines != plain and len(lines) <= most and not _is_cut(lines, text):
+            return lines
+    return plain
 
 
 class _WrapFunction(Protocol):
@@ -217,6 +222,16 @@ def _wrap_phrases(text: str, columns: int, *, most: int) -> list[str]:
         if not lines or lines[-1] != last:
             last = ""
     return lines
+
+
+def _wrap_terms(text: str, columns: int, *, most: int) -> list[str]:
+    """Break a text into lines at spaces outside of all brackets that are not behind an operator."""
+    glued, depth = "", 0
+    for char in text:
+        depth += (char in _OPENING) - (char in _CLOSING)
+        is_within = depth > 0 or glued.endswith(_OPERATORS)
+        glued += _GLUE if char == " " and is_within else char
+    return [line.replace(_GLUE, " ") for line in wrap_text(glued, columns, most=most)]
 
 
 def _split_phrases(text: str) -> list[str]:
