@@ -5,8 +5,11 @@ from pathlib import Path
 import pytest
 from browser.books import page_of, write
 from browser.conftest import Lab, Watched
+from copylab import steps
 from copylab.ui.theme import panel_style_sheet, read_web_files
 from playwright.sync_api import Page, expect
+
+import tinytorch
 
 pytestmark = pytest.mark.browser
 
@@ -112,6 +115,19 @@ def test_one_of_both_is_seen(
     )
     expect(page.locator(".cl-live")).to_be_visible(visible=seen == "view")
     expect(page.locator(".copylab-twin")).to_be_visible(visible=seen == "twin")
+
+
+def test_pills_that_ask_a_lost_kernel_look_dead(watched: Watched) -> None:
+    form = steps("x = torch.ones(2)\ny = x.clone()", engine=tinytorch).html
+    page = watched.page
+    colours = []
+    for state in ("", DEAD):
+        page.set_content(f"<div class='cl-live {state}'>{form}</div>")
+        page.locator(".cl-player").wait_for()
+        asking = page.locator(".cl-pill, [data-keep=edit]")
+        colours.append(asking.evaluate_all("all => all.map((one) => getComputedStyle(one).color)"))
+    assert len(colours[0]) > 4
+    assert set(colours[0]).isdisjoint(colours[1])
 
 
 @pytest.mark.parametrize(
