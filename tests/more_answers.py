@@ -671,6 +671,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             + "kept = h.detach()\nproduct = (kept * b).sum()\nproduct.backward()\na.grad = 4 * b.detach()": "leads to a",
             _PARTS
             + "kept = h.detach()\nproduct = (h * b.data).sum()\nproduct.backward()\nb.grad = kept": "no node that leads to b",
+            _PARTS
+            + "kept = h.detach()\nproduct = (kept * b).sum() + (a * 8).sum()\nproduct.backward()": "product shows 48",
         },
     ),
     "clinic/rounds": (
@@ -688,6 +690,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             + "    (scale * x).sum().backward()\n    grads.append(scale.grad.detach())\n    scale.grad.zero_()": SEEN_TWICE,
             _ROUNDS
             + "    (scale * x).sum().backward()\n    grads.append(scale.grad - len(grads))": "grads shows [[1], [2], [4]]",
+            _ROUNDS + "    grads.append(torch.tensor([x]))": "no line of your cell uses scale",
         },
     ),
     "clinic/optimizer": (

@@ -26,6 +26,7 @@ from ..quiz import (
     share_no_cells,
     shows_number,
     shows_values,
+    uses_variable,
     was_gone_through,
 )
 from ..watching import Watch
@@ -401,6 +402,7 @@ def parts(a, b, kept, product):
     yield has_grad([8], a=a)
     yield has_grad([12], b=b)
     yield graph_leads_back(product=product, b=b)
+    yield shows_number(24, product=product)
     yield sends_gradient([8], product=product, a=a)
     yield sends_gradient([12], product=product, b=b)
     yield was_gone_through(product=product)
@@ -459,6 +461,7 @@ def rounds(scale, grads):
     yield share_no_cells(**name_elements(grads=grads))
     yield shows_values([[1], [2], [3]], grads=grads)
     yield is_leaf_with_grad(scale=scale)
+    yield uses_variable(scale=scale)
     yield follows_numbers(
         "(1.0, 2.0, 3.0)",
         "(2.0, 5.0, 4.0)",
