@@ -46,8 +46,8 @@ _RING = "buffer = torch.zeros(3)\nscreen = buffer\nfor step in range(3):\n    fr
 
 @task(
     "copy_/screen",
-    "`screen` should always show the latest frame, in the tensor that `buffer` named at the start. Change the "
-    "last line of the loop.",
+    "`screen` should always show the latest frame, in the tensor that `buffer` named at the start: one write "
+    "for each frame, which `screen._version` counts. Change the last line of the loop.",
     about="a screen with the latest frame",
     start=_RING + "    buffer = frame",
     hints=[
@@ -89,8 +89,8 @@ def ring(buffer, screen, frame):
 
 @task(
     "copy_/load",
-    "Put the numbers of `new` into the layer so that `layer.weight` stays the same parameter. Change the "
-    "last line (two lines will do).",
+    "Put the numbers of `new` into the layer so that `layer.weight` stays the same parameter, by a write that "
+    "`weight._version` counts. Change the last line (two lines will do).",
     about="new numbers for a parameter",
     given="torch.manual_seed(0)\nlayer = torch.nn.Linear(2, 1, bias=False)\nweight = layer.weight\nnew = torch.tensor([[5.0, 6.0]])\n",
     start="layer.weight = torch.nn.Parameter(new)",
