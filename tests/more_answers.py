@@ -691,6 +691,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _ROUNDS
             + "    (scale * x).sum().backward()\n    grads.append(scale.grad - len(grads))": "grads shows [[1], [2], [4]]",
             _ROUNDS + "    grads.append(torch.tensor([x]))": "no line of your cell uses scale",
+            _ROUNDS
+            + "    grads.append(torch.tensor([x]))\nprint(scale)": "no line of your cell uses scale",
         },
     ),
     "clinic/optimizer": (

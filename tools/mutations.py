@@ -141,7 +141,7 @@ MUTATIONS = (
     Mutation(
         "an answer is judged by what it means, not by how it is written",
         "widgets/copylab/quiz/answers.py",
-        "    return _equal_values(parse_value(answer), right, decimals)",
+        "    return _equal_values(parse_value(answer), right, decimals if decimals >= 2 else 0)",
         "    return str(answer) == str(right)",
         "tests/widgets/quiz/test_answers.py::test_what_an_answer_means",
     ),

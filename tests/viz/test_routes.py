@@ -30,7 +30,6 @@ from tinytorch.viz.render.edges import (
     find_direction,
 )
 from tinytorch.viz.render.graph_cards import CardArea, CardSize
-from tinytorch.viz.render.line_ends import spread_ends
 from tinytorch.viz.render.routes import (
     DrawnArea,
     Point,
@@ -42,6 +41,7 @@ from tinytorch.viz.render.routes import (
     measure_clearance,
     measure_way_back,
     mend_routes,
+    spread_ends,
     straighten_routes,
 )
 from tinytorch.viz.render.style import Canvas

@@ -168,6 +168,11 @@ LEAF = "a = torch.ones(2, requires_grad=True)\n"
             f"{LEAF}with torch.no_grad():\n    h = a.sum()\nh.backward()",
             "inside `with torch.no_grad()` in line 2 of your cell nothing is recorded. So `backward` has no graph",
         ),
+        # Without it, the second `backward` runs, and then `a.grad` of a result is None.
+        (
+            f"{LEAF}for _ in range(2):\n    (a * a).sum().backward()\n    with torch.no_grad():\n        a = a - a.grad",
+            "inside `with torch.no_grad()` in line 4 of your cell nothing is recorded. So `backward` has no graph",
+        ),
         # Without either, `backward` would begin.
         (
             f"{LEAF}h = a.detach() * a.data\nh.sum().backward()",

@@ -53,7 +53,6 @@ from .graph_cards import (
     make_number_card,
     make_off_card,
 )
-from .line_ends import spread_ends
 from .picture import Folded, Picture
 from .routes import (
     Point,
@@ -63,6 +62,7 @@ from .routes import (
     find_reach,
     list_boxes,
     mend_routes,
+    spread_ends,
     straighten_routes,
 )
 from .style import Canvas

@@ -210,6 +210,7 @@ def update(w):
         "y = (x * x).sum()\nx.detach().fill_(100.0)\ny.backward()": "x.grad is None",
         "x.data.fill_(100.0)\ny = (x * x).sum()\ny.backward()": "y shows 10000",
         "y = (x * x).sum()\nx.data.fill_(200.0)\ny.backward()": "x.grad is [400]",
+        "y = (x * x).sum()\ny.backward(torch.tensor(100 / 3))": "for which backward() does not compute [200]",
         "y = (x * x).sum()\ny.backward()\nx.grad = torch.tensor([200.0])": "line 4 of your cell writes x.grad itself",
     },
     right="`x.grad` is 200, and the gradient of `y` at 3 is 6: `x.grad` is wrong, and nothing says so.",
@@ -226,7 +227,7 @@ def silent(x, y):
     yield CheckedFact(
         values(x) == [100],
         gettext(
-            "`x` shows {value}, and with that value `backward` does not compute `[200]`: another line has changed `x.grad`.",
+            "`x` shows {value}, for which `backward()` does not compute `[200]`. Add one line that writes into `x`, and no other.",
             value=quote_number(values(x)),
         ),
         gettext("`x` shows `[100]`, and `x._version` is {version}.", version=x._version),

@@ -67,7 +67,7 @@ def _describe_own_lines(run: RecordedRun, source: str, engine: ModuleType) -> It
     error = run.error or ""
     if error.startswith((_NO_GRAD, _NOT_KEPT)):
         cuts = find_cuts(
-            source, lambda program: _has_history(_record_program(program, engine), error)
+            source, lambda program: _has_history(_record_program(program, engine), run)
         )
         if cuts:
             yield describe_cuts(cuts)
@@ -119,10 +119,16 @@ def _describe_repeated_backward(run: RecordedRun) -> str:
     return ""
 
 
-def _has_history(run: RecordedRun, error: str) -> bool:
-    """Return True if a program with one cut less does not end in the error of the cell: it may end in another."""
-    ended = run.error or "RuntimeError"
-    return ended.startswith("RuntimeError") and ended.partition("\n")[0] != error.partition("\n")[0]
+def _has_history(run: RecordedRun, run_of_cell: RecordedRun) -> bool:
+    """Return True if a program with one cut less does not end in the error of the cell: it may end in another.
+
+    One that is none of the engine's may come before there was anything to go through.
+    """
+    first, first_of_cell = ((each.error or "").partition("\n")[0] for each in (run, run_of_cell))
+    if first == first_of_cell:
+        return False
+    is_of_engine = not first or first.startswith("RuntimeError")
+    return is_of_engine or len(run.steps) > len(run_of_cell.steps)
 
 
 def _find_root_without_source(run: RecordedRun, source: str) -> str:

@@ -537,9 +537,13 @@ def uses_variable(**named: Any) -> CheckedFact:
     source = _cells_of_answer.get()
     # Other cells may have used it.
     nodes = _list_syntax_nodes(source) if is_self_contained(source) else []
-    read = {
-        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    }
+    # What is only printed gives nothing.
+    printed: set[ast.AST] = set()
+    for node in nodes:
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "print":
+            printed.update(ast.walk(node))
+    names = [node for node in nodes if isinstance(node, ast.Name) and node not in printed]
+    read = {node.id for node in names if isinstance(node.ctx, ast.Load)}
     written = {ast.unparse(node.target) for node in nodes if isinstance(node, ast.AugAssign)}
     no = gettext(
         "no line of your cell uses `{name}`. Take the numbers from the program.", name=name

@@ -259,9 +259,9 @@ def _describe_number_among_others(run: QuizRun, answer: str, why: str, at: int |
                 sentence = now if moment is moments[-1] else before
                 return gettext(sentence, given=answer, name=name)
     # Without the number, which dozens of foreseen answers have: a page has the sentence once.
-    nothing = gettext("No line of this run gives that value.")
+    nothing = gettext("No name of this run ever had that value.")
     if at is not None:
-        nothing = gettext("Up to line {line}, no line gives that value.", line=at)
+        nothing = gettext("Up to line {line}, no name had that value.", line=at)
     return join_sentences([nothing, why])
 
 
