@@ -65,7 +65,7 @@ class MendedLayout(NamedTuple):
     direction: str
     names: str
 
-    def faults(self, routes: Sequence[Route]) -> Iterator[str]:
+    def list_faults(self, routes: Sequence[Route]) -> Iterator[str]:
         """Give the lines that go back or come near a name, their own as well, or a box of others."""
         boxes = {
             name: list_boxes(self.sizes[name], at, self.names) for name, at in self.middles.items()
@@ -114,7 +114,7 @@ class SpreadPicture(NamedTuple):
     areas: Mapping[str, Sequence[DrawnArea]]
     along: int
 
-    def faults(self) -> Iterator[str]:
+    def list_faults(self) -> Iterator[str]:
         """Give the lines that come nearer to a name or a box, or go back farther, than they did."""
         for old, new in zip(self.before, self.after, strict=True):
             backs = [measure_way_back(route.points, self.along) for route in (old, new)]
@@ -140,19 +140,13 @@ def spread_pictures(monkeypatch: pytest.MonkeyPatch) -> list[SpreadPicture]:
     """All pictures that a test has drawn."""
     pictures: list[SpreadPicture] = []
 
-    def spread(
-        routes: Sequence[Route],
-        middles: Mapping[str, Point],
-        starts: Mapping[str, float],
-        ends: Mapping[str, float],
-        areas: Mapping[str, Sequence[DrawnArea]],
-        along: int,
-    ) -> list[Route]:
-        after = spread_ends(routes, middles, starts, ends, areas, along)
+    def record_spread_ends(routes: Sequence[Route], *places: Any) -> list[Route]:
+        after = spread_ends(routes, *places)
+        *_, areas, along = places
         pictures.append(SpreadPicture(routes, after, areas, along))
         return after
 
-    monkeypatch.setattr(graph_svg, "spread_ends", spread)
+    monkeypatch.setattr(graph_svg, "spread_ends", record_spread_ends)
     return pictures
 
 
@@ -185,7 +179,7 @@ def test_no_line_of_a_lesson_is_behind_a_name_or_a_box_of_others(
 ) -> None:
     """Names were on the arrow to the next node: in lesson 13, `k` seemed to be between two nodes."""
     draw_players(list_programs(path))
-    assert [fault for one in drawn_layouts for fault in one.faults(one.mended)] == []
+    assert [fault for one in drawn_layouts for fault in one.list_faults(one.mended)] == []
 
 
 @pytest.mark.stress
@@ -196,14 +190,14 @@ def test_no_line_of_a_retest_is_behind_a_name_or_a_box_of_others(
         belief = MISCONCEPTIONS[name]
         draw_players(write_retest(belief, seed=0, number=number) for number in range(3))
     assert len(drawn_layouts) > 100
-    assert [fault for one in drawn_layouts for fault in one.faults(one.mended)] == []
+    assert [fault for one in drawn_layouts for fault in one.list_faults(one.mended)] == []
 
 
 def test_as_graphviz_gives_them_lines_go_back_or_behind_boxes(
     drawn_layouts: list[MendedLayout],
 ) -> None:
     draw_players(list_programs(ROOT / "notebooks" / "08_stop_gradient.ipynb"))
-    assert sum(1 for one in drawn_layouts for _ in one.faults(one.bent)) > 3
+    assert sum(1 for one in drawn_layouts for _ in one.list_faults(one.bent)) > 3
 
 
 @pytest.mark.parametrize("direction", ["right", "down"])
@@ -217,7 +211,7 @@ def test_no_line_of_a_graph_is_behind_a_name(
             exec(code, names)
         tensors = {name: one for name, one in names.items() if isinstance(one, tinytorch.Tensor)}
         assert graph(tensors, direction=direction).svg
-    assert [fault for one in drawn_layouts for fault in one.faults(one.mended)] == []
+    assert [fault for one in drawn_layouts for fault in one.list_faults(one.mended)] == []
 
 
 @pytest.mark.parametrize(
@@ -243,7 +237,7 @@ def test_no_line_of_the_lab_goes_back_or_behind_a_box_of_others(
         lab.backward()
         lab.close()
     assert drawn_layouts
-    assert [fault for one in drawn_layouts for fault in one.faults(one.mended)] == []
+    assert [fault for one in drawn_layouts for fault in one.list_faults(one.mended)] == []
 
 
 @pytest.mark.parametrize(
@@ -259,7 +253,7 @@ def test_no_line_of_the_lab_goes_back_or_behind_a_box_of_others(
 )
 def test_lines_to_one_card_end_apart(spread_pictures: list[SpreadPicture], path: Path) -> None:
     draw_players(list_programs(path))
-    assert [fault for one in spread_pictures for fault in one.faults()] == []
+    assert [fault for one in spread_pictures for fault in one.list_faults()] == []
     assert path.stem != "05_in_place" or any(one.count_places() for one in spread_pictures)
 
 
@@ -274,7 +268,7 @@ def test_three_rounds_end_in_three_places(
         state = state * decay
     assert graph(state=state, decay=decay, direction=direction).svg
     assert [one.count_places() for one in spread_pictures] == [[(3, 3)]]
-    assert [fault for one in spread_pictures for fault in one.faults()] == []
+    assert [fault for one in spread_pictures for fault in one.list_faults()] == []
 
 
 def test_more_lines_than_a_side_has_room_for_end_in_its_middle(

@@ -586,13 +586,15 @@ def _split_before_end(
     if part == 0:
         return list(points[: first + 1]), list(points[first + 1 :])
     # De Casteljau's points: of the curve up to there, and of the one behind it.
-    ab, bc, cd = (_mix(points[at], points[at + 1], part) for at in range(first, first + 3))
-    abc, bcd = _mix(ab, bc, part), _mix(bc, cd, part)
-    cut = _mix(abc, bcd, part)
+    ab, bc, cd = (
+        _find_point_between(points[at], points[at + 1], part) for at in range(first, first + 3)
+    )
+    abc, bcd = _find_point_between(ab, bc, part), _find_point_between(bc, cd, part)
+    cut = _find_point_between(abc, bcd, part)
     return [*points[: first + 1], ab, abc, cut], [bcd, cd, *points[first + 3 :]]
 
 
-def _mix(first: Point, second: Point, part: float) -> Point:
+def _find_point_between(first: Point, second: Point, part: float) -> Point:
     return first[0] + part * (second[0] - first[0]), first[1] + part * (second[1] - first[1])
 
 
