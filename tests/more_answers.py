@@ -315,6 +315,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _LOAD + "layer.weight.data = new.clone()": UNCOUNTED,
             _LOAD + "weight.data[:] = new": UNCOUNTED,
             _LOAD
+            + "with torch.no_grad():\n    weight.copy_(torch.tensor([[5.0, 6.0]]))": "it should show [[7, 8]]",
+            _LOAD
             + "with torch.no_grad():\n    weight = layer.weight = torch.nn.Parameter(new)": SEEN_TWICE,
             _LOAD + "weight = layer.weight = torch.nn.Parameter(new.clone())": ANOTHER,
             _LOAD + "weight = new": "weight requires no grad",
@@ -406,6 +408,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _ROW + "table = row.expand(3, 2).detach()\ntable[0] += 100": "has the stride (0, 1)",
             _ROW + "table = row.expand(3, 2).data\ntable[0] += 100": "has the stride (0, 1)",
             _ROW + "table = row.repeat(3, 1)\ntable += 100": "table shows",
+            _ROW
+            + "table = torch.tensor([[101.0, 102.0], [1.0, 2.0], [1.0, 2.0]])": "it should show [[103, 104], [3, 4], [3, 4]]",
         },
     ),
     "in_place/activation": (
@@ -651,6 +655,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             "mean = torch.stack([e.detach() for e in errors]).mean().requires_grad_()\nmean.backward()\nslope.grad = torch.tensor(7.0)": "no node that leads to slope",
             "mean = torch.stack(errors).mean()\nfor error in errors:\n    error.backward(retain_graph=True)": "slope.grad is 14",
             "mean = errors[0] + 4.0\nslope.grad = torch.tensor(7.0)": "slope gets the gradient 2",
+            "slope = torch.tensor(2.0, requires_grad=True)\nerrors = [(slope * x - 1) ** 2 for x in (1.0, 2.0)]\n"
+            "mean = slope * 7 - 9\nmean.backward()": "mean shows 5; it should show 17",
         },
     ),
     "clinic/parts": (
@@ -673,6 +679,8 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             + "kept = h.detach()\nproduct = (h * b.data).sum()\nproduct.backward()\nb.grad = kept": "no node that leads to b",
             _PARTS
             + "kept = h.detach()\nproduct = (kept * b).sum() + (a * 8).sum()\nproduct.backward()": "product shows 48",
+            _PARTS
+            + "kept = torch.tensor([12.0])\nproduct = (h * b).sum()\nproduct.backward()": "kept shows 12; it should show 20",
         },
     ),
     "clinic/rounds": (

@@ -339,6 +339,7 @@ def stacked(slope, mean):
     yield has_grad(7, slope=slope)
     yield sends_gradient(7, mean=mean, slope=slope)
     yield was_gone_through(mean=mean)
+    yield follows_numbers("(1.0, 2.0)", "(3.0, 2.0)", lambda mean: shows_number(17, mean=mean))
 
 
 # What was saved stays, so that the picture shows what the product was computed from.
@@ -406,6 +407,7 @@ def parts(a, b, kept, product):
     yield sends_gradient([8], product=product, a=a)
     yield sends_gradient([12], product=product, b=b)
     yield was_gone_through(product=product)
+    yield follows_numbers("tensor([3.0]", "tensor([5.0]", lambda kept: shows_number(20, kept=kept))
 
 
 @task(

@@ -12,6 +12,7 @@ from ..questions import (
 from ..quiz import (
     CheckedFact,
     are_tensors,
+    follows_numbers,
     is_leaf_with_grad,
     share_no_cells,
     shows_values,
@@ -121,3 +122,8 @@ def loaded(layer, weight, new):
     yield shows_values([[5, 6]], weight=weight)
     yield share_no_cells(weight=weight, new=new)
     yield was_written(2, weight=weight)  # the first write gave it its initial values
+    yield follows_numbers(
+        "new = torch.tensor([[5.0, 6.0]])",
+        "new = torch.tensor([[7.0, 8.0]])",
+        lambda weight: shows_values([[7, 8]], weight=weight),
+    )

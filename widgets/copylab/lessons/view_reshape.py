@@ -120,3 +120,8 @@ def stretched(row, table):
     yield share_no_cells(table=table, row=row)
     yield shows_values([1, 2], row=row)
     yield shows_values([[101, 102], [1, 2], [1, 2]], table=table)
+    yield follows_numbers(
+        "row = torch.tensor([1.0, 2.0])",
+        "row = torch.tensor([3.0, 4.0])",
+        lambda table: shows_values([[103, 104], [3, 4], [3, 4]], table=table),
+    )
