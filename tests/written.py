@@ -177,6 +177,14 @@ READ: list[tuple[str, Any, bool]] = [
     ("x？", frozenset({"x"}), False),
     ("~x", frozenset({"x"}), False),
     ("anything at all", "CloneBackward0", True),
+    ("2.7", 2.71828, False),
+    ("２．７", 2.71828, False),
+    ("2.71", 2.71828, True),
+    ("3", 2.71828, True),
+    ("0.7", 0.7311, True),
+    (".7", 0.7311, True),
+    ("[0.73, 0.9]", [0.7311, 0.8808], True),
+    ("2.5", 2.5, True),
 ]
 """What is given, a right answer, and whether it can be read, where the names are `KNOWN`."""
 

@@ -854,6 +854,7 @@ half = torch.tensor([2.5])"""
     [
         ("y", "2.7", True),
         ("y", "[2.7]", True),
+        ("y", "[2.71]", False),
         ("y", "2.71", False),
         ("z", "[0.7, 0.8, 0.5]", False),
         ("y", "2.73", False),
@@ -861,6 +862,7 @@ half = torch.tensor([2.5])"""
         ("y", "3.0", False),
         ("z", "[0.7, 0.9, 0.5]", False),
         ("z", "[0.73, 0.81, 0.5]", False),
+        ("z", "0.73", False),
         ("both", "[20.1, 7.4]", True),
         ("both", "[20.1, 7.3]", True),
         ("both", "[20.1, 7.5]", False),
@@ -874,7 +876,10 @@ def test_of_too_few_digits_more_are_asked_for(
     p = predict(FEW, [value(name)], engine=engine)
     p.answers = {p.questions[0].name: answer}
     said = f"Row 1: “{answer}” is right as far as it goes. Write two decimals at least."
-    assert list(p.find_unreadable_answers().values()) == ([said] if is_said else [])
+    assert (said in p.find_unreadable_answers().values()) is is_said
+    # One number may be written with brackets or without: its shape is never what is wrong.
+    argument = value(name).bind(FEW).refute(QuizRun(FEW, engine), answer).argument
+    assert name != "y" or "shape" not in argument
 
 
 def test_a_line_of_a_loop_is_named_once_with_all_that_it_made(engine: ModuleType) -> None:

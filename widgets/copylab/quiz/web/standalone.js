@@ -127,7 +127,7 @@ const isOneOfSeveral = (answer, { kind, right }) => kind === "value" && countNum
 const hasDecimalComma = (answer, { kind, right }) => kind === "value" && countNumbers(right) === 1 && /^[-+]?[0-9]+,[0-9]+$/.test(normalizeSigns(answer));
 
 // The right answer with one decimal, and no more; 0.7 for 0.7311 may be a guess.
-const lacksDecimals = (answer, row) => row.isDecimal && /\d\.\d/.test(answer) && !/\.\d\d|(^|[^\d.])0?\.\d/.test(answer) && equalValues(parseValue(answer), row.right, 1);
+const lacksDecimals = (answer, row, text = normalizeSigns(answer)) => row.isDecimal && /\d\.\d/.test(text) && !/\.\d\d|(^|[^\d.])0?\.\d/.test(text) && equalValues(parseValue(answer), row.right, 1);
 
 const findRefutation = (answer, row) => row.refutations?.find(([wrong]) => wrong.some((each) => isSameAnswer(answer, each, row)));
 
