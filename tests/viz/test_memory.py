@@ -683,6 +683,16 @@ def test_a_gradient_shows_its_counter_only_under_a_name_of_its_own(engine: Modul
     assert "version counter C3, of g alone" in memory(names).text
 
 
+def test_a_gradient_of_another_name_is_said_to_be_one(engine: ModuleType) -> None:
+    """The clinic's list of gradients was drawn beside its leaf as if the two had nothing in common."""
+    x = engine.ones(1, requires_grad=True)
+    (x * 2).sum().backward()
+    assert not any(".grad is" in words for words in words_in(memory(x=x).svg))
+    assert "requires_grad, .grad is g" in words_in(memory(x=x, g=x.grad).svg)
+    assert "requires_grad, .grad is grads.0" in words_in(memory(x=x, grads=[x.grad] * 2).svg)
+    assert ".grad is grads.0 = grads.1" in memory(x=x, grads=[x.grad] * 2).text
+
+
 def test_cells_of_strange_views_are_those_that_they_have(engine: ModuleType) -> None:
     x = engine.arange(8.0)
     strange = snapshot(x=x, v=x.as_strided((2, 3), (3, 2))).tensor("v")

@@ -314,9 +314,13 @@ def _facts_of_tensor(
         # What is in the same band is seen to share.
         yield Remark("base", base, "" if is_beside else base)
     if tensor.grad is not None:
-        grad = gettext(".grad is {grad}", grad=snap.label(tensor.grad))
-        # A gradient that is drawn has a name, from which it is known.
-        yield Remark("grad", grad, "" if tensor.grad in snap.shown_tensor_ids else grad)
+        label = snap.label(tensor.grad)
+        caption = ""
+        # One that is drawn as `x.grad` is known from that; one of another name is not.
+        if tensor.grad not in snap.shown_tensor_ids or label != snap.grad_label(tensor.id):
+            names = snap.tensor(tensor.grad).names
+            caption = gettext(".grad is {grad}", grad=escape_name(names[0]) if names else label)
+        yield Remark("grad", gettext(".grad is {grad}", grad=label), caption)
 
 
 def _caption_of_history(subject: _MemorySubject, tensor: TensorRecord, band: Band | None) -> str:
