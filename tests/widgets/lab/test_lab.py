@@ -90,6 +90,28 @@ class TestWhatItRuns:
         assert head + "gradients flow back to x." in lab.text
         assert "was: <code>backward</code> raised an error" in lab._panel.html
 
+    def test_a_verdict_has_the_sign_of_the_table_of_ways(self, engine: ModuleType) -> None:
+        """A learner asked what the blue bar at some of the verdicts stands for."""
+        lab = CopyLab(engine=engine)
+
+        def list_signs() -> dict[str, str]:
+            found = re.findall(r'class="cl-(yes|no)" data-verdict="(\w+)"', lab._panel.html)
+            return {key: sign for sign, key in found}
+
+        signs = dict.fromkeys(("same_tensor", "same_storage", "same_counter", "leaf"), "no")
+        signs |= dict.fromkeys(("requires_grad", "grad_fn", "gradient_returns", "copied"), "yes")
+        assert list_signs() == signs
+        lab.run("e = y.exp()\ne.add_(1)\nloss = e.sum()")
+        lab.run("loss.backward()")
+        assert list_signs() == signs | {"gradient_returns": "no"}
+        lab.undo()
+        lab.undo()
+        lab.method = ".data"
+        assert [key for key, sign in list_signs().items() if sign == "yes"] == [
+            "same_storage",
+            "leaf",
+        ]
+
     @pytest.mark.parametrize("language", [None, "zh", "ko"])
     def test_the_title_of_the_graph_is_said_once(
         self, engine: ModuleType, language: str | None

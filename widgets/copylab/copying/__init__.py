@@ -3,7 +3,7 @@
 May import `run`, `ui`, `doc`.
 """
 
-from .comparison import Comparison, compare, join_code_lines, make_cell
+from .comparison import Comparison, classify_answer, compare, join_code_lines, make_cell
 from .fact import QUESTIONS, Answer, Fact, Facts, facts
 from .methods import METHODS, OPERATIONS, Method, find_word, method
 from .program_copies import ChangedProgram, ProgramCopy, exchange_copies, find_program_copies
@@ -26,6 +26,7 @@ __all__ = [
     "Shared",
     "SharedMemory",
     "Source",
+    "classify_answer",
     "compare",
     "exchange_copies",
     "facts",

@@ -9,7 +9,7 @@ from tinytorch import viz
 from tinytorch.viz import LineFacts, compare_snapshots, graphs_of
 
 from ..code_marks import CodeWords, MarkedItems, MarkedParagraph
-from ..copying import Fact, Facts, Source
+from ..copying import Fact, Facts, Source, classify_answer
 from ..doc import (
     Alarm,
     Box,
@@ -290,16 +290,14 @@ def _make_strip(result: LabResult, old: LabResult | None) -> Part | None:
         # The name of a node may break, but not within a word: the strip has eight columns.
         value = inline_html(mark_code(verdict)).replace("Backward", "<wbr>Backward")
         label = html_element("dt", inline_html(mark_code(gettext(field.label))))
-        answer = result.facts[field.key].answer
-        kind = "other"
-        if isinstance(answer, bool):
-            is_hindered = field.key == "gradient_returns" and _is_way_hindered(result)
-            kind = "yes" if answer and not is_hindered else "no"
+        kind = classify_answer(result.facts[field.key])
+        if field.key == "gradient_returns" and _is_way_hindered(result):
+            kind = "cl-no"
         fields.append(
             html_element(
                 "div",
                 label + html_element("dd", value + mark),
-                class_=f"cl-lab-{kind}",
+                class_=kind,
                 data_verdict=field.key,
             )
         )
