@@ -41,6 +41,9 @@ WORDS = {
     CLOSED_BY_L: (
         # 엘, 알; 모델, 튜플; 일, 칠, 팔
         *("l", "lr", "model", "tuple", "x.mul()", "1", "7", "x8", "(1,)", "<b>파일</b>"),
+        # 줄, whatever is in its brackets
+        *("2번 줄(`v = x.view(4)`)", "3번 줄(`b.sum().backward()`)"),
+        "1번 줄(`x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)`)",
     ),
     FORMS: ("", "…", "张量", "(((("),  # nobody knows how these are read
 }

@@ -28,7 +28,7 @@ _CHINESE = "[\u4e00-\u9fff]"
 _CHINESE_OR_WIDE_MARK = "[\u4e00-\u9fff\u3001-\u301f\uff01-\uff5e\u201c\u201d]"
 _CHINESE_JOINTS = re.compile(rf"((?<={_CHINESE}) )?\{{(\w+)\}}( (?={_CHINESE}))?")
 _LAST_WORD = re.compile(r"(?:[0-9]+|[a-z]+|[가-힣])\Z")
-_LONGEST_WORD = 60
+_LONGEST_WORD = 200
 """Characters of a text that are looked at: what is filled in may have megabytes."""
 _CONSONANT_AT_END = re.compile(
     # step, net, input, block, hook; but not list, loop, float, whose last consonant is read with a
@@ -109,7 +109,7 @@ def _cut_unread(text: str) -> str:
         if text[-1] == ">" and "<" in text:
             text = text[: text.rindex("<")]
         elif text[-1] == ")" and _is_aside(text):
-            text = text[: text.rindex("(")].rstrip()
+            text = text[: _find_opening_bracket(text)].rstrip()
         elif text[-1].isalnum():
             break
         elif text[-1].isspace():
@@ -124,8 +124,21 @@ def _is_aside(text: str) -> bool:
 
     Those of a shape are: `(2, 3)`.
     """
-    before, bracket, inside = text.rpartition("(")
-    return bool(before.strip()) and bool(bracket) and not inside[:1].isdigit()
+    opening = _find_opening_bracket(text)
+    return bool(text[: max(opening, 0)].strip()) and not text[opening + 1 :][:1].isdigit()
+
+
+def _find_opening_bracket(text: str) -> int:
+    """Return where the bracket opens that a text ends with; of a text that was cut, its last; -1 if there is none.
+
+    Code in brackets has brackets: `2번 줄(x.view(4))`.
+    """
+    depth = 0
+    for place in range(len(text) - 1, -1, -1):
+        depth += (text[place] == ")") - (text[place] == "(")
+        if depth == 0:
+            return place
+    return text.rfind("(")
 
 
 def _find_sound_of_latin(word: str) -> int:
