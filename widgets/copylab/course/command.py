@@ -287,7 +287,8 @@ def main() -> None:
     if arguments.do == "doctor":
         print_report()
     if arguments.do in ("watch", "steps"):
-        set_language(_language_of_environment())
+        # In the folder of a course, as its first page tells its learners to: in its language.
+        set_language(_choose_language(Path.cwd(), arguments))
         sys.exit(_run_program(arguments))
     chosen_folder = arguments.to if "to" in arguments else arguments.folder
     starts_jupyter = not (arguments.do or arguments.lay_out_only)
