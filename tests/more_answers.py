@@ -470,6 +470,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             + _GO,
             _AB + "loss = (B(A(x).data) - 1.0).pow(2).sum()" + _GO,
             _AB + "loss = (B(A(x).clone().detach()) - 1.0).pow(2).sum()" + _GO,
+            _AB + "loss = (B(A(x).detach()) - 1.0).pow(2)" + _GO,
         ],
         {
             _AB
@@ -490,6 +491,9 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         ],
         {
             _HID + "    h = h * w.detach() + x": "w.grad is None",
+            _HID
+            + "    h = h * w + x\n    (h * h).backward(retain_graph=True)\n    h = h.detach()": "your cell calls backward with retain_graph",
+            _HID + "    h = h.detach() * w + x\n    w.grad = None\n    (h * h).backward()": "alone",
             _HID
             + "    h = (h * w + x).clone()\n    (h * h).backward(retain_graph=True)": "earlier rounds",
             _HID
@@ -754,6 +758,10 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
         {
             _OLD + "    loss.backward()\n    param.data = param.data - 0.1 * param.grad": UNCOUNTED,
             _OLD + "    loss.backward()\n    param.data.sub_(0.1 * param.grad)": UNCOUNTED,
+            _OLD
+            + "    with torch.no_grad():\n        param -= 0.1 * 2 * param": "backward brought param the gradients []",
+            _OLD
+            + "    param.data -= 0.1 * 2 * param.data\n    loss.backward()\n    param.grad = None\nwith torch.no_grad():\n    param += 0\n    param += 0": "backward brought param the gradients [[6.4], [5.12]]",
             _OLD.replace(
                 "    loss = (param * param).sum()\n",
                 "    with torch.no_grad():\n        param *= 0.8\n    (param * param).sum().backward()",
@@ -773,6 +781,10 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
             _LOSS + "    loss.backward()\n    total += loss": "its node is AddBackward0",
             _LOSS + "    total = total + loss\ntotal.backward()": "its node is AddBackward0",
             _LOSS + "    loss = loss.detach()\n    total = total + loss": "factor.grad is None",
+            _LOSS
+            + "    loss.backward()\n    total = total + loss\ntotal = total.detach()": "loses its history only behind the loop",
+            _LOSS
+            + "    total = total + loss\ntotal.backward()\ntotal = total.item()": "loses its history only behind the loop",
         },
     ),
     "clinic/leaf": (

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
     [
         ("en", "Commit", "Start again", "0 of 2 right", "All 2 right.", "detach copies"),
         ("zh", "提交", "重新开始", "2 题中答对 0 题", "2 题全部答对", "detach"),
-        ("ko", "제출", "다시 시작", "2문항 중 0문항", "2문항 모두", "detach"),
+        ("ko", "제출", "다시 시작", "정답 0/2", "2문항 모두", "detach"),
     ],
 )
 def test_a_bet_is_lost_and_won(

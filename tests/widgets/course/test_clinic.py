@@ -55,7 +55,7 @@ def test_what_a_watch_found_leads_to_a_patient(
     assert f"Patient {patient}" in referral.text()
     assert referral.html().count(f'<a href="#Patient-{patient}">') == 1
     cells = {cell["id"]: "".join(cell["source"]) for cell in clinic()["cells"]}
-    assert f"### {heading}" in cells[f"patient-{patient}"]
+    assert f"## Patient {patient}\n\n**{heading}.** " in cells[f"patient-{patient}"]
 
 
 PATIENTS = [
@@ -78,7 +78,7 @@ def test_a_patient_asks_what_is_wrong_and_no_heading_tells(
     assert list(asked.find_faults(at_start, when_solved)) == []
     number = patient.title.removeprefix("Patient ")
     cells = {cell["id"]: "".join(cell["source"]) for cell in clinic()["cells"]}
-    _, heading = cells[f"patient-{number}"].split("### ")
+    _, _, heading = cells[f"patient-{number}"].partition("\n\n")
     told = set(re.findall(r"\w{4,}", heading.lower()))
     # But for the code that a choice quotes: it is in the program, which is read first.
     choices = re.sub("`[^`]*`", "", " ".join(asked.choices))
@@ -125,7 +125,7 @@ def test_code_in_a_referral_is_in_code_type(engine: ModuleType, tmp_path: Path) 
 def test_nothing_found_is_no_patient(engine: ModuleType) -> None:
     said = refer(run_watched(SOUND, engine)).text()
     assert "each was as it was saved" in said
-    assert "this program is none of these. That does not mean that it is right" in said
+    assert "saw none of these here. That does not mean that the program is right" in said
     assert "memory that is shared (1, 2)" in said
 
 

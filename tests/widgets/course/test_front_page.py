@@ -49,9 +49,9 @@ def test_what_is_open_and_what_was_believed(folder: Path) -> None:
     add_note("misconceptions", "<script>|", {"state": "met", "in": "start/bet"})
     page = renew(folder)
     # In the lesson that was begun last, not in the first with something open.
-    assert "Go on here: [Five more claims about clones]" in page
+    assert "Go on here: [Four more claims about clones]" in page
     assert "](02_clone.ipynb#cell-id=predict-rest), in [02 clone" in page
-    assert "| 2 of 3 | 1 of 2 | [Five more" in page
+    assert "| 2 of 3 | 1 of 2 | [Four more" in page
     assert " · [Exercise 2: a clone with a gradient](02_clone" in page, "more than its number"
     counts = re.findall(r"\| (\d+) of (\d+) \| \d+ of \d+ \|", page)
     done, total = (sum(map(int, column)) for column in zip(*counts, strict=True))

@@ -382,7 +382,7 @@ def test_one_lesson_by_the_titles_in_it(name: str) -> None:
         "What So far",
         "A clone, one write ○ not yet",
         f"{JOINED} ○ not yet",
-        "Five more claims about clones ○ not yet",
+        "Four more claims about clones ○ not yet",
         "Exercise 1: three readings of a sensor ✔ solved, 1 hint",
         f"{BOTH} ○ not yet",
         "",

@@ -243,6 +243,18 @@ def test_a_program_of_ones_own_is_an_attempt(engine: ModuleType, source: str, sa
     assert verdict.says.startswith(says)
 
 
+def test_what_tinytorch_lacks_is_no_fault_of_the_learner() -> None:
+    part = make(lambda a, h: a is h, engine=tinytorch, solution="a = 1; h = 1", start="", wrong={})
+    verdict = part.judge_cell("a = h = torch.ones(1).expm1()", tinytorch)
+    assert "tinytorch has no `expm1`, and PyTorch may have it." in verdict.says
+
+
+def test_a_long_error_ends_with_a_word(engine: ModuleType) -> None:
+    part = make(lambda a, h: a is h, engine=engine, solution="a = 1; h = 1", start="", wrong={})
+    verdict = part.judge_cell(f"a = h = 1\nraise ValueError({'word ' * 99!r})", engine)
+    assert verdict.says.endswith("word word ...`")
+
+
 @pytest.mark.parametrize(
     ("rest", "why"),
     [
@@ -410,7 +422,7 @@ def test_a_picture_of_the_run_before_is_named_beside_a_right_verdict(
     start, look = rounds.start, "memory(grads=grads, scale=scale)"
     names = CELL_OUTCOMES.shell.user_ns
     names["memory"] = lambda **_: None
-    again = "Run `memory(grads=grads, scale=scale)` again: what it shows is of the run before."
+    again = "Run the cell of `memory(grads=grads, scale=scale)` again: what it shows is of the run before."
     run_cell(start, "1")
     run_cell(look, "2")
     assert again not in rounds.check(names).says, "it is not right yet"

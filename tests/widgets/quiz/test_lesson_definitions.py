@@ -309,7 +309,7 @@ def test_misconceptions_are_met() -> None:
             "hidden_state",
             "state.detach()",
             "state.data",
-            "`.data` passes here, and has a version counter of its own",
+            "`.data` passes here. It has a version counter of its own",
         ),
         (
             "clinic_gradients",
@@ -326,6 +326,27 @@ def test_misconceptions_are_met() -> None:
             "The write through `.data` does no harm here",
         ),
         ("data", "counted", "out.detach()", "out.data", ""),
+        (
+            "data",
+            "counted",
+            "out.detach().clone()",
+            "torch.tensor(out)",
+            "`torch.tensor(out)` copies, and warns: `out.detach().clone()` does the same",
+        ),
+        (
+            "clinic_gradients",
+            "running_loss",
+            "loss.backward()",
+            "loss.backward(retain_graph=True)",
+            "The program runs without `retain_graph=True`, too",
+        ),
+        (
+            "clinic_gradients",
+            "hidden_state",
+            "state.backward()",
+            "state.backward(retain_graph=True)",
+            "The program runs without `retain_graph=True`, too",
+        ),
     ],
 )
 def test_a_right_answer_is_told_what_it_does_not_say(
@@ -336,8 +357,8 @@ def test_a_right_answer_is_told_what_it_does_not_say(
     verdict = asked._judge_attempt(asked.code.replace(before, after), engine, [])
     assert verdict.state == "right"
     assert remark in verdict.says
-    is_told = any(part in verdict.says for part in ("write `clone`", "`.data`", "as in the task"))
-    assert is_told == bool(remark)
+    remarks = ("write `clone`", "`.data`", "as in the task", "copies, and warns", "runs without")
+    assert any(part in verdict.says for part in remarks) == bool(remark)
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

@@ -875,7 +875,7 @@ def test_of_too_few_digits_more_are_asked_for(
     """Before the commit: "2.7" was a wrong row, with "Right as far as it goes" beside its mark."""
     p = predict(FEW, [value(name)], engine=engine)
     p.answers = {p.questions[0].name: answer}
-    said = f"Row 1: “{answer}” is right as far as it goes. Write two decimals at least."
+    said = f"Row 1: “{answer}” has too few decimals. Write two at least."
     assert (said in p.find_unreadable_answers().values()) is is_said
     # One number may be written with brackets or without: its shape is never what is wrong.
     argument = value(name).bind(FEW).refute(QuizRun(FEW, engine), answer).argument

@@ -206,7 +206,9 @@ def _describe_freed(
             for tensor in snap.named_tensors
             if tensor.id != root.id and tensor.grad_fn in freed_ids
         ]
-        sentence = join_clauses(sentence, gettext("the rest of the graph was made since then"))
+        sentence = join_clauses(
+            sentence, gettext("that backward did not go through all of this graph")
+        )
         if carried:
             sentence += gettext(
                 ", and {carried} leads into what was used", carried=snap.label(carried[0].id)

@@ -192,7 +192,7 @@ _NEXT_FILE = '\nreader["buffer"][:] = 0.0  # the next file'
         + _NEXT_FILE: "data looks at the memory of array",
         "data = torch.tensor(array)": "reader['buffer'] shows [1, 2]",
         'reader["buffer"] = np.zeros(2)\ndata = torch.from_numpy(array)'
-        + _NEXT_FILE: "another array now",
+        + _NEXT_FILE: "are no longer one array",
         "data = torch.ones(2)" + _NEXT_FILE: "data shows [1, 1]",
         "data = array.copy()" + _NEXT_FILE: "data is of type ndarray",
         "data = torch.tensor([1.0, 2.0])" + _NEXT_FILE: "instead of array([1.0, 2.0])",
@@ -203,7 +203,9 @@ def numpy_buffer(data, array, reader):
     yield are_tensors(data=data)
     yield CheckedFact(
         reader["buffer"] is array,
-        gettext("`reader['buffer']` is another array now: the files no longer go into `array`."),
+        gettext(
+            "`array` and `reader['buffer']` are no longer one array: the files do not go into `array`."
+        ),
     )
     yield shows_values([0, 0], **{"reader['buffer']": array.tolist()})
     # Asked of NumPy: an array is no tensor, and has no storage that could be compared.
@@ -348,7 +350,8 @@ _LEARN = "\nproduct.backward(retain_graph=True)  # for the picture: it draws wha
 
 @task(
     "clinic/parts",
-    "Two parts are trained together. `b` learns, `a` never does: its `.grad` is None. `a.grad` should be 8, `b.grad` 12. "
+    "Two parts are trained together. `b` learns, `a` never does: its `.grad` is None. One `backward` from `product` should "
+    "make `a.grad` 8 and `b.grad` 12. "
     "`kept` is for a plot: it should show 12 and require no grad.",
     about="one part never learns",
     title="Patient 5",
@@ -450,7 +453,7 @@ def parts(a, b, kept, product):
     ],
     solution="    scale.grad = None\n    (scale * x).sum().backward()\n    grads.append(scale.grad)",
     wrong={
-        "    (scale * x).sum().backward()\n    grads.append(scale.grad.clone())": "grads shows [[1], [3], [6]]",
+        "    (scale * x).sum().backward()\n    grads.append(scale.grad.clone())": "grads shows [[1], [3], [6]]: backward has added each gradient",
         "    (scale * x).sum().backward()\n    grads.append(scale.grad)\n    scale.grad.zero_()": "are one tensor",
         "    scale.grad = None\n    (scale * x).sum().backward()\n    grads.append(scale.grad.item())": "of type float",
         "    scale.grad = None\n    (scale * x).sum().backward()\ngrads = [scale.grad]": "the length of grads is 1",
@@ -461,6 +464,12 @@ def parts(a, b, kept, product):
 def rounds(scale, grads):
     yield is_tensor_list(3, grads=grads)
     yield share_no_cells(**name_elements(grads=grads))
+    yield CheckedFact(
+        not shows_values([[1], [3], [6]], grads=grads).holds,
+        gettext(
+            "`grads` shows `[[1], [3], [6]]`: `backward` has added each gradient to those of the rounds before."
+        ),
+    )
     yield shows_values([[1], [2], [3]], grads=grads)
     yield is_leaf_with_grad(scale=scale)
     yield uses_variable(scale=scale)
@@ -489,8 +498,8 @@ def refer(seen: Watch) -> Part:
         patients[said] = (9 if missing.replaced else 5, missing.code_words)
     if not patients:
         nothing = gettext(
-            "A watch knows six of the patients by their looks (4, 5, 7, 8, 9 and 12), and this program is "
-            "none of these. That does not mean that it is right. A watch cannot tell memory that is shared (1, 2) from "
+            "A watch can tell six of the patients (4, 7 and 8; 5 and 9 where an optimizer makes a step; 12 where it raises "
+            "an error), and saw none of these here. That does not mean that the program is right. A watch cannot tell memory that is shared (1, 2) from "
             "memory that should be, a result from the leaf that was meant (3), or gradients and graphs that grow on "
             "purpose from others (6, 11); and the error of 10 says itself what it is. Look for the symptom in the table at the top."
         )

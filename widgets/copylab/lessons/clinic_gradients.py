@@ -3,19 +3,22 @@
 from collections.abc import Callable
 from itertools import chain
 
-from ..looks import grad, is_tensor
+from ..looks import grad, is_tensor, values
 from ..quiz import (
     CheckedFact,
     Counterevidence,
     Diagnosis,
     are_tensors,
+    brought_gradients,
     follows_numbers,
     graph_leads_back,
     has_grad,
+    has_no_history_in_loop,
     is_leaf_with_grad,
     left_grad_to_backward,
     needs_no_grad,
     quote_number,
+    recommend_freed_graph,
     sends_gradient,
     shows_number,
     shows_values,
@@ -73,7 +76,7 @@ def _raises_with_words(words: str, act: Callable[[], object]) -> bool:
     hints=["`exp` has saved its result.", "Compute instead of writing: `out = out + 1`."],
     solution="out = logits.exp()\nout = out + 1\nout.sum().backward()",
     wrong={
-        "out = logits.exp()\nout.data += 1\nout.sum().backward()": "logits.grad is [3.71828, 8.38906]",
+        "out = logits.exp()\nout.data += 1\nout.sum().backward()": "a write that the counter does not count changed what exp has saved",
         "out = logits.exp().detach()\nout += 1": "out requires no grad",
         "out = logits.exp()\nout = out + 1": "logits.grad is None",
         "out = logits.exp()\nout = out + 1\nout.sum().backward()\nlogits.grad -= 1\nlogits.grad += 1": "writes logits.grad itself",
@@ -84,9 +87,19 @@ def _raises_with_words(words: str, act: Callable[[], object]) -> bool:
 def write_before(logits, out):
     yield graph_leads_back(out=out, logits=logits)
     yield shows_values([3.7183, 8.3891], out=out)
-    yield has_grad([2.7183, 7.3891], logits=logits)
     # A gradient that was corrected by hand has the right numbers, too.
     yield left_grad_to_backward(logits=logits)
+    # `out` is the result of `exp` and shows other numbers: so does what `exp` has saved.
+    is_changed_unseen = out.grad_fn.name() == "ExpBackward0"
+    wrong_grad = has_grad([3.7183, 8.3891], logits=logits)
+    yield CheckedFact(
+        not (is_changed_unseen and wrong_grad.holds),
+        gettext(
+            "`logits.grad` is {value}, the numbers of `out` after the write: a write that the counter does not count changed what `exp` has saved.",
+            value=quote_number(values(logits.grad)),
+        ),
+    )
+    yield has_grad([2.7183, 7.3891], logits=logits)
     yield sends_gradient([2.7183, 7.3891], **{"out.sum()": out.sum()}, logits=logits)
     yield was_gone_through(out=out)
 
@@ -159,6 +172,9 @@ def data_update(param):
             "`param.grad` is {value}, and the second step begins at 3.2, where the gradient is `[6.4]`.",
             value=quote_number(grad(param)),
         ),
+    )
+    yield brought_gradients(
+        [[8], [6.4]], "param = torch.tensor([4.0], requires_grad=True)", param=param
     )
     yield follows_numbers(
         # Two updates that were typed in give these numbers for 4 alone.
@@ -276,7 +292,9 @@ def optimizer(model, sgd, loss):
 def running_loss(factor, total):
     yield shows_number(14, total=total)
     yield needs_no_grad(total=total)
+    yield has_no_history_in_loop(total=total)
     yield has_grad([28], factor=factor)
+    yield recommend_freed_graph()
     yield follows_numbers(
         "(1.0, 2.0, 3.0)", "(1.0, 2.0, 4.0)", lambda total: shows_number(21, total=total)
     )
@@ -323,7 +341,7 @@ def running_loss(factor, total):
     solution="with torch.no_grad():\n    bias[0] = 1.0",
     wrong={
         "bias.data[0] = 1.0": "bias._version is 0",
-        "bias = bias.clone()\nbias[0] = 1.0": "computes bias, so bias is not a leaf: its node is torch::autograd::CopySlices",
+        "bias = bias.clone()\nbias[0] = 1.0": "computes bias, so bias is not a leaf: its node is CopySlices",
         "with torch.no_grad():\n    bias.fill_(1.0)": "bias shows [1, 1, 1]",
         "with torch.no_grad():\n    bias[0] = 0.5": "bias shows [0.5, 0.5, 0.5]",
     },
@@ -403,3 +421,4 @@ def hidden_state(decay, state):
     if is_tensor(state):
         yield was_gone_through(state=state)
     yield follows_numbers("tensor(0.5", "tensor(2.0", lambda state: shows_number(8, state=state))
+    yield recommend_freed_graph()

@@ -105,7 +105,7 @@ def _count_added_nodes(run: QuizRun) -> int:
 def _describe_added_nodes(run: QuizRun) -> str:
     before, after = len(run.snapshot(3).nodes), len(run.snapshot(4).nodes)
     return gettext(
-        "There are {before} nodes before line 4, and {after} after it: {node} is new.",
+        "There are {before} nodes before line 4, `AccumulateGrad` among them, and {after} after it: {node} is new.",
         before=before,
         after=after,
         node=run.tensor("b", 4).grad_fn_name,
@@ -158,7 +158,7 @@ rest = predict(
         ask.outcome(wrong={"line 7 raises an error": NEVER_IN_PLACE}),
     ],
     key="clone/rest",
-    title="Five more claims about clones",
+    title="Four more claims about clones",
 )
 
 

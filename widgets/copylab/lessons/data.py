@@ -23,6 +23,7 @@ from ..quiz import (
     left_grad_to_backward,
     needs_no_grad,
     quote_number,
+    recommend_detached_clone,
     sends_gradient,
     share_no_cells,
     shows_values,
@@ -163,6 +164,7 @@ def counted(a, out, shown):
         "[0.0, 0.0, 0.0]",
         lambda shown: shows_values([50, 50, 50], shown=shown),
     )
+    yield recommend_detached_clone(out=out)
 
 
 @task(

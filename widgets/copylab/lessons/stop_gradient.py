@@ -12,6 +12,7 @@ from ..quiz import (
     RetestProgram,
     are_tensors,
     follows_numbers,
+    frees_graph,
     graph_leads_back,
     has_grad,
     left_grad_to_backward,
@@ -221,7 +222,7 @@ def _compute_loss(first, second):
 @task(
     "stop_gradient/frozen",
     "After `loss.backward()` the parameters of `B` should have gradients and those of `A` none (`None`), and `A` should "
-    "still be trainable elsewhere. Change the line of the loss.",
+    "still be trainable elsewhere. Change the line of the loss, so that its graph no longer leads to `A`.",
     about="a part that is frozen",
     given="torch.manual_seed(0)\nA = torch.nn.Linear(1, 1)\nB = torch.nn.Linear(1, 1)\nx = torch.tensor([2.0])\n",
     start="loss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()",
@@ -231,7 +232,7 @@ def _compute_loss(first, second):
         "loss = (B(A(x.detach())) - 1.0).pow(2).sum()\nloss.backward(gradient=torch.tensor(2.0))": "a parameter of A has a gradient",
         "loss = (B(A(x)).detach() - 1.0).pow(2).sum()": "a parameter of B has no gradient, so B cannot learn",
         "A.requires_grad_(False)\nloss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward()": "freezes A for good",
-        "loss = (B(x) - 1.0).pow(2).sum()\nloss.backward()": "not computed from what B(A(x)) gives",
+        "loss = (B(x) - 1.0).pow(2).sum()\nloss.backward()": "is not the square of B(A(x)) - 1",
         "loss = (B(A(x)) - 1.0).pow(2).sum()\nloss.backward(inputs=list(B.parameters()))": "still leads back to A",
     },
     right="no node leads from the loss to `A`, so its gradients were never computed; `A` itself still requires grad.",
@@ -241,7 +242,7 @@ def frozen(A, B, loss):  # noqa: N803
     yield are_tensors(loss=loss)
     yield CheckedFact(
         all(p.grad is None for p in own),
-        gettext("a parameter of `A` has a gradient."),
+        gettext("a parameter of `A` has a gradient: behind `A`, the graph of the loss is not cut."),
         gettext("the parameters of `A` have no gradients."),
     )
     yield CheckedFact(
@@ -260,8 +261,11 @@ def frozen(A, B, loss):  # noqa: N803
         not any(graph_leads_back(loss=loss, p=p).holds for p in own),
         gettext("`loss` still leads back to `A`: stop the gradient in the line of the loss."),
     )
-    yield shows_values(_compute_loss(A, B), loss=loss).with_objection(
-        gettext("`loss` is not computed from what `B(A(x))` gives.")
+    yield shows_number(_compute_loss(A, B), loss=loss).with_objection(
+        gettext(
+            "`loss` is not the square of `B(A(x)) - 1`: that is {right}.",
+            right=quote_number(_compute_loss(A, B)),
+        )
     )
 
 
@@ -278,7 +282,7 @@ def frozen(A, B, loss):  # noqa: N803
         "    h = h.clone() * w + x\n    (h * h).backward(retain_graph=True)": "earlier rounds are still in it",
         "    h = (h * w + x).detach()": "w.grad is None",
         "    h = (h * w + x).detach()\nw.grad = torch.tensor(35.3125)": "of your cell writes w.grad itself",
-        "    h = h.detach() * w + x\n(h * h).backward()": "w.grad is 24.0625",
+        "    h = h.detach() * w + x\n(h * h).backward()": "w.grad is 24.0625, the gradient of the last round alone",
         "    h = torch.tensor(1.0) * w + x\n    (h * h).backward()": "h shows 3.5",
         "    h = h.detach() * w + x\n    (h * h).backward(retain_graph=True)": "your cell calls `backward` with `retain_graph`",
     },
@@ -291,8 +295,15 @@ def hidden(w, h):
         grad(w) != 46.8125,
         gettext("`w.grad` is 46.8125: the gradients through the earlier rounds are still in it."),
     )
+    yield CheckedFact(
+        grad(w) != 24.0625,
+        gettext(
+            "`w.grad` is 24.0625, the gradient of the last round alone: those of all three should add up, to 35.3125."
+        ),
+    )
     yield has_grad(35.3125, w=w)
     yield left_grad_to_backward(w=w)
+    yield frees_graph()
     # A number of Python's is handed on without a history, too, and has no nodes to look at.
     if is_tensor(h):
         yield was_freed(h=h)

@@ -18,13 +18,13 @@ import contextlib
 import functools
 import inspect
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, TypeGuard
 
-from tinytorch.viz import RetainedGradients, join_names, snapshot, version_of
+from tinytorch.viz import RetainedGradients, join_names, short_node_name, snapshot, version_of
 
 from ..looks import grad, is_tensor, keeps_saved, node_of, same_storage, values
 from ..run import engine_for, is_self_contained
@@ -220,7 +220,7 @@ def is_leaf_with_grad(**named: Any) -> CheckedFact:
     ((name, tensor),) = named.items()
     no = gettext("`{name}` requires no grad; it should be a leaf that requires grad.", name=name)
     if tensor.requires_grad:
-        no = _describe_node(name, node_of(tensor))
+        no = _describe_node(name, short_node_name(node_of(tensor) or ""))
     else:
         # Of a leaf or of a result: without the cut, it would have been either.
         no = _begin_with_cut(no, lambda variables: variables[name].requires_grad)
@@ -531,6 +531,49 @@ def _run_changed_program(before: str, after: str) -> Mapping[str, Any]:
     return {} if attempt.error else attempt.variables
 
 
+def has_no_history_in_loop(**named: Any) -> CheckedFact:
+    """The program, where it is known, does not let a tensor gather a history in a loop and cut it off behind."""
+    ((name, _),) = named.items()
+    source = _cells_of_answer.get()
+    if not is_self_contained(source):
+        return CheckedFact(True, "")
+    body = ast.parse(source).body
+    loops = [place for place, statement in enumerate(body) if isinstance(statement, ast.For)]
+    up_to_loop = ast.Module(body[: loops[-1] + 1 if loops else 0], [])
+    gathered = run_attempt("", ast.unparse(up_to_loop), engine_for({})).variables.get(name)
+    no = gettext(
+        "`{name}` loses its history only behind the loop: in the loop it grows with every round.",
+        name=name,
+    )
+    return CheckedFact(not getattr(gathered, "requires_grad", False), no)
+
+
+def brought_gradients(expected: Sequence[Any], line: str, **named: Any) -> CheckedFact:
+    """The program, where it is known, brings a leaf these gradients, one after another.
+
+    line: that which makes the leaf. A reset leaves nothing of a gradient that was wrong.
+    """
+    ((name, _),) = named.items()
+    gradients = _list_gradients_of_leaf(name, line)
+    # A hook is called with numbers that are compared here, whatever `.grad` becomes.
+    found = None if gradients is None else [values(gradient) for gradient in gradients]
+    no = gettext(
+        "in the rounds, `backward` brought `{name}` the gradients {found}; they should be {right}.",
+        name=name,
+        found=quote_number(found),
+        right=quote_number(list(expected)),
+    )
+    return CheckedFact(found is None or _are_close(found, list(expected)), no)
+
+
+def _list_gradients_of_leaf(name: str, line: str) -> list[Any] | None:
+    """Return the gradients that come to the leaf of a line while the program runs again; None if that is not known."""
+    # `append` returns None, so that the gradient stays as it is.
+    hook = f"_gradients = []; {name}.register_hook(_gradients.append)"
+    gradients: list[Any] | None = _run_changed_program(line, f"{line}; {hook}").get("_gradients")
+    return gradients
+
+
 def uses_variable(**named: Any) -> CheckedFact:
     """The program, where it is known, computes with a variable: what it should get from it is not typed in."""
     ((name, _),) = named.items()
@@ -572,10 +615,8 @@ def got_gradients(least: int, line: str, **named: Any) -> CheckedFact:
     line, that is not held against it.
     """
     ((name, _),) = named.items()
-    # `append` returns None, so that the gradient stays as it is.
-    hook = f"_gradients = []; {name}.register_hook(_gradients.append)"
-    variables = _run_changed_program(line, f"{line}; {hook}")
-    count = len(variables.get("_gradients", ()))
+    gradients = _list_gradients_of_leaf(name, line)
+    count = len(gradients or ())
     no = ngettext(
         "`backward` brought `{name}` {number} gradient; it should bring {least}, one in each round.",
         "`backward` brought `{name}` {number} gradients; it should bring {least}, one in each round.",
@@ -583,7 +624,7 @@ def got_gradients(least: int, line: str, **named: Any) -> CheckedFact:
         name=name,
         least=least,
     )
-    return CheckedFact("_gradients" not in variables or count >= least, no)
+    return CheckedFact(gradients is None or count >= least, no)
 
 
 def warn_of_data() -> CheckedFact:
@@ -591,8 +632,8 @@ def warn_of_data() -> CheckedFact:
     nodes = _list_syntax_nodes(_source_of_answer.get())
     has_data = any(map(_is_data, nodes))
     yes = gettext(
-        "`.data` passes here, and has a version counter of its own: `backward` would not notice a "
-        "write through it. It would notice one through `detach()`."
+        "`.data` passes here. It has a version counter of its own: the tensor that it was taken from "
+        "does not count a write through it. It counts one through `detach()`."
     )
     if any(map(_writes_data, nodes)):
         yes = gettext(
@@ -613,6 +654,27 @@ def recommend_clone() -> CheckedFact:
         code=copies[0] if copies else "",
     )
     return CheckedFact(True, "", yes if copies else "", is_told=bool(copies))
+
+
+def recommend_detached_clone(**named: Any) -> CheckedFact:
+    """The fact that always holds, with a word to a program that calls `torch.tensor` with a tensor, which warns."""
+    ((name, _),) = named.items()
+    nodes = _list_syntax_nodes(_source_of_answer.get())
+    is_called = any(ast.unparse(node) == f"torch.tensor({name})" for node in nodes)
+    yes = gettext(
+        "`torch.tensor({name})` copies, and warns: `{name}.detach().clone()` does the same without a warning.",
+        name=name,
+    )
+    return CheckedFact(True, "", yes if is_called else "", is_told=is_called)
+
+
+def recommend_freed_graph() -> CheckedFact:
+    """The fact that always holds, with a word to a program that keeps a graph and runs without that, too."""
+    is_needless = bool(_run_changed_program("backward(retain_graph=True)", "backward()"))
+    yes = gettext(
+        "The program runs without `retain_graph=True`, too: no `backward` needs what an earlier one would free."
+    )
+    return CheckedFact(True, "", yes if is_needless else "", is_told=is_needless)
 
 
 _NEUTRAL_NUMBERS: Mapping[type[ast.operator], int] = {
@@ -719,6 +781,12 @@ def was_gone_through(**named: Any) -> CheckedFact:
     that never was. The program does, where it is known, and is believed.
     """
     return CheckedFact(True, "") if _keeps_graph(_source_of_answer.get()) else was_freed(**named)
+
+
+def frees_graph() -> CheckedFact:
+    """The program, where it is known, calls no `backward` with `retain_graph`."""
+    no = gettext("your cell calls `backward` with `retain_graph`. Call it without.")
+    return CheckedFact(not _keeps_graph(_source_of_answer.get()), no)
 
 
 @_require_tensors

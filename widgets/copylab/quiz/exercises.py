@@ -6,6 +6,7 @@ import ast
 import contextlib
 import inspect
 import io
+import re
 import sys
 import textwrap
 import warnings
@@ -164,6 +165,9 @@ def _find_raising_function(error: BaseException, variables: Mapping[str, Any]) -
     return next((names[frame.f_code] for frame, _ in frames if frame.f_code in names), "")
 
 
+_TENSOR_HAS_NOT = re.compile(r"'Tensor' object has no attribute '(\w+)'")
+
+
 def _ask_to_fix(cell: CellOutcome, engine: ModuleType) -> str:
     """Ask for a cell that raises no error, and say why it did where copylab knows, else what the error says.
 
@@ -177,7 +181,13 @@ def _ask_to_fix(cell: CellOutcome, engine: ModuleType) -> str:
     if why or not cell.message:
         return add_reason(sentence, why)
     words = cell.message.replace("`", "'")
-    return join_sentences([sentence, gettext("The error says: {error}", error=f"`{words}`")])
+    said = gettext("The error says: {error}", error=f"`{words}`")
+    lacking = _TENSOR_HAS_NOT.match(words)
+    if lacking is None or engine.__name__ != "tinytorch":
+        return join_sentences([sentence, said])
+    # A method of PyTorch's is no fault of the learner's.
+    small = gettext("tinytorch has no `{name}`, and PyTorch may have it.", name=lacking[1])
+    return join_sentences([small, sentence[0].upper() + sentence[1:], said])
 
 
 class Exercise(Task):
@@ -344,7 +354,8 @@ hint() gives one hint after another, hint(2) the second one. solution() shows co
                 verdict = self._judge_notebook(variables, engine)
                 if verdict and (look := CELL_OUTCOMES.find_stale_look(self.names)):
                     again = gettext(
-                        "Run `{look}` again: what it shows is of the run before.", look=look
+                        "Run the cell of `{look}` again: what it shows is of the run before.",
+                        look=look,
                     )
                     verdict = replace(verdict, says=join_sentences([verdict.says, again]))
             else:

@@ -159,7 +159,7 @@ def _describe_belief(program: RetestProgram, replacements: dict[str, str], answe
     if program.believed == "pass":
         return gettext("“{answer}” would be right without line {line}.", **names)
     return gettext(
-        "“{answer}” would be right if line {line} did what `{code}` does.",
+        "“{answer}” would be right if line {line} were `{code}`.",
         code=fill_placeholders(program.believed, replacements),
         **names,
     )

@@ -293,9 +293,7 @@ def _ask_again(number: int, question: Question, answer: str, right: Any) -> str:
             "Row {number}: “{given}” is two numbers, and there is one. A decimal has a point."
         )
     elif lacks_decimals(answer, right):
-        sentence = gettext_noop(
-            "Row {number}: “{given}” is right as far as it goes. Write two decimals at least."
-        )
+        sentence = gettext_noop("Row {number}: “{given}” has too few decimals. Write two at least.")
     return gettext(sentence, number=number, given=answer, takes=question.answer_format)
 
 

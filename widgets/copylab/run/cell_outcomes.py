@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -37,7 +38,9 @@ class CellOutcome(NamedTuple):
         """Return the outcome of a cell with its error as `describe_error` has it, "" if none."""
         kind, _, message = error.partition("\n")[0].partition(": ")
         # A cell is a file with a number for a name, which tells a learner nothing.
-        return cls(source, kind, _FILE_OF_CELL.sub(r" (line \1)", message.strip())[:_MAX_MESSAGE])
+        said = _FILE_OF_CELL.sub(r" (line \1)", message)
+        # Between two words: a learner asked what "and henc" is.
+        return cls(source, kind, textwrap.shorten(said, _MAX_MESSAGE, placeholder=" ..."))
 
 
 class KeptRun(NamedTuple):

@@ -151,7 +151,7 @@ function isReadable(answer, row) {
 function askAgain(details, row) {
   if (isOneOfSeveral(details.given, row)) return say("Row {number}: “{given}” is one number, and there are several. Write all, in their shape.", details);
   if (hasDecimalComma(details.given, row)) return say("Row {number}: “{given}” is two numbers, and there is one. A decimal has a point.", details);
-  if (lacksDecimals(details.given, row)) return say("Row {number}: “{given}” is right as far as it goes. Write two decimals at least.", details);
+  if (lacksDecimals(details.given, row)) return say("Row {number}: “{given}” has too few decimals. Write two at least.", details);
   return say("Row {number}: “{given}” cannot be read. Write it as {takes}.", details);
 }
 
