@@ -2,6 +2,7 @@
 
 import copy
 import re
+import sys
 from collections.abc import Callable, Iterator
 from html import unescape
 from importlib import import_module
@@ -12,6 +13,7 @@ import copylab
 import pytest
 from copylab import course_folder
 from copylab.course import cheatsheet
+from copylab.course.command import main
 from copylab.course.layout import lay_out
 from copylab.lessons import beyond, clone, stop_gradient
 from copylab.quiz.attempts import run_attempt
@@ -369,3 +371,37 @@ def test_folder_of_the_course_says_its_language_in_any_jupyter(
     monkeypatch.setenv("COPYLAB_LANGUAGE", "ko")
     catalogue.set_default_language(language)
     assert catalogue.current_language() == "ko"
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "said"),
+    [
+        (["watch"], "", "그래디언트"),
+        (["steps"], "", "2번 줄"),
+        (["--language", "zh", "watch"], "", "梯度"),
+        (["watch"], "zh", "梯度"),
+    ],
+)
+def test_a_terminal_in_the_folder_of_a_course_speaks_its_language(
+    words: list[str],
+    environment: str,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Its first page recommends `copylab watch train.py`, which answered in English."""
+    (tmp_path / ".copylab.json").write_text('{"language": "ko", "files": {}}', "utf-8")
+    (tmp_path / "train.py").write_text(
+        "import tinytorch\nw = tinytorch.ones(1, requires_grad=True)\nloss = (w * w).sum()\n"
+        "w.data += 1\nloss.backward()\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COPYLAB_LANGUAGE", environment)
+    monkeypatch.setattr(sys, "argv", ["copylab", *words, "train.py"])
+    monkeypatch.setattr(catalogue, "_requested", [])
+    monkeypatch.setattr(catalogue, "_chosen", [])
+    with pytest.raises(SystemExit):
+        main()
+    printed = capsys.readouterr()
+    assert said in printed.out + printed.err

@@ -11,6 +11,7 @@ from typing import Any
 
 from tinytorch import __version__
 
+from ..course_folder import find_course_language
 from ..doctor import print_report
 from ..player import SECONDS, print_steps
 from ..run import LIMITS
@@ -279,6 +280,16 @@ def _language_of_environment() -> str:
     return language if language in list_languages(lessons_folder()) else "en"
 
 
+def _language_of_place() -> str:
+    """Return the language of the environment, else of the course in whose folder we are, English.
+
+    The first page of a course tells its learners to run a program under a watch, in a terminal.
+    """
+    if os.environ.get(_LANGUAGE):
+        return _language_of_environment()
+    return find_course_language() or "en"
+
+
 def main() -> None:
     """Lay the lessons out and become JupyterLab, or do what else the command line says."""
     # What the parser says is worded before it has read anything.
@@ -287,8 +298,7 @@ def main() -> None:
     if arguments.do == "doctor":
         print_report()
     if arguments.do in ("watch", "steps"):
-        # In the folder of a course, as its first page tells its learners to: in its language.
-        set_language(_choose_language(Path.cwd(), arguments))
+        set_language(arguments.language or _language_of_place())
         sys.exit(_run_program(arguments))
     chosen_folder = arguments.to if "to" in arguments else arguments.folder
     starts_jupyter = not (arguments.do or arguments.lay_out_only)
