@@ -39,7 +39,7 @@ class CellOutcome(NamedTuple):
         kind, _, message = error.partition("\n")[0].partition(": ")
         # A cell is a file with a number for a name, which tells a learner nothing.
         said = _FILE_OF_CELL.sub(r" (line \1)", message)
-        # Between two words: a learner asked what "and henc" is.
+        # Between two words: a word cut in two was asked about.
         return cls(source, kind, textwrap.shorten(said, _MAX_MESSAGE, placeholder=" ..."))
 
 
